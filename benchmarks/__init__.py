@@ -1,0 +1,1 @@
+"""Generated gradients against hand-written ones. `python -m benchmarks.run` prints the table."""

@@ -1,0 +1,74 @@
+"""The table of cases: one program each, with its gradient generated and written by hand.
+
+A hand-written version is what a good engineer would write for speed in plain Python and NumPy: one pass forward that
+keeps what is needed, one pass back, in place where it is safe. Both versions are called with the same arguments, and
+a test holds them against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.loops import lotka_volterra, lotka_volterra_gradient_by_hand, newton, newton_gradient_by_hand
+from benchmarks.network import loss, loss_gradient_by_hand
+from microgradpy import grad
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program. `generated` and `by_hand` take `args` and return a tuple of gradients, one per entry of `argnums`.
+    `limit` is the ratio generated / by hand that the project promises."""
+
+    id: str
+    program: Callable[..., Any]
+    generated: Callable[..., tuple[Any, ...]]
+    by_hand: Callable[..., tuple[Any, ...]]
+    args: tuple[Any, ...]
+    limit: float
+
+    def __str__(self) -> str:
+        return self.id
+
+
+def _network_arguments(batch: int) -> tuple[Any, ...]:
+    draw = np.random.default_rng(batch)
+    shapes = [(2, 16), (16,), (16, 16), (16,), (16, 2), (2,)]
+    weights = [draw.normal(0.0, 0.5, shape) for shape in shapes]
+    return *weights, draw.normal(size=(batch, 2)), np.eye(2)[draw.integers(0, 2, batch)]
+
+
+_network_gradient = grad(loss, argnums=(0, 1, 2, 3, 4, 5))
+
+CASES = [
+    *(
+        Case(
+            f"moons MLP 2-16-16-2, batch {batch}",
+            loss,
+            _network_gradient,
+            loss_gradient_by_hand,
+            _network_arguments(batch),
+            limit=1.3,
+        )
+        for batch in (100, 1000)
+    ),
+    Case(
+        "Lotka-Volterra, 1000 RK4 steps",
+        lotka_volterra,
+        grad(lotka_volterra, argnums=(0, 1, 2, 3, 4, 5)),
+        lotka_volterra_gradient_by_hand,
+        (1.0, 0.5, 1.1, 0.4, 0.4, 0.1),
+        limit=1.5,
+    ),
+    Case(
+        "damped Newton `while`, 1000 steps",
+        newton,
+        grad(newton, argnums=(0, 1)),
+        newton_gradient_by_hand,
+        (2.0, 0.0212),
+        limit=1.5,
+    ),
+]

@@ -1,0 +1,145 @@
+"""What `primal` records: for each value that a derivative may flow through, how it was computed.
+
+`reverse_differentiate` turns each of these into adjoint code; the primal holds the operations themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from microgradpy.ad.inline import StaticClosure
+from microgradpy.ir.kinds import Kind
+from microgradpy.ir.nodes import Location, Value, Var
+
+
+class Unit(Protocol):
+    """A function compiled for given kinds and differentiated arguments, as its callers need it."""
+
+    name: str
+    active: tuple[bool, ...]
+    result_kind: Kind
+    result_active: bool
+    absent: tuple[bool, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A rule whose text was spliced in; `pullback` has the values it closes over."""
+
+    result: Var
+    callee: str
+    pullback: StaticClosure
+    arguments: tuple[Value, ...]
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """A call resolved at run time: `result, pullback = pullback_of(callee, *arguments)`. With `packed`, the arguments are
+    one tuple and one dict."""
+
+    result: Var
+    pullback: Var
+    callee: Value
+    arguments: tuple[Value, ...]
+    packed: bool
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class UnitCall:
+    """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`."""
+
+    result: Var
+    saved: Var
+    unit: Unit
+    arguments: tuple[Value, ...]
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A tuple, list or dict display; `keys` are the constant positions or the dict's keys."""
+
+    result: Var
+    keys: tuple[Value, ...]
+    items: tuple[Value, ...]
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """`a, b = source`"""
+
+    result: Var
+    results: tuple[Var, ...]
+    source: Value
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Append:
+    """`items.append(item)` by a comprehension, when the list had `length` items."""
+
+    result: Var
+    items: Value
+    item: Value
+    length: Value
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`result = target.name`"""
+
+    result: Var
+    target: Value
+    name: str
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`result = container[index]`"""
+
+    result: Var
+    container: Value
+    index: Value
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A nested function was made over `values`, which are its fields `names`."""
+
+    result: Var
+    names: tuple[str, ...]
+    values: tuple[Value, ...]
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """`result` is the item of `source` at `position` of an iteration, from the end if `backwards`; or, with a `key`, the
+    value of a dict at that key."""
+
+    result: Var
+    source: Value
+    position: Value
+    backwards: bool
+    is_key: bool
+    where: Location
+
+
+Call = Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated

@@ -1,0 +1,264 @@
+"""Rules as macros: the text of a rule, lowered once, spliced into the primal and into the adjoint.
+
+    @rrule.register(operator.mul)                         z = x * y            in the primal
+    def mul_rrule(x, y):
+        def mul_pullback(z_bar):                          x_bar = z_bar * y    in the adjoint
+            return NoTangent(), unbroadcast(z_bar * y, x), unbroadcast(z_bar * x, y)
+        return x * y, mul_pullback
+
+The values the pullback closes over are the candidates to be saved. A rule that still branches on data after its
+constants are folded, that loops, or that calls something of unknown effect is `NotInlinable` and is dispatched at run
+time instead.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from microgradpy.ad.instrument import instrument_function
+from microgradpy.errors import DifferentiationError
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.lower import lower_function
+from microgradpy.ir.nodes import (
+    Const,
+    Function,
+    If,
+    Op,
+    Opcode,
+    ParameterKind,
+    Region,
+    Return,
+    Undefined,
+    Value,
+    Var,
+    Yield,
+)
+from microgradpy.passes.typed_builder import TypedBuilder
+
+
+class NotInlinable(Exception):
+    """The rule has to be dispatched at run time."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StaticTuple:
+    """A tuple taken apart by the compiler."""
+
+    items: tuple[Static, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StaticClosure:
+    """A nested function of a rule, with the values it closes over."""
+
+    function: Function
+    captured: tuple[Static, ...]
+    globals: Mapping[str, Any]
+
+
+Static = Value | StaticTuple | StaticClosure
+
+_templates: dict[Any, Function | None] = {}
+
+
+def rule_template(rule: types.FunctionType) -> Function | None:
+    """The lowered and instrumented text of a rule, or None if it cannot be had. Kept per code object."""
+    if not isinstance(rule, types.FunctionType) or rule.__closure__:
+        return None
+    key = rule.__code__
+    if key not in _templates:
+        if len(_templates) > 4096:
+            _templates.clear()
+        try:
+            _templates[key] = instrument_function(lower_function(rule).function)
+        except DifferentiationError:
+            _templates[key] = None
+    return _templates[key]
+
+
+def splice_rule(
+    rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value], builder: TypedBuilder
+) -> tuple[Value, StaticClosure, tuple[Value, ...]]:
+    """Append the forward part of a rule. Returns the value, the pullback, and the arguments in the order of the rule's
+    positional parameters. Raises NotInlinable, with nothing appended."""
+    template = rule_template(rule)
+    if template is None:
+        raise NotInlinable
+    bound, positional = _bind(template, rule, arguments, keywords)
+    with builder.region() as statements:
+        outcome = _Splice(builder, rule.__globals__, bound).run(template.body)
+        match outcome:
+            case StaticTuple(items=(Var() as value, StaticClosure() as pullback)):
+                pass
+            case _:
+                raise NotInlinable
+        if value in bound.values() or value not in builder.producers:
+            raise NotInlinable
+    with builder.region():  # a trial: what cannot be inlined must be known before the primal is fixed
+        splice_pullback(pullback, builder.variable(builder.kind(value)), builder)
+    for statement in statements:
+        if isinstance(statement, Op) and statement.results == (value,):
+            statement = replace(statement, from_user=True)
+        builder.add(statement)
+    return value, pullback, positional
+
+
+def splice_pullback(pullback: StaticClosure, cotangent: Value, builder: TypedBuilder) -> tuple[Static, ...]:
+    """Append the body of a pullback; returns the cotangents, that of the function itself first."""
+    function = pullback.function
+    (parameter,) = function.parameters
+    bound: dict[Var, Static] = dict(zip(function.captured, pullback.captured, strict=True))
+    bound[parameter.var] = cotangent
+    outcome = _Splice(builder, pullback.globals, bound).run(function.body)
+    if not isinstance(outcome, StaticTuple):
+        raise NotInlinable
+    return outcome.items
+
+
+def _bind(
+    template: Function, rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
+) -> tuple[dict[Var, Static], tuple[Value, ...]]:
+    """Python's own binding of arguments to the parameters of a rule."""
+    positional = [p for p in template.parameters if p.kind is ParameterKind.POSITIONAL]
+    if any(p.kind in (ParameterKind.VARIADIC, ParameterKind.KEYWORDS) for p in template.parameters):
+        raise NotInlinable
+    if len(arguments) > len(positional):
+        raise NotInlinable
+    bound: dict[Var, Static] = {p.var: value for p, value in zip(positional, arguments, strict=False)}
+    remaining = dict(keywords)
+    defaults = dict(zip([p.name for p in positional[::-1]], (rule.__defaults__ or ())[::-1], strict=False))
+    defaults |= rule.__kwdefaults__ or {}
+    for parameter in template.parameters:
+        if parameter.var in bound:
+            if parameter.name in remaining:
+                raise NotInlinable
+        elif parameter.name in remaining:
+            bound[parameter.var] = remaining.pop(parameter.name)
+        elif parameter.name in defaults and _is_literal(defaults[parameter.name]):
+            bound[parameter.var] = Const(defaults[parameter.name])
+        else:
+            raise NotInlinable
+    if remaining:
+        raise NotInlinable
+    values = tuple(bound[p.var] for p in positional)
+    return bound, tuple(value for value in values if isinstance(value, Var | Const | Undefined))
+
+
+def _is_literal(value: object) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+_TRUSTED = ("numpy", "math", "cmath", "operator", "builtins", "_operator", "microgradpy")
+
+
+def _is_trusted(function: object) -> bool:
+    """Whether a rule's call of `function` can be emitted without asking what else it does."""
+    module = getattr(function, "__module__", None) or getattr(type(function), "__module__", "")
+    return module.partition(".")[0] in _TRUSTED and function is not print
+
+
+class _Splice:
+    """Evaluates a rule's region: what is static is computed here, the rest is appended to the builder."""
+
+    def __init__(self, builder: TypedBuilder, namespace: Mapping[str, Any], values: dict[Var, Static]) -> None:
+        self.builder = builder
+        self.namespace = namespace
+        self.values = dict(values)
+
+    def run(self, region: Region) -> Static:
+        """The value the region returns."""
+        returned = self.enter(region)
+        if returned is None:
+            raise NotInlinable
+        return returned
+
+    def enter(self, region: Region) -> Static | None:
+        """Run a region; its returned value, or None if it yields (the yielded values are in `self.yielded`)."""
+        for statement in region.statements:
+            match statement:
+                case Op():
+                    self.operation(statement)
+                case If():
+                    returned = self.branch(statement)
+                    if returned is not None:
+                        return returned
+                case _:
+                    raise NotInlinable
+        match region.terminator:
+            case Return(value=value):
+                return self.of(value)
+            case Yield(values=values):
+                self.yielded = tuple(map(self.of, values))
+                return None
+        raise NotInlinable
+
+    def branch(self, statement: If) -> Static | None:
+        condition = self.of(statement.condition)
+        if not isinstance(condition, Const):
+            raise NotInlinable
+        returned = self.enter(statement.then if condition.value else statement.orelse)
+        if returned is None:
+            self.values.update(zip(statement.results, self.yielded, strict=True))
+        return returned
+
+    def of(self, value: Value) -> Static:
+        return self.values[value] if isinstance(value, Var) else value
+
+    def plain(self, value: Value) -> Value:
+        """The value of an argument of an emitted call."""
+        static = self.of(value)
+        match static:
+            case StaticTuple(items=items):
+                if not all(isinstance(item, Var | Const) for item in items):
+                    raise NotInlinable
+                values = tuple(item for item in items if isinstance(item, Var | Const))
+                return self.builder.operation(Opcode.TUPLE, values)[0]
+            case StaticClosure() | Undefined():
+                raise NotInlinable
+        return static
+
+    def operation(self, op: Op) -> None:
+        match op:
+            case Op(callee=Opcode.TUPLE):
+                self.values[op.result] = StaticTuple(tuple(map(self.of, op.arguments)))
+            case Op(callee=Opcode.CLOSURE, payload=ClosureBody(function=function)):
+                count = len(function.captured)
+                captured = tuple(map(self.of, op.arguments[:count]))
+                nested = instrument_function(function)
+                self.values[op.result] = StaticClosure(nested, captured, self.namespace)
+            case Op(callee=Opcode.UNPACK):
+                source = self.of(op.arguments[0])
+                if not isinstance(source, StaticTuple) or len(source.items) != len(op.results):
+                    raise NotInlinable
+                self.values.update(zip(op.results, source.items, strict=True))
+            case Op(callee=Opcode.GLOBAL, payload=name):
+                constant = self.namespace.get(name)
+                if not _is_literal(constant):
+                    raise NotInlinable
+                self.values[op.result] = Const(constant)
+            case Op(callee=Opcode()):
+                raise NotInlinable
+            case _:
+                self.values[op.result] = self.call(op)
+
+    def call(self, op: Op) -> Static:
+        assert not isinstance(op.callee, Opcode)
+        callee = self.of(op.callee)
+        if isinstance(callee, Const):
+            if callee.value is operator.getitem:
+                container, index = self.of(op.arguments[0]), self.of(op.arguments[1])
+                if isinstance(container, StaticTuple) and isinstance(index, Const):
+                    return container.items[index.value]
+            if not _is_trusted(callee.value):
+                raise NotInlinable
+        elif not isinstance(callee, Var) or self.builder.producers.get(callee) is None:
+            raise NotInlinable
+        arguments = tuple(map(self.plain, op.arguments))
+        keywords = tuple((name, self.plain(value)) for name, value in op.keywords)
+        return self.builder.call(callee, arguments, keywords, hint=op.result.hint)

@@ -1,0 +1,86 @@
+"""`instrument`: operators, attribute and item access become calls, so that rules can catch them.
+
+    %4 = %3 < %2        becomes     %4 = operator.lt(%3, %2)
+    %5 = %1.weight                  %5 = getattr(%1, 'weight')
+    %6 = %5[0]                      %6 = operator.getitem(%5, 0)
+    x += y                          %7 = operator.iadd(%1, %2)
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh
+from microgradpy.ir.rewrite import map_statements
+
+_BINARY = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "<<": "lshift",
+    ">>": "rshift",
+    "&": "and_",
+    "|": "or_",
+    "^": "xor",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "==": "eq",
+    "!=": "ne",
+    "is": "is_",
+    "is not": "is_not",
+}
+_UNARY = {"not": "not_", "-": "neg", "+": "pos", "~": "invert"}
+_IN_PLACE = {
+    f"{symbol}=": "i" + name.rstrip("_")
+    for symbol, name in _BINARY.items()
+    if symbol not in ("<", "<=", ">", ">=", "==", "!=", "is", "is not")
+}
+
+
+def operator_constant(name: str) -> Const:
+    """The constant `operator.<name>`."""
+    return Const(getattr(operator, name), f"operator.{name}", operator)
+
+
+GETATTR = Const(getattr, "getattr", getattr)
+
+
+def instrument_function(function: Function) -> Function:
+    """The same function with every operator, attribute and item access as a call. Nested functions too."""
+    return replace(function, body=map_statements(function.body, _instrument))
+
+
+def _instrument(statement: Statement) -> tuple[Statement, ...]:
+    match statement:
+        case Op(callee=Opcode.INFIX, payload="in"):
+            container_last = statement.arguments[::-1]
+            return (replace(statement, callee=operator_constant("contains"), arguments=container_last, payload=None),)
+        case Op(callee=Opcode.INFIX, payload="not in"):
+            found = fresh()
+            contains = operator_constant("contains")
+            inner = replace(
+                statement, callee=contains, arguments=statement.arguments[::-1], results=(found,), payload=None
+            )
+            return (inner, replace(statement, callee=operator_constant("not_"), arguments=(found,), payload=None))
+        case Op(callee=Opcode.INFIX, payload=symbol, arguments=arguments):
+            return (replace(statement, callee=_operator(symbol, len(arguments)), payload=None),)
+        case Op(callee=Opcode.GETATTR, payload=name, arguments=(target,)):
+            return (replace(statement, callee=GETATTR, arguments=(target, Const(name)), payload=None),)
+        case Op(callee=Opcode.GETITEM):
+            return (replace(statement, callee=operator_constant("getitem")),)
+    return (statement,)
+
+
+def _operator(symbol: Any, arity: int) -> Const:
+    if arity == 1:
+        return operator_constant(_UNARY[symbol])
+    return operator_constant(_IN_PLACE[symbol] if symbol in _IN_PLACE else _BINARY[symbol])

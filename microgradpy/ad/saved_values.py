@@ -1,0 +1,359 @@
+"""What the primal keeps for the adjoint, and where.
+
+A value that the adjoint reads is kept by the frame that computed it: by the function in its second result, by a loop
+iteration in the one record it appends to the loop's tape. A tape is itself a value of the frame around its loop, so tapes
+nest, and a replay (`for a, b in reversed(tape_i)`) needs no pops: the pullback can be called any number of times.
+
+    while c:                     tape = []
+        t = f(y)                 while c:
+        y = g(y, t)                  t = f(y)
+                                     tape.append((y, t))
+                                     y = g(y, t)
+
+A value computed in one arm of an `If` becomes a result of it, None on the other path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
+
+from microgradpy.ad.exits import Frame
+from microgradpy.ad.primal import Primal
+from microgradpy.ad.reverse import Reverse
+from microgradpy.ir.kinds import UNKNOWN, Kind
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    Enumerate,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Parameter,
+    Range,
+    Records,
+    Region,
+    Return,
+    Reversed,
+    Statement,
+    Terminator,
+    Value,
+    Var,
+    While,
+    Yield,
+    definitions,
+    fresh,
+    item_variables,
+    regions,
+    terminator_values,
+    uses,
+)
+
+Tape = Var
+Wanted = dict[Tape | None, set[Var]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two halves of a differentiated function: `primal(*inputs)` returns `(y, saved)`, `adjoint(saved, y_bar)` the
+    cotangents."""
+
+    primal: Function
+    adjoint: Function
+
+
+def save(primal: Primal, reverse: Reverse) -> Pair:
+    """Decide what is saved, write the records into the primal and read them in the adjoint."""
+    homes = _Homes(primal.function, reverse)
+    plan = _Plan(homes, reverse)
+    adjoint_body = plan.rebuild(reverse.region, None)
+    fields = plan.fields(None)
+    recorder = _Recorder(plan, reverse)
+    body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
+    kinds = dict(reverse.kinds) | recorder.kinds
+    primal_function = replace(primal.function, name=f"{primal.function.name}_primal", body=body, kinds=kinds)
+    return Pair(primal_function, _adjoint_function(primal.function, adjoint_body, fields, reverse, kinds))
+
+
+def _adjoint_function(
+    function: Function, body: Region, fields: tuple[Var, ...], reverse: Reverse, kinds: Mapping[Var, Kind]
+) -> Function:
+    statements = body.statements
+    if len(fields) == 1:
+        saved = fields[0]
+    else:
+        saved = fresh("saved")
+        if fields:
+            statements = (Op(Opcode.UNPACK, (saved,), fields, from_user=False), *statements)
+    name = saved.hint or "saved"
+    parameters = (Parameter(saved, name), Parameter(reverse.seed, reverse.seed.hint))
+    return Function(
+        f"{function.name}_adjoint", parameters, (), Region(statements, body.terminator), function.where, kinds
+    )
+
+
+class _Homes:
+    """Which frame computes each variable of the primal, and in which order."""
+
+    def __init__(self, function: Function, reverse: Reverse) -> None:
+        self.frame_of_loop = {id(frame.loop): frame for frame in reverse.frames.values()}
+        self.frames: dict[Tape | None, Frame] = {frame.tape: frame for frame in reverse.frames.values()}
+        self.frames[None] = reverse.function_frame
+        self.home: dict[Var, Tape | None] = {}
+        self.order: dict[Var, int] = {}
+        inputs = (*function.captured, *(parameter.var for parameter in function.parameters))
+        for var in inputs:
+            self.put(var, None)
+        for tape, frame in self.frames.items():
+            self.home[frame.path] = tape
+        self.region(function.body, None)
+
+    def put(self, var: Var, home: Tape | None) -> None:
+        self.home[var] = home
+        self.order[var] = len(self.order)
+
+    def region(self, region: Region, home: Tape | None) -> None:
+        for statement in region.statements:
+            match statement:
+                case While() | For():
+                    frame = self.frame_of_loop.get(id(statement))
+                    # The values of a loop that is not replayed are never asked for.
+                    inner = frame.tape if frame is not None else home
+                    if frame is not None:
+                        self.put(frame.tape, home)
+                    inside = item_variables(statement.items) if isinstance(statement, For) else ()
+                    for var in (*inside, *statement.parameters):
+                        self.put(var, inner)
+                    for nested in regions(statement):
+                        self.region(nested, inner)
+                case If():
+                    for nested in regions(statement):
+                        self.region(nested, home)
+                case Op():
+                    pass
+            for var in definitions(statement):
+                self.put(var, home)
+
+
+class _Plan:
+    """Which variables each frame saves."""
+
+    def __init__(self, homes: _Homes, reverse: Reverse) -> None:
+        self.homes = homes
+        self.wanted: Wanted = {}
+        self.counted: dict[Tape, Range] = {}
+        self.collect(reverse.region)
+        self.count_instead_of_record()
+
+    def want(self, value: Value) -> None:
+        if isinstance(value, Var) and value in self.homes.home:
+            self.wanted.setdefault(self.homes.home[value], set()).add(value)
+
+    def collect(self, region: Region) -> None:
+        for statement in region.statements:
+            for value in uses(statement):
+                self.want(value)
+            for nested in regions(statement):
+                self.collect(nested)
+        for value in terminator_values(region.terminator):
+            self.want(value)
+
+    def count_instead_of_record(self) -> None:
+        """`for i in range(n)` of which only `i` is needed has no tape: the adjoint counts down. Inner loops first: their
+        tapes are fields of the outer ones."""
+        for tape, frame in reversed(list(self.homes.frames.items())):
+            loop = frame.loop
+            if tape is None or not isinstance(loop, For) or tape not in self.tapes_read():
+                continue
+            items = loop.items
+            if isinstance(items, Enumerate) and not self.wanted.get(tape, set()) & {items.index}:
+                items = items.inner
+            if not isinstance(items, Range) or self.wanted.get(tape, set()) - {items.item}:
+                continue
+            if len(frame.exits) != 1 or frame.skipped:
+                continue
+            self.counted[tape] = items
+            self.wanted[self.homes.home[tape]].discard(tape)
+            for value in items.arguments:
+                self.want(value)
+
+    def tapes_read(self) -> set[Var]:
+        return {var for wanted in self.wanted.values() for var in wanted if var in self.homes.frames}
+
+    def fields(self, tape: Tape | None) -> tuple[Var, ...]:
+        """The fields of a frame's record, the path first, then in the order they are computed."""
+        return tuple(sorted(self.wanted.get(tape, ()), key=lambda var: self.homes.order.get(var, -1)))
+
+    def rebuild(self, region: Region, frame: Tape | None) -> Region:
+        """The adjoint with the fields of each record bound."""
+        return Region(tuple(self.rebuilt(s) for s in region.statements), region.terminator)
+
+    def rebuilt(self, statement: Statement) -> Statement:
+        match statement:
+            case For(items=Records(tape=Var() as tape), body=body):
+                items = Records(tape, self.fields(tape)) if tape not in self.counted else Reversed(self.counted[tape])
+                return replace(statement, items=items, body=self.rebuild(body, tape))
+            case If(then=then, orelse=orelse):
+                return replace(statement, then=self.rebuild(then, None), orelse=self.rebuild(orelse, None))
+        return statement
+
+
+Available = dict[Var, Value]
+
+
+class _Recorder:
+    """Writes the tapes and records into the primal."""
+
+    def __init__(self, plan: _Plan, reverse: Reverse) -> None:
+        self.plan = plan
+        self.homes = plan.homes
+        self.kinds: dict[Var, Kind] = {}
+        self.source_kinds = reverse.kinds
+        self.enclosing: list[tuple[Frame, Available]] = []
+
+    def inputs(self, function: Function) -> Available:
+        wanted = self.plan.wanted.get(None, set())
+        inputs = (*function.captured, *(parameter.var for parameter in function.parameters))
+        return {var: var for var in inputs if var in wanted}
+
+    def recorded_frame(self, statement: Statement) -> Frame | None:
+        frame = self.homes.frame_of_loop.get(id(statement))
+        if frame is None or frame.tape in self.plan.counted:
+            return None
+        return frame if frame.tape in self.plan.tapes_read() else None
+
+    def region(self, region: Region, frame: Frame, available: Available) -> tuple[Region, Available]:
+        """A region of a frame with its loops recording; also what of the wanted values is visible at its end. `frame` is
+        the frame whose exits are in this region."""
+        available = dict(available)
+        statements: list[Statement] = []
+        for statement in region.statements:
+            self.statement(statement, frame, available, statements)
+        number = frame.terminators.get(id(region))
+        terminator: Terminator = region.terminator
+        if number is not None:
+            terminator = self.close(statements, terminator, frame, number, available)
+        return Region(tuple(statements), terminator), available
+
+    def statement(self, statement: Statement, frame: Frame, available: Available, out: list[Statement]) -> None:
+        match statement:
+            case Op():
+                out.append(statement)
+            case If():
+                out.append(self.branch(statement, frame, available))
+            case While(body=body) | For(body=body):
+                out.extend(self.loop(statement, body, frame, available))
+        wanted = self.plan.wanted.get(self.tape(frame), set())
+        available.update({var: var for var in definitions(statement) if var in wanted})
+
+    def tape(self, frame: Frame) -> Tape | None:
+        return None if frame.loop is None else frame.tape
+
+    def branch(self, statement: If, frame: Frame, available: Available) -> If:
+        arms = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
+        inside = [
+            var
+            for var in dict.fromkeys((*arms[0][1], *arms[1][1]))
+            if any(isinstance(arm.terminator, Yield) and found.get(var) != available.get(var) for arm, found in arms)
+        ]
+        results = list(statement.results)
+        threaded = [self.copy(var) for var in inside]
+        new_arms = []
+        for arm, found in arms:
+            if isinstance(arm.terminator, Yield):
+                extra = tuple(found.get(var, Const(None)) for var in inside)
+                arm = Region(arm.statements, Yield((*arm.terminator.values, *extra)))
+            new_arms.append(arm)
+        available.update(zip(inside, threaded, strict=True))
+        then, orelse = new_arms
+        return replace(statement, then=then, orelse=orelse, results=(*results, *threaded))
+
+    def copy(self, var: Var) -> Var:
+        new = fresh(var.hint, var.user_named)
+        self.kinds[new] = UNKNOWN
+        return new
+
+    def loop(self, statement: While | For, body: Region, frame: Frame, available: Available) -> list[Statement]:
+        inner = self.recorded_frame(statement)
+        before: list[Statement] = []
+        if inner is not None:
+            before.append(Op(Opcode.TAPE, (), (inner.tape,), from_user=False, where=statement.where))
+            available[inner.tape] = inner.tape
+        own = inner if inner is not None else self.unrecorded(statement)
+        wanted = self.plan.wanted.get(own.tape, set()) if inner is not None else set()
+        bound = item_variables(statement.items) if isinstance(statement, For) else ()
+        visible: Available = {var: var for var in (*bound, *statement.parameters) if var in wanted}
+        self.enclosing.append((frame, available))
+        new_body, _ = self.region(body, own, visible)
+        self.enclosing.pop()
+        return [*before, replace(statement, body=new_body)]
+
+    def unrecorded(self, statement: While | For) -> Frame:
+        """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""
+        known = self.homes.frame_of_loop.get(id(statement))
+        frame = Frame(statement, fresh(), fresh())
+        if known is not None:
+            frame.terminators = known.terminators
+        else:
+            _mark_returns(statement.body, frame)
+        return frame
+
+    def close(
+        self, out: list[Statement], terminator: Terminator, frame: Frame, number: int, available: Available
+    ) -> Terminator:
+        """Write the records of the frames that end at an exit, inner to outer."""
+        if isinstance(terminator, Continue | Break):
+            self.record(out, frame, number, available)
+            return terminator
+        assert isinstance(terminator, Return)
+        left = frame
+        self.record(out, frame, number, available)
+        for outer, outer_available in reversed(self.enclosing):
+            number = _exit_through(outer, left)
+            self.record(out, outer, number, outer_available)
+            left, available = outer, outer_available
+        return self.finish(out, terminator, number, available)
+
+    def record(self, out: list[Statement], frame: Frame, number: int, available: Available) -> None:
+        if frame.loop is None or number in frame.skipped or self.recorded_frame(frame.loop) is None:
+            return
+        out.append(Op(Opcode.RECORD, (frame.tape, *self.values(frame, number, available)), (), from_user=False))
+
+    def values(self, frame: Frame, number: int, available: Available) -> tuple[Value, ...]:
+        fields = self.plan.fields(self.tape(frame))
+        return tuple(Const(number) if var == frame.path else available.get(var, Const(None)) for var in fields)
+
+    def finish(self, out: list[Statement], terminator: Return, number: int, available: Available) -> Return:
+        """Return the value and what the function's frame saved."""
+        function_frame = self.homes.frames[None]
+        values = self.values(function_frame, number, available)
+        if len(values) == 1:
+            saved: Value = values[0]
+        else:
+            saved = fresh()
+            out.append(Op(Opcode.TUPLE, values, (saved,), from_user=False, where=terminator.where))
+        pair = fresh()
+        out.append(Op(Opcode.TUPLE, (terminator.value, saved), (pair,), from_user=False, where=terminator.where))
+        return Return(pair, terminator.where)
+
+
+def _exit_through(outer: Frame, left: Frame) -> int:
+    """The number of the exit of a frame that is taken when the loop `left` in it returns."""
+    for number, site in enumerate(outer.exits):
+        if site is left.loop:
+            return number
+    return 0
+
+
+def _mark_returns(region: Region, frame: Frame) -> None:
+    for statement in region.statements:
+        if isinstance(statement, If):
+            _mark_returns(statement.then, frame)
+            _mark_returns(statement.orelse, frame)
+    if isinstance(region.terminator, Return):
+        frame.terminators[id(region)] = 0

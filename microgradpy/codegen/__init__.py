@@ -1,0 +1,1 @@
+"""`ir.Function` -> source text that reads as if a person had written it -> callable."""

@@ -1,0 +1,165 @@
+"""The names that generated text uses for objects: modules, functions, and constants that have no literal."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from microgradpy.codegen.functions import make_function
+from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value, regions, terminator_values, uses, walk
+
+_MISSING = object()
+# Builtins that the emitter itself writes.
+_WRITTEN_BUILTINS = frozenset({"complex", "enumerate", "float", "range", "reversed", "set", "slice", "zip"})
+# CPython refuses to read back integers with many more digits than this.
+_LONGEST_INTEGER_BITS = 4096
+
+
+@dataclass(slots=True)
+class Bindings:
+    """The global names of a text. `taken` are names that mean something else in it, `names` all names that stand for an
+    object, `used` those that the text really mentions; `builtin_names` are the builtins it may mention."""
+
+    taken: Set[str]
+    names: dict[str, Any] = field(default_factory=dict)
+    used: dict[str, Any] = field(default_factory=dict)
+    builtin_names: set[str] = field(default_factory=set)
+    _by_object: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def add(self, constant: Const) -> None:
+        """Give a constant a name, unless it has a literal."""
+        if is_literal(constant):
+            return
+        if self._is_builtin(constant):
+            self.builtin_names.add(constant.path)
+            return
+        stem, bound = _stem_and_object(constant)
+        key = (stem, id(bound))
+        if key not in self._by_object:
+            name = _first_free(stem, self.taken | self.names.keys() | self.builtin_names)
+            self._by_object[key] = name
+            self.names[name] = bound
+
+    def text(self, constant: Const) -> str:
+        """The dotted text of a constant that is not a literal."""
+        if self._is_builtin(constant):
+            return constant.path
+        stem, bound = _stem_and_object(constant)
+        name = self._by_object[(stem, id(bound))]
+        self.used[name] = bound
+        _, dot, rest = constant.path.partition(".")
+        return f"{name}.{rest}" if dot else name
+
+    def builtin(self, name: str) -> ast.expr:
+        """A builtin that the emitter writes by itself."""
+        return ast.Name(self.text(Const(getattr(builtins, name), name)), ast.Load())
+
+    def _is_builtin(self, constant: Const) -> bool:
+        path = constant.path
+        return bool(path) and path not in self.taken and getattr(builtins, path, _MISSING) is constant.value
+
+
+def bind(function: Function, taken: Set[str]) -> Bindings:
+    """Names for every constant of a function, in program order. `taken` are the names of the user's variables."""
+    bindings = Bindings(taken)
+    for name in sorted(_WRITTEN_BUILTINS):
+        bindings.add(Const(getattr(builtins, name), name))
+    for value in _written(function.body):
+        if isinstance(value, Const):
+            bindings.add(value)
+    return bindings
+
+
+def _written(region: Region) -> Iterator[Value]:
+    """The values whose text is written out: a function that is written as a sign is not."""
+    for statement in walk(region):
+        if isinstance(statement, Op):
+            sign = notation(statement)
+            if sign is None:
+                yield from uses(statement)
+            elif isinstance(sign, InPlace):
+                yield in_place_function(sign.sign)
+            yield from statement.arguments
+            yield from closure_constants(statement)
+        else:
+            yield from uses(statement)
+        for inner in regions(statement):
+            yield from terminator_values(inner.terminator)
+    yield from terminator_values(region.terminator)
+
+
+def closure_constants(op: Op) -> Iterator[Const]:
+    """What a function defined in the user's function is made by, and its code."""
+    if op.callee is Opcode.CLOSURE:
+        name = op.payload.code.co_name
+        yield Const(make_function, "make_function")
+        yield Const(op.payload.code, f"{name}_code" if is_plain_name(name) else "function_code")
+
+
+def _stem_and_object(constant: Const) -> tuple[str, Any]:
+    """The name a constant would like its first part to have, and the object bound to it."""
+    head, dot, _ = constant.path.partition(".")
+    if is_plain_name(head):
+        return head, constant.root if dot else constant.value
+    name = getattr(constant.value, "__name__", "") or type(constant.value).__name__.lower()
+    return (name if isinstance(name, str) and is_plain_name(name) else "function"), constant.value
+
+
+def _first_free(stem: str, taken: Set[str]) -> str:
+    if stem not in taken:
+        return stem
+    number = 1
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
+
+
+def is_literal(constant: Const) -> bool:
+    """Whether a constant is written out as a literal."""
+    if constant.path:
+        return False
+    value = constant.value
+    if value is None or value is Ellipsis or type(value) in (bool, float, complex, str, bytes):
+        return True
+    if type(value) is int:
+        return value.bit_length() <= _LONGEST_INTEGER_BITS
+    if type(value) is tuple:
+        return all(is_literal(Const(item)) for item in value)
+    return type(value) is slice and is_literal(Const((value.start, value.stop, value.step)))
+
+
+def literal(value: Any, builtin: Callable[[str], ast.expr]) -> ast.expr:
+    """The syntax tree of a literal. Negative numbers are a sign before a positive constant, infinities and NaN calls of
+    `float`: nothing else reads back as the value it was."""
+    match value:
+        case float():
+            return _real(value, builtin)
+        case complex():
+            return _complex(value, builtin)
+        case int() if not isinstance(value, bool) and value < 0:
+            return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+        case tuple():
+            return ast.Tuple([literal(item, builtin) for item in value], ast.Load())
+        case slice():
+            parts = [literal(part, builtin) for part in (value.start, value.stop, value.step)]
+            return ast.Call(builtin("slice"), parts, [])
+    return ast.Constant(value)
+
+
+def _real(value: float, builtin: Callable[[str], ast.expr]) -> ast.expr:
+    if math.isnan(value):
+        return ast.Call(builtin("float"), [ast.Constant("nan")], [])
+    positive = ast.Call(builtin("float"), [ast.Constant("inf")], []) if math.isinf(value) else ast.Constant(abs(value))
+    return ast.UnaryOp(ast.USub(), positive) if math.copysign(1.0, value) < 0 else positive
+
+
+def _complex(value: complex, builtin: Callable[[str], ast.expr]) -> ast.expr:
+    is_positive = all(math.copysign(1.0, part) > 0 for part in (value.real, value.imag))
+    if value.real == 0.0 and math.isfinite(value.imag) and is_positive:
+        return ast.Constant(value)
+    return ast.Call(builtin("complex"), [_real(value.real, builtin), _real(value.imag, builtin)], [])

@@ -1,0 +1,399 @@
+"""Regions -> lists of Python statements.
+
+A region ends in copies to the variables that its terminator gives values to, and in `continue`, `break` or `return`
+where control does not fall through to the right place anyway.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never, final
+
+from microgradpy.codegen.expressions import Expressions, negation
+from microgradpy.codegen.liveness import Liveness
+from microgradpy.codegen.notation import Binary, InPlace, notation
+from microgradpy.errors import CompilerBug
+from microgradpy.ir.nodes import (
+    NOWHERE,
+    Break,
+    Const,
+    Continue,
+    DictItems,
+    Each,
+    Enumerate,
+    For,
+    If,
+    Items,
+    Location,
+    Op,
+    Opcode,
+    Raise,
+    Range,
+    Records,
+    Region,
+    Return,
+    Reversed,
+    Statement,
+    Terminator,
+    Undefined,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    Zip,
+    item_variables,
+    terminator_values,
+    uses,
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """Where the end of a region leads. `tail`: falling off the end is the same as `continue`."""
+
+    results: tuple[Var, ...] = ()
+    parameters: tuple[Var, ...] = ()
+    loop_results: tuple[Var, ...] = ()
+    tail: bool = False
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Makes statements; `places` says where in the user's source each is from."""
+
+    expressions: Expressions
+    liveness: Liveness
+    places: dict[ast.stmt, Location] = field(default_factory=dict)
+    # For the check that a nested operation reads what it would have read in its own place: when each name was last
+    # assigned, and when each nested operation would have run.
+    _clock: int = 0
+    _assigned: dict[str, int] = field(default_factory=dict)
+    _due: dict[Var, int] = field(default_factory=dict)
+
+    def function_body(self, body: Region) -> list[ast.stmt]:
+        block = self._block(body, _Flow())
+        match block:
+            case [_, *_, ast.Return(value=ast.Constant(value=None))] if not self._has_return(block[:-1]):
+                return block[:-1]
+        return block
+
+    def _has_return(self, block: Sequence[ast.stmt]) -> bool:
+        """Whether there is a `return` already, so that the function's last line should say what it returns too."""
+        return any(isinstance(node, ast.Return) for statement in block for node in ast.walk(statement))
+
+    # Regions
+
+    def _block(self, region: Region, flow: _Flow) -> list[ast.stmt]:
+        block: list[ast.stmt] = []
+        last = region.statements[-1] if region.statements else None
+        for statement in region.statements:
+            if isinstance(statement, Op | If) and self.expressions.nesting.is_nested(statement):
+                self._due[statement.results[0]] = self._clock
+                continue
+            tail = flow.tail and statement is last and isinstance(region.terminator, Unreachable)
+            block += self._statement(statement, replace(flow, tail=tail))
+        return block + self._end(region.terminator, flow)
+
+    def _end(self, terminator: Terminator, flow: _Flow) -> list[ast.stmt]:
+        match terminator:
+            case Yield(values=values):
+                return self._copy(flow.results, values)
+            case Continue(values=values):
+                return self._copy(flow.parameters, values) + ([] if flow.tail else [ast.Continue()])
+            case Break(values=values):
+                return [*self._copy(flow.loop_results, values), ast.Break()]
+            case Return(value=value, where=where):
+                return [self._placed(ast.Return(self._read(value)), where)]
+            case Raise(exception=exception, cause=cause, where=where):
+                parts = [None if part is None else self._read(part) for part in (exception, cause)]
+                return [self._placed(ast.Raise(*parts), where)]
+            case Unreachable():
+                return []
+        assert_never(terminator)
+
+    def _statement(self, statement: Statement, flow: _Flow) -> list[ast.stmt]:
+        match statement:
+            case Op():
+                return self._operation(statement)
+            case If() if self.expressions.nesting.is_choice(statement):
+                self._check(statement)
+                return [self._assign(statement.results[0], self.expressions.choice(statement), statement.where)]
+            case If():
+                return self._if(statement, flow)
+            case While():
+                return self._while(statement)
+            case For():
+                return self._for(statement)
+        assert_never(statement)
+
+    # Operations
+
+    def _operation(self, op: Op) -> list[ast.stmt]:
+        self._check(op)
+        match op.callee:
+            case Opcode.APPEND:
+                return self._append(op)
+            case Opcode.RECORD:
+                return [self._placed(self._append_call(op.arguments[0], self._record(op.arguments[1:])), op.where)]
+            case Opcode.UNPACK:
+                return [self._unpack(op)]
+        (result,) = op.results
+        if result not in self.liveness.live and not result.user_named:
+            return [self._placed(ast.Expr(self.expressions.operation(op)), op.where)]
+        return [self._in_place(op) or self._assign(result, self.expressions.operation(op), op.where)]
+
+    def _append(self, op: Op) -> list[ast.stmt]:
+        target, item = op.arguments
+        call = self._placed(self._append_call(target, self._read(item)), op.where)
+        (result,) = op.results
+        if result not in self.liveness.live or self._same_name(result, target):
+            return [call]
+        return [call, self._assign(result, self._read(target), op.where)]
+
+    def _append_call(self, target: Value, item: ast.expr) -> ast.stmt:
+        return ast.Expr(ast.Call(ast.Attribute(self._read(target), "append", ast.Load()), [item], []))
+
+    def _record(self, fields: Sequence[Value]) -> ast.expr:
+        values = [ast.Constant(None) if isinstance(value, Undefined) else self._read(value) for value in fields]
+        match values:
+            case []:
+                return ast.Constant(None)
+            case [value]:
+                return value
+        return ast.Tuple(values, ast.Load())
+
+    def _unpack(self, op: Op) -> ast.stmt:
+        value = self._read(op.arguments[0])
+        self._store(op.results)
+        targets = ast.Tuple([self._target(result) for result in op.results], ast.Store())
+        return self._placed(ast.Assign([targets], value), op.where)
+
+    def _in_place(self, op: Op) -> ast.stmt | None:
+        """`x += y`, if the result has the name of the first operand and that is what the operation means."""
+        match notation(op):
+            case InPlace(sign=sign, target=target, right=right) if self._same_name(op.result, target):
+                return self._augment(op, sign, right)
+            case Binary(sign=sign, left=left, right=right) if not op.from_user:
+                scalar = self.expressions.is_real_scalar
+                if self._same_name(op.result, left) and scalar(left):
+                    return self._augment(op, sign, right)
+                if sign in (ast.Add, ast.Mult) and self._same_name(op.result, right) and scalar(left) and scalar(right):
+                    return self._augment(op, sign, left)
+        return None
+
+    def _augment(self, op: Op, sign: type[ast.operator], value: Value) -> ast.stmt:
+        expression = self.expressions.operation(op)
+        operand = self._read(value)
+        name = self._name(op.result)
+        match expression:
+            # `x + -y` has been written as `x - y`.
+            case ast.BinOp(left=ast.Name(id=left), op=ast.Sub(), right=right) if sign is ast.Add and left == name:
+                sign, operand = ast.Sub, right
+        self._store(op.results)
+        return self._placed(ast.AugAssign(self._target(op.result), sign(), operand), op.where)
+
+    # Branches
+
+    def _if(self, statement: If, flow: _Flow) -> list[ast.stmt]:
+        test = self._read(statement.condition)
+        inner = replace(flow, results=statement.results)
+        then_ends, orelse_ends = (not _completes(arm, inner) for arm in (statement.then, statement.orelse))
+        shortcut = not then_ends and _is_shortcut(statement, inner)
+        flat = then_ends or shortcut or orelse_ends
+        then = self._block(statement.then, inner if not shortcut else replace(inner, tail=False))
+        orelse = self._block(statement.orelse, inner)
+        if flat and (then_ends or shortcut):
+            return [self._branch(test, then or [ast.Pass()], [], statement.where), *orelse]
+        if flat:
+            return [self._branch(negation(test), orelse or [ast.Pass()], [], statement.where), *then]
+        if then:
+            return [self._branch(test, then, orelse, statement.where)]
+        if orelse:
+            return [self._branch(negation(test), orelse, [], statement.where)]
+        return [] if isinstance(test, ast.Name | ast.Constant) else [self._placed(ast.Expr(test), statement.where)]
+
+    def _branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], where: Location) -> ast.stmt:
+        return self._placed(ast.If(test, then, orelse), where)
+
+    # Loops
+
+    def _while(self, loop: While) -> list[ast.stmt]:
+        start = self._copy(loop.parameters, loop.initial)
+        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        # Nothing is left of the condition's statements if all of them are nested in its value.
+        before = self._block(replace(loop.condition, terminator=Unreachable()), _Flow())
+        (condition,) = terminator_values(loop.condition.terminator)
+        test = self._read(condition)
+        body = self._block(loop.body, flow)
+        if before:
+            leave = ast.If(negation(test), [ast.Break()], [])
+            test, body = ast.Constant(True), [*before, leave, *body]
+        return [*start, self._placed(ast.While(test, body or [ast.Pass()], []), loop.where)]
+
+    def _for(self, loop: For) -> list[ast.stmt]:
+        start = self._copy(loop.parameters, loop.initial)
+        source = self._iterable(loop.items)
+        self._store(item_variables(loop.items))
+        target = self._item_target(loop.items)
+        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        body = self._block(loop.body, flow) or [ast.Pass()]
+        return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
+
+    def _iterable(self, items: Items) -> ast.expr:
+        match items:
+            case Each(source=source):
+                return self._read(source)
+            case Range(arguments=arguments):
+                return self._builtin("range", [self._read(argument) for argument in arguments])
+            case Enumerate(inner=inner, start=start):
+                counts_from_zero = isinstance(start, Const) and start == Const(0)
+                arguments = [self._iterable(inner)] + ([] if counts_from_zero else [self._read(start)])
+                return self._builtin("enumerate", arguments)
+            case Zip(inners=inners):
+                return self._builtin("zip", [self._iterable(inner) for inner in inners])
+            case Reversed(inner=inner):
+                return self._builtin("reversed", [self._iterable(inner)])
+            case DictItems(source=source):
+                return ast.Call(ast.Attribute(self._read(source), "items", ast.Load()), [], [])
+            case Records(tape=tape):
+                return self._builtin("reversed", [self._read(tape)])
+        assert_never(items)
+
+    def _builtin(self, name: str, arguments: list[ast.expr]) -> ast.expr:
+        return ast.Call(self.expressions.bindings.builtin(name), arguments, [])
+
+    def _item_target(self, items: Items) -> ast.expr:
+        match items:
+            case Each(item=item) | Range(item=item):
+                return self._target(item)
+            case Enumerate(inner=inner, index=index):
+                return ast.Tuple([self._target(index), self._item_target(inner)], ast.Store())
+            case Zip(inners=inners):
+                return ast.Tuple([self._item_target(inner) for inner in inners], ast.Store())
+            case Reversed(inner=inner):
+                return self._item_target(inner)
+            case DictItems(key=key, value=value):
+                return ast.Tuple([self._target(key), self._target(value)], ast.Store())
+            case Records(fields=()):
+                return ast.Name(self._unused_name(), ast.Store())
+            case Records(fields=(field,)):
+                return self._target(field)
+            case Records(fields=fields):
+                return ast.Tuple([self._target(field) for field in fields], ast.Store())
+        assert_never(items)
+
+    # Copies
+
+    def _copy(self, targets: Sequence[Var], values: Sequence[Value]) -> list[ast.stmt]:
+        """Give values to variables, all at once: one after the other if no value is lost by that, else as a tuple."""
+        wanted = [
+            (target, value)
+            for target, value in zip(targets, values, strict=True)
+            if target in self.liveness.live and not isinstance(value, Undefined) and not self._same_name(target, value)
+        ]
+        for _, value in wanted:
+            self._check_value(value)
+        ordered = self._sequence(wanted)
+        if ordered is not None:
+            return [self._assign(target, self._read(value), NOWHERE) for target, value in ordered]
+        expressions = [self._read(value) for _, value in wanted]
+        self._store([target for target, _ in wanted])
+        names: list[ast.expr] = [self._target(target) for target, _ in wanted]
+        return [ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(expressions, ast.Load()))]
+
+    def _sequence(self, wanted: Sequence[tuple[Var, Value]]) -> list[tuple[Var, Value]] | None:
+        """The copies in an order in which no name is written before it is read; None if there is none. Nested
+        operations keep their order."""
+        leaves = self.expressions.nesting.leaves
+        reads = {target: {self._name(leaf) for leaf in leaves(value)} for target, value in wanted}
+        pending, ordered = list(wanted), []
+        while pending:
+            for copy in pending:
+                name = self._name(copy[0])
+                if not any(name in reads[other] for other, _ in pending if other != copy[0]):
+                    break
+            else:
+                return None
+            ordered.append(copy)
+            pending.remove(copy)
+        nested = [copy for copy in ordered if isinstance(copy[1], Var) and copy[1] in self.expressions.nesting.nested]
+        return ordered if nested == [copy for copy in wanted if copy in nested] else None
+
+    # Names
+
+    def _read(self, value: Value) -> ast.expr:
+        self._check_value(value)
+        return self.expressions.value(value)
+
+    def _name(self, var: Var) -> str:
+        return self.expressions.names[var]
+
+    def _same_name(self, var: Var, value: Value) -> bool:
+        if not isinstance(value, Var) or value in self.expressions.nesting.nested:
+            return False
+        return self._name(var) == self._name(value)
+
+    def _unused_name(self) -> str:
+        read = {self._name(var) for var in self.liveness.live if var in self.expressions.names}
+        return "_" if "_" not in read else "_unused"
+
+    def _target(self, var: Var) -> ast.expr:
+        return ast.Name(self._name(var), ast.Store())
+
+    def _assign(self, var: Var, value: ast.expr, where: Location) -> ast.stmt:
+        self._store([var])
+        return self._placed(ast.Assign([self._target(var)], value), where)
+
+    def _store(self, variables: Iterable[Var]) -> None:
+        self._clock += 1
+        for var in variables:
+            self._assigned[self._name(var)] = self._clock
+
+    def _placed(self, statement: ast.stmt, where: Location) -> ast.stmt:
+        self.places[statement] = where
+        return statement
+
+    # The check
+
+    def _check(self, statement: Op | If) -> None:
+        for value in uses(statement):
+            self._check_value(value)
+
+    def _check_value(self, value: Value) -> None:
+        """Between a nested operation and its user no statement may assign a name that it reads."""
+        nested = self.expressions.nesting.nested
+        if not isinstance(value, Var) or value not in nested or value not in self._due:
+            return
+        for operand in uses(nested[value]):
+            self._check_value(operand)
+            late = isinstance(operand, Var) and operand not in nested and self._assigned.get(self._name(operand), 0)
+            if late > self._due[value]:
+                raise CompilerBug(f"{self._name(operand)!r} is assigned between a nested operation and its user")
+
+
+def _completes(region: Region, flow: _Flow) -> bool:
+    """Whether control can fall off the end of the text of a region."""
+    match region.terminator:
+        case Yield():
+            return True
+        case Continue():
+            return flow.tail
+        case Unreachable():
+            last = region.statements[-1] if region.statements else None
+            match last:
+                case If(then=then, orelse=orelse):
+                    return _completes(then, flow) or _completes(orelse, flow)
+            return False
+    return False
+
+
+def _is_shortcut(statement: If, flow: _Flow) -> bool:
+    """`if c: continue` before much else, which is what the user wrote; without it, all the rest would be indented."""
+    then, orelse = statement.then, statement.orelse
+    if not (flow.tail and isinstance(then.terminator, Continue) and not then.statements):
+        return False
+    return len(orelse.statements) > 3

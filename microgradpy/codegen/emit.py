@@ -1,0 +1,185 @@
+"""Structured SSA -> the source text of a Python function.
+
+    While (%3/y = x):  c = %3 < 50        ->    y = x
+        %5/y = %3 * 2.0                         while y < 50:
+        continue (%5)                               y = y * 2.0
+
+The stages: what is written inside what (`nesting`), who may share a name (`liveness`), the names (`naming`), syntax
+trees (here and in `expressions`), lines and comments (`layout`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+from microgradpy.codegen.bindings import bind
+from microgradpy.codegen.blocks import Blocks
+from microgradpy.codegen.expressions import GLOBALS_NAME, Expressions
+from microgradpy.codegen.layout import lay_out
+from microgradpy.codegen.liveness import Copy, Liveness, analyse_liveness, copies
+from microgradpy.codegen.naming import choose_names
+from microgradpy.codegen.nesting import Nesting, plan_nesting
+from microgradpy.ir.nodes import (
+    For,
+    Function,
+    Location,
+    Parameter,
+    ParameterKind,
+    Var,
+    While,
+    item_variables,
+    walk,
+)
+
+# Each round writes values inside of copies that naming could not make vanish; more than a few never help.
+_ROUNDS = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """Text of one function. `bindings` are the global names that it mentions and their objects; with `needs_globals`
+    it also mentions `module_globals`, the globals of the user's function. `line_map` gives the place in the user's
+    source that a line of the text is from."""
+
+    text: str
+    bindings: dict[str, Any]
+    line_map: dict[int, Location]
+    needs_globals: bool = False
+
+
+def emit(
+    function: Function,
+    *,
+    name: str | None = None,
+    comments: bool = False,
+    reserved: frozenset[str] = frozenset(),
+    unpack_first: tuple[str, tuple[Var, ...]] | None = None,
+) -> Emitted:
+    """The source text of a function, called `name`; the captured variables are its first parameters.
+
+    `comments` puts the user's lines above what is made from them. `reserved` are names that no variable may get.
+    `unpack_first=("saved", variables)` gives the function a first parameter `saved` that holds these variables: the
+    one itself if there is only one, otherwise a tuple which the first statement takes apart."""
+    signature = _signature(function, unpack_first)
+    names_of_users = frozenset(_user_names(function))
+    bindings = bind(function, names_of_users | reserved | frozenset(signature.fixed.values()))
+    taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
+    nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
+    expressions = Expressions(nesting, names, bindings, function.kinds)
+    blocks = Blocks(expressions, liveness)
+    body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
+    tree = ast.FunctionDef(
+        name=name or function.name,
+        args=signature.arguments(names),
+        body=body or [ast.Pass()],
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        **_no_type_parameters(),
+    )
+    text, line_map = lay_out(tree, blocks.places, comments)
+    return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals)
+
+
+def _no_type_parameters() -> dict[str, list[Any]]:
+    """`FunctionDef` has this field from Python 3.12 on."""
+    return {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
+
+
+def _settle_names(
+    function: Function, signature: _Signature, taken: frozenset[str]
+) -> tuple[Nesting, Liveness, dict[Var, str]]:
+    """Nesting, liveness and names. A value whose copy naming could not avoid (`a, b = b, a + b`) is written inside the
+    copy in the next round."""
+    into_copies: frozenset[Var] = frozenset()
+    for _ in range(_ROUNDS):
+        nesting = plan_nesting(function, into_copies)
+        liveness = analyse_liveness(function, nesting, signature.entry)
+        made = list(copies(function, nesting, liveness.live))
+        names = choose_names(function, nesting, liveness, made, signature.fixed, signature.unpacked, taken)
+        more = into_copies | frozenset(_avoidable(function, made, nesting, names))
+        if more == into_copies:
+            break
+        into_copies = more
+    return nesting, liveness, names
+
+
+def _avoidable(function: Function, made: Iterable[Copy], nesting: Nesting, names: dict[Var, str]) -> Iterator[Var]:
+    """Values that are copied under another name in the region that defines them."""
+    for copy in made:
+        if isinstance(copy.value, Var) and copy.value not in nesting.nested:
+            named_otherwise = copy.value.user_named and copy.value.hint != copy.target.hint
+            if names[copy.value] != names[copy.target] and not named_otherwise:
+                yield copy.value
+
+
+def _user_names(function: Function) -> Iterator[str]:
+    for statement in walk(function.body):
+        variables = statement.results
+        if isinstance(statement, While | For):
+            variables += statement.parameters
+        if isinstance(statement, For):
+            variables += item_variables(statement.items)
+        yield from (var.hint for var in variables if var.user_named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """The parameters of the text. `packed` is the first one if it holds other variables."""
+
+    captured: tuple[Var, ...]
+    parameters: tuple[Parameter, ...]
+    packed: str = ""
+    unpacked: tuple[Var, ...] = ()
+
+    @property
+    def fixed(self) -> dict[Var, str]:
+        """The variables whose names are given."""
+        names = {var: var.hint for var in self.captured}
+        return names | {parameter.var: parameter.name for parameter in self.parameters}
+
+    @property
+    def entry(self) -> tuple[Var, ...]:
+        return (*self.captured, *self.unpacked, *(parameter.var for parameter in self.parameters))
+
+    @property
+    def taken(self) -> set[str]:
+        return {self.packed} if self.packed and len(self.unpacked) != 1 else set()
+
+    def arguments(self, names: dict[Var, str]) -> ast.arguments:
+        of_kind = {kind: [p.name for p in self.parameters if p.kind is kind] for kind in ParameterKind}
+        first = []
+        if self.packed:
+            first = [names[self.unpacked[0]] if len(self.unpacked) == 1 else self.packed]
+        positional = [*first, *(var.hint for var in self.captured), *of_kind[ParameterKind.POSITIONAL]]
+        variadic = [ast.arg(name) for name in of_kind[ParameterKind.VARIADIC]]
+        keywords = [ast.arg(name) for name in of_kind[ParameterKind.KEYWORDS]]
+        only_by_keyword = [ast.arg(name) for name in of_kind[ParameterKind.KEYWORD]]
+        return ast.arguments(
+            posonlyargs=[],
+            args=[ast.arg(name) for name in positional],
+            vararg=variadic[0] if variadic else None,
+            kwonlyargs=only_by_keyword,
+            kw_defaults=[None for _ in only_by_keyword],
+            kwarg=keywords[0] if keywords else None,
+            defaults=[],
+        )
+
+    def first_statements(self, names: dict[Var, str], liveness: Liveness) -> list[ast.stmt]:
+        """`a, b = saved`, if there is something to take apart."""
+        if len(self.unpacked) < 2:
+            return []
+        targets: list[ast.expr] = [ast.Name(names[var], ast.Store()) for var in self.unpacked]
+        return [ast.Assign([ast.Tuple(targets, ast.Store())], ast.Name(self.packed, ast.Load()))]
+
+
+def _signature(function: Function, unpack_first: tuple[str, tuple[Var, ...]] | None) -> _Signature:
+    if unpack_first is None:
+        return _Signature(function.captured, function.parameters)
+    packed, unpacked = unpack_first
+    parameters = tuple(parameter for parameter in function.parameters if parameter.var not in unpacked)
+    return _Signature(function.captured, parameters, packed, unpacked)

@@ -1,0 +1,22 @@
+"""What generated text calls to make a function that the user's function defines."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def make_function(
+    code: types.CodeType,
+    module_globals: dict[str, Any],
+    captured: Sequence[Any] = (),
+    defaults: Sequence[Any] = (),
+    keyword_defaults: Mapping[str, Any] | None = None,
+) -> types.FunctionType:
+    """The function that a nested `def` or a lambda makes, with a cell for each of the captured values."""
+    cells = tuple(map(types.CellType, captured))
+    function = types.FunctionType(code, module_globals, code.co_name, tuple(defaults) or None, cells)
+    if keyword_defaults:
+        function.__kwdefaults__ = dict(keyword_defaults)
+    return function

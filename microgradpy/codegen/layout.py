@@ -1,0 +1,84 @@
+"""A function's syntax tree -> lines of text with comments, and the place in the user's source each line is from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from microgradpy.codegen.printing import print_statement
+from microgradpy.ir.nodes import Location
+
+_INDENT = "    "
+Places = Mapping[ast.stmt, Location]
+
+
+def lay_out(function: ast.FunctionDef, places: Places, comments: bool) -> tuple[str, dict[int, Location]]:
+    """The text of a function and its line map. With `comments`, each group of statements has the line of the user's
+    source that it is from above it."""
+    layout = _Layout(places, comments)
+    header, *_ = print_statement(_with_empty_body(function)).splitlines()
+    layout.lines.append(header)
+    layout.block(function.body, 1)
+    return "\n".join(layout.lines) + "\n", layout.line_map
+
+
+class _Layout:
+    def __init__(self, places: Places, comments: bool) -> None:
+        self.places = places
+        self.comments = comments
+        self.lines: list[str] = []
+        self.line_map: dict[int, Location] = {}
+        self.last: tuple[str, int] | None = None
+
+    def block(self, statements: Sequence[ast.stmt], depth: int) -> None:
+        for statement in statements:
+            self.statement(statement, depth)
+
+    def statement(self, statement: ast.stmt, depth: int) -> None:
+        place = self.places.get(statement)
+        if place is not None:
+            self._comment(place, depth)
+        match statement:
+            case ast.If():
+                self._if(statement, place, depth, "if")
+            case ast.For() | ast.While():
+                self._line(_header(statement), place, depth)
+                self.block(statement.body, depth + 1)
+            case _:
+                self._line(print_statement(statement), place, depth)
+
+    def _if(self, statement: ast.If, place: Location | None, depth: int, word: str) -> None:
+        self._line(word + _header(statement).removeprefix("if"), place, depth)
+        self.block(statement.body, depth + 1)
+        match statement.orelse:
+            case [ast.If() as inner] if not self._has_comment(inner):
+                self._if(inner, self.places.get(inner), depth, "elif")
+            case [_, *_]:
+                self._line("else:", None, depth)
+                self.block(statement.orelse, depth + 1)
+
+    def _has_comment(self, statement: ast.stmt) -> bool:
+        place = self.places.get(statement)
+        return self.comments and place is not None and bool(place.text) and not place.text.startswith("elif")
+
+    def _comment(self, place: Location, depth: int) -> None:
+        if self.comments and place.text and (place.file, place.line) != self.last:
+            self.lines.append(f"{_INDENT * depth}# {place.text.splitlines()[0]}")
+            self.last = (place.file, place.line)
+
+    def _line(self, text: str, place: Location | None, depth: int) -> None:
+        self.lines.append(_INDENT * depth + text)
+        if place is not None and place.line:
+            self.line_map[len(self.lines)] = place
+
+
+def _header(statement: ast.If | ast.For | ast.While) -> str:
+    return print_statement(_with_empty_body(statement)).splitlines()[0]
+
+
+def _with_empty_body(statement: ast.FunctionDef | ast.If | ast.For | ast.While) -> ast.stmt:
+    """A copy of a compound statement with nothing in it: its first line is what is printed of it here."""
+    copy = type(statement)(**{**dict(ast.iter_fields(statement)), "body": [ast.Pass()]})
+    if not isinstance(copy, ast.FunctionDef):
+        copy.orelse = []
+    return copy

@@ -1,0 +1,255 @@
+"""Which variables must not share a name.
+
+Two variables interfere if one is assigned while the other's value is still wanted. A nested operation is part of the
+statement it is written in: it reads its operands there. A copy `r <- v` at the end of an arm or of a loop's body does
+not by itself make `r` and `v` interfere, which is what lets the copies vanish.
+
+Live sets go backwards through the regions:
+
+    live before statement = (live after - what it assigns) + what it reads
+    loop head             = condition + body + what is live on leaving, until nothing is added
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import assert_never, final
+
+from microgradpy.codegen.nesting import Nesting
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Raise,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    item_sources,
+    item_variables,
+    terminator_values,
+)
+
+_NOTHING: frozenset[Var] = frozenset()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned."""
+
+    interference: dict[Var, set[Var]]
+    live: set[Var]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Where a region's terminators lead: variables that receive the values, and what is live there."""
+
+    results: tuple[Var, ...] = ()
+    after: Set[Var] = _NOTHING
+    parameters: tuple[Var, ...] = ()
+    head: Set[Var] = _NOTHING
+    loop_results: tuple[Var, ...] = ()
+    loop_after: Set[Var] = _NOTHING
+
+
+def analyse_liveness(function: Function, nesting: Nesting, entry: Sequence[Var]) -> Liveness:
+    """Interference of the variables of a function; `entry` are those assigned together when it starts."""
+    # An operation nested in a copy runs even if nobody reads the target.
+    forced = {copy.target for copy in copies(function, nesting) if copy.value in nesting.nested}
+    analysis = _Analysis(nesting, forced)
+    live = analysis.region(function.body, _Targets())
+    analysis.define(entry, live)
+    return Liveness(analysis.interference, analysis.live)
+
+
+@dataclass(slots=True)
+class _Analysis:
+    nesting: Nesting
+    forced: Set[Var]
+    interference: dict[Var, set[Var]] = field(default_factory=dict)
+    live: set[Var] = field(default_factory=set)
+    # What was found live at the head of a loop in an earlier visit: it can only grow, so the next visit starts there.
+    heads: dict[int, frozenset[Var]] = field(default_factory=dict)
+
+    def define(self, variables: Sequence[Var], live: Set[Var]) -> None:
+        """Variables are assigned together, and `live` is wanted after that."""
+        for variable in variables:
+            if variable in live:
+                self.live.add(variable)
+            for other in live:
+                self._link(variable, other)
+            for other in variables:
+                if variable in live or other in live:
+                    self._link(variable, other)
+
+    def _link(self, a: Var, b: Var) -> None:
+        if a != b:
+            self.interference.setdefault(a, set()).add(b)
+            self.interference.setdefault(b, set()).add(a)
+
+    def region(self, region: Region, targets: _Targets) -> Set[Var]:
+        return self.statements(region, self._terminator(region.terminator, targets), targets)
+
+    def statements(self, region: Region, live: Set[Var], targets: _Targets) -> Set[Var]:
+        for statement in reversed(list(self.nesting.roots(region))):
+            live = self._statement(statement, live, targets)
+        return live
+
+    def _terminator(self, terminator: Terminator, targets: _Targets) -> Set[Var]:
+        match terminator:
+            case Yield(values=values):
+                return self._copied(values, targets.results, targets.after)
+            case Continue(values=values):
+                return self._copied(values, targets.parameters, targets.head)
+            case Break(values=values):
+                return self._copied(values, targets.loop_results, targets.loop_after)
+            case Return() | Raise() | Unreachable():
+                return self._leaves(terminator_values(terminator))
+        assert_never(terminator)
+
+    def _copied(self, values: Sequence[Value], targets: Sequence[Var], after: Set[Var]) -> Set[Var]:
+        """What is live before values are copied to those of the targets that are live after it."""
+        wanted = [value for target, value in zip(targets, values, strict=True) if target in after]
+        return (after - set(targets)) | self._leaves(wanted)
+
+    def _leaves(self, values: Sequence[Value]) -> Set[Var]:
+        return {leaf for value in values for leaf in self.nesting.leaves(value)}
+
+    def _statement(self, statement: Statement, after: Set[Var], targets: _Targets) -> Set[Var]:
+        match statement:
+            case Op():
+                return self._operation(statement, after)
+            case If() if self.nesting.is_choice(statement):
+                self.define(statement.results, after)
+                return (after - set(statement.results)) | set(self.nesting.reads(statement))
+            case If(condition=condition, then=then, orelse=orelse, results=results):
+                after = self._with_forced(results, after)
+                self.define([result for result in results if result in after], after)
+                inner = replace(targets, results=results, after=after)
+                arms = self.region(then, inner) | self.region(orelse, inner)
+                return arms | self._leaves([condition])
+            case While():
+                return self._while(statement, after)
+            case For():
+                return self._for(statement, after)
+        assert_never(statement)
+
+    def _with_forced(self, variables: Sequence[Var], live: Set[Var]) -> Set[Var]:
+        return live | (self.forced & set(variables))
+
+    def _operation(self, op: Op, after: Set[Var]) -> Set[Var]:
+        reads = set(self.nesting.reads(op))
+        if op.callee is Opcode.APPEND and isinstance(op.arguments[0], Var):
+            # The result is the list itself: two names for it are never needed.
+            self.define(op.results, after - {op.arguments[0]})
+        else:
+            self.define(op.results, after)
+        return (after - set(op.results)) | reads
+
+    def _while(self, loop: While, after: Set[Var]) -> Set[Var]:
+        after = self._with_forced(loop.results, after)
+        leaving = _NOTHING if is_endless(loop) else self._leaving(loop, after)
+        head = self._with_forced(loop.parameters, self.heads.get(id(loop), _NOTHING))
+        while True:
+            body = self.region(loop.body, _loop_targets(loop, head, after))
+            condition = self._leaves(terminator_values(loop.condition.terminator))
+            found = self.statements(loop.condition, body | leaving | condition, _Targets())
+            if found <= head:
+                break
+            head = head | found
+        return self._enter(loop, head, head, after)
+
+    def _for(self, loop: For, after: Set[Var]) -> Set[Var]:
+        items = item_variables(loop.items)
+        after = self._with_forced(loop.results, after)
+        leaving = self._leaving(loop, after)
+        head = self._with_forced(loop.parameters, self.heads.get(id(loop), leaving))
+        while True:
+            body = self.region(loop.body, _loop_targets(loop, head, after))
+            self.define(items, body)
+            found = (body - set(items)) | leaving
+            if found <= head:
+                break
+            head = head | found
+        # The parameters get their first values before the `for` line reads what it runs over.
+        return self._enter(loop, head, head | self._leaves(item_sources(loop.items)), after)
+
+    def _leaving(self, loop: While | For, after: Set[Var]) -> Set[Var]:
+        kept = {p for p, result in zip(loop.parameters, loop.results, strict=True) if result in after}
+        return (after - set(loop.results)) | kept
+
+    def _enter(self, loop: While | For, head: Set[Var], start: Set[Var], after: Set[Var]) -> Set[Var]:
+        self.heads[id(loop)] = frozenset(head)
+        self.define([result for result in loop.results if result in after], after)
+        self.define([parameter for parameter in loop.parameters if parameter in head], start)
+        return self._copied(loop.initial, loop.parameters, start)
+
+
+def _loop_targets(loop: While | For, head: Set[Var], after: Set[Var]) -> _Targets:
+    return _Targets(parameters=loop.parameters, head=head, loop_results=loop.results, loop_after=after)
+
+
+def is_endless(loop: While) -> bool:
+    """`while True`: the loop is only left by `break` and `return`."""
+    match loop.condition:
+        case Region(statements=(), terminator=Yield(values=(Const(value=value),))):
+            return isinstance(value, bool | int) and bool(value)
+    return False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """`target <- value`, made at the end of `region` or at a loop in it."""
+
+    target: Var
+    value: Value
+    region: Region
+
+
+def copies(function: Function, nesting: Nesting, live: Set[Var] | None = None) -> Iterator[Copy]:
+    """The copies of a function in program order; with `live`, only those to targets in it."""
+    yield from _copies(function.body, nesting, live, _Targets())
+
+
+def _copies(region: Region, nesting: Nesting, live: Set[Var] | None, targets: _Targets) -> Iterator[Copy]:
+    for statement in region.statements:
+        match statement:
+            case If() if not nesting.is_choice(statement):
+                inner = replace(targets, results=statement.results)
+                yield from _copies(statement.then, nesting, live, inner)
+                yield from _copies(statement.orelse, nesting, live, inner)
+            case While(body=body) | For(body=body):
+                yield from _received(statement.parameters, statement.initial, region, live)
+                if isinstance(statement, While):
+                    yield from _copies(statement.condition, nesting, live, _Targets())
+                yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING))
+    match region.terminator:
+        case Yield(values=values) if targets.results:
+            yield from _received(targets.results, values, region, live)
+        case Continue(values=values):
+            yield from _received(targets.parameters, values, region, live)
+        case Break(values=values):
+            yield from _received(targets.loop_results, values, region, live)
+
+
+def _received(
+    variables: Sequence[Var], values: Sequence[Value], region: Region, live: Set[Var] | None
+) -> Iterator[Copy]:
+    for variable, value in zip(variables, values, strict=True):
+        if live is None or variable in live:
+            yield Copy(variable, value, region)

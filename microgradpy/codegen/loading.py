@@ -1,0 +1,93 @@
+"""Source text -> callables that tracebacks, `inspect.getsource` and debuggers can show.
+
+The text is compiled under the name of a module that has a loader: `linecache` asks the loader for the text whenever
+it wants it, also after `linecache.clearcache()`. Names in angle brackets would not do, nothing looks for their loader.
+With `MICROGRADPY_DUMP` set to a folder the text is written there and compiled under the name of the real file, so
+that breakpoints by file and line bind.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import itertools
+import linecache
+import os
+import re
+import sys
+import threading
+import types
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+DUMP_VARIABLE = "MICROGRADPY_DUMP"
+_PACKAGE = "microgradpy_generated"
+
+_lock = threading.Lock()
+_numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+_modules: dict[str, str] = {}
+
+
+class _TextLoader(importlib.abc.InspectLoader):
+    """Knows the text of one generated module."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, fullname: str) -> str:
+        return self.text
+
+
+def load(text: str, name: str, bindings: Mapping[str, Any]) -> dict[str, Any]:
+    """Execute a text with `bindings` as its global names and return its namespace. `name` is what its module and file
+    are called; `namespace["__file__"]` is the name to give to `unload`."""
+    module_name, filename = _register(text, name)
+    namespace: dict[str, Any] = dict(bindings)
+    namespace.update(_module_attributes(module_name, filename, text))
+    exec(compile(text, filename, "exec", dont_inherit=True), namespace)
+    return namespace
+
+
+def unload(filename: str) -> None:
+    """Forget the text of a file that `load` made up. Its functions go on working, but nobody can see their source."""
+    with _lock:
+        module_name = _modules.pop(filename, None)
+    if module_name is not None:
+        sys.modules.pop(module_name, None)
+        linecache.cache.pop(filename, None)
+
+
+def _register(text: str, name: str) -> tuple[str, str]:
+    """A name for the module that no other has had, and the name of its file."""
+    stem = re.sub(r"\W", "_", name)
+    with _lock:
+        number = next(_numbers[stem])
+    # The first is `f_adjoint`: names do not change from run to run, so breakpoints by file and line stay right.
+    stem = stem if number == 1 else f"{stem}_{number}"
+    module_name, filename = f"{_PACKAGE}.{stem}", _write(text, stem)
+    # The registered module holds the text only: the namespace would keep the user's objects alive.
+    module = types.ModuleType(module_name)
+    vars(module).update(_module_attributes(module_name, filename, text))
+    with _lock:
+        _modules[filename] = module_name
+    sys.modules[module_name] = module
+    linecache.cache.pop(filename, None)
+    return module_name, filename
+
+
+def _write(text: str, stem: str) -> str:
+    folder = os.environ.get(DUMP_VARIABLE)
+    if not folder:
+        return f"{_PACKAGE}/{stem}.py"
+    path = Path(folder).resolve() / f"{stem}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def _module_attributes(module_name: str, filename: str, text: str) -> dict[str, Any]:
+    loader = _TextLoader(text)
+    spec = importlib.machinery.ModuleSpec(module_name, loader, origin=filename)
+    return {"__name__": module_name, "__file__": filename, "__loader__": loader, "__spec__": spec}

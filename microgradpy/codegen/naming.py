@@ -1,0 +1,315 @@
+"""Deterministic, readable names.
+
+Variables that are copied to one another and want the same name are first joined to *webs*, as far as no member
+interferes with a member of the other: inside a web the copies vanish. A loop parameter and the loop's result are
+always one web. Then each web, in program order, takes the name it wants, or `name_1`, `name_2`, ... if a web it
+interferes with has that one. A value that nothing names takes the name of what it is copied to, or is called after its
+operation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import keyword
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from microgradpy.codegen.liveness import Copy, Liveness
+from microgradpy.codegen.nesting import Nesting
+from microgradpy.codegen.notation import Attribute, InPlace, Item, is_plain_name, notation
+from microgradpy.ir.nodes import (
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Records,
+    Region,
+    Var,
+    While,
+    item_variables,
+    regions,
+)
+
+_UNUSED = "_"
+_WORDS: Mapping[str, str] = {
+    "Add": "total",
+    "Sub": "difference",
+    "Mult": "product",
+    "MatMult": "product",
+    "Div": "ratio",
+    "FloorDiv": "quotient",
+    "Mod": "remainder",
+    "Pow": "power",
+    "USub": "negated",
+    "UAdd": "value",
+    "Not": "negation",
+    "In": "is_member",
+    "NotIn": "is_missing",
+    "Is": "is_same",
+    "IsNot": "is_other",
+    "Eq": "is_equal",
+    "NotEq": "is_different",
+    "Lt": "is_less",
+    "LtE": "is_less",
+    "Gt": "is_greater",
+    "GtE": "is_greater",
+}
+_DISPLAYS: Mapping[Opcode, str] = {
+    Opcode.TUPLE: "items",
+    Opcode.LIST: "items",
+    Opcode.DICT: "table",
+    Opcode.SET: "members",
+    Opcode.UNPACK: "item",
+    Opcode.JOIN: "text",
+    Opcode.APPEND: "items",
+    Opcode.TAPE: "tape",
+    Opcode.APPLY: "result",
+    Opcode.CLOSURE: "function",
+}
+
+
+def choose_names(
+    function: Function,
+    nesting: Nesting,
+    liveness: Liveness,
+    made: Sequence[Copy],
+    fixed: Mapping[Var, str],
+    entry: Sequence[Var],
+    taken: Set[str],
+) -> dict[Var, str]:
+    """The name of every variable that is not nested. `fixed` are parameters, which keep their names; `entry` further
+    variables assigned at entry; `taken` names that no variable may have."""
+    order = [*fixed, *entry, *_assigned(function.body, nesting)]
+    webs = _Webs(liveness.interference)
+    for statement in _loops(function.body):
+        for parameter, result in zip(statement.parameters, statement.results, strict=True):
+            webs.join(parameter, result)
+    hints = _hints(function, nesting, liveness, made)
+    for copy in made:
+        if isinstance(copy.value, Var) and copy.value not in nesting.nested:
+            _join_if_same(webs, hints, copy.target, copy.value)
+    for result, operand in _continued(function.body, nesting):
+        _join_if_same(webs, hints, result, operand)
+    return _colour(order, webs, hints, fixed, taken)
+
+
+def _join_if_same(webs: _Webs, hints: Mapping[Var, str], a: Var, b: Var) -> None:
+    if hints.get(a, "") == hints.get(b, "") and not webs.interfere(a, b):
+        webs.join(a, b)
+
+
+def _colour(
+    order: Sequence[Var], webs: _Webs, hints: Mapping[Var, str], fixed: Mapping[Var, str], taken: Set[str]
+) -> dict[Var, str]:
+    names: dict[Var, str] = {webs.find(var): name for var, name in fixed.items()}
+    wanted = set(hints.values())
+    for var in order:
+        web = webs.find(var)
+        if web in names:
+            continue
+        hint = next((hints[member] for member in webs.members(web) if hints.get(member)), "value")
+        near = {names[other] for other in webs.neighbours(web) if other in names}
+        names[web] = next(name for name in _candidates(hint, wanted) if name not in near and name not in taken)
+    return {var: names[webs.find(var)] for var in order}
+
+
+def _candidates(hint: str, wanted: Set[str]) -> Iterator[str]:
+    """`x`, `x_1`, `x_2`, ... without those that are the wish of another variable."""
+    stem = f"{hint}_" if keyword.iskeyword(hint) else hint
+    yield stem
+    stem = stem.rstrip("_") or "unused"
+    yield from (name for name in (f"{stem}_{number}" for number in itertools.count(1)) if name not in wanted)
+
+
+@dataclass(slots=True)
+class _Webs:
+    """Union-find over variables, with the interference of the sets."""
+
+    interference: Mapping[Var, set[Var]]
+    parents: dict[Var, Var] = field(default_factory=dict)
+    sets: dict[Var, list[Var]] = field(default_factory=dict)
+
+    def find(self, var: Var) -> Var:
+        while var in self.parents:
+            var = self.parents[var]
+        return var
+
+    def members(self, web: Var) -> list[Var]:
+        return self.sets.get(web, [web])
+
+    def neighbours(self, web: Var) -> set[Var]:
+        return {self.find(other) for member in self.members(web) for other in self.interference.get(member, ())}
+
+    def interfere(self, a: Var, b: Var) -> bool:
+        return self.find(b) in self.neighbours(self.find(a))
+
+    def join(self, a: Var, b: Var) -> None:
+        a, b = self.find(a), self.find(b)
+        if a != b:
+            self.sets[a] = self.members(a) + self.members(b)
+            self.parents[b] = a
+
+
+def _loops(region: Region) -> Iterator[While | For]:
+    for statement in region.statements:
+        if isinstance(statement, While | For):
+            yield statement
+        for inner in regions(statement):
+            yield from _loops(inner)
+
+
+def _assigned(region: Region, nesting: Nesting) -> Iterator[Var]:
+    """Every variable that gets a name, in the order of the text."""
+    for statement in nesting.roots(region):
+        match statement:
+            case Op():
+                yield from statement.results
+            case If():
+                if not nesting.is_choice(statement):
+                    yield from _assigned(statement.then, nesting)
+                    yield from _assigned(statement.orelse, nesting)
+                yield from statement.results
+            case While():
+                yield from statement.parameters
+                yield from _assigned(statement.condition, nesting)
+                yield from _assigned(statement.body, nesting)
+                yield from statement.results
+            case For():
+                yield from statement.parameters
+                yield from item_variables(statement.items)
+                yield from _assigned(statement.body, nesting)
+                yield from statement.results
+
+
+def _continued(region: Region, nesting: Nesting) -> Iterator[tuple[Var, Var]]:
+    """(result, first operand) of the operations that read best as `x = x + d` and `x += d`."""
+    for statement in nesting.roots(region):
+        if isinstance(statement, Op) and len(statement.results) == 1 and statement.arguments:
+            first = statement.arguments[0]
+            inplace = statement.callee is Opcode.APPEND or isinstance(notation(statement), InPlace)
+            if inplace and isinstance(first, Var) and first not in nesting.nested:
+                yield statement.result, first
+        for inner in regions(statement):
+            yield from _continued(inner, nesting)
+
+
+def _hints(function: Function, nesting: Nesting, liveness: Liveness, made: Sequence[Copy]) -> dict[Var, str]:
+    """The name each variable would like: its own, that of what it is copied to, of what is copied to it, or that of its
+    operation."""
+    pairs = [(copy.value, copy.target) for copy in made if isinstance(copy.value, Var)]
+    slots = [pair for loop in _loops(function.body) for pair in zip(loop.parameters, loop.results, strict=True)]
+    wish = _Wishes(nesting, liveness)
+    wish.own((*(p.var for p in function.parameters), *function.captured))
+    wish.region(function.body)
+    # Backwards from the targets, then forwards from the values; chains of copies run in program order.
+    wish.follow(reversed(pairs))
+    wish.follow((target, value) for value, target in pairs)
+    wish.follow(_continued(function.body, nesting))
+    wish.follow(slots)
+    wish.follow((result, parameter) for parameter, result in slots)
+    wish.name_by_operation(function.body)
+    # What is copied from a value that has just been named after its operation is named like it.
+    wish.follow((target, value) for value, target in pairs)
+    wish.follow((result, parameter) for parameter, result in slots)
+    return wish.hints
+
+
+@dataclass(slots=True)
+class _Wishes:
+    nesting: Nesting
+    liveness: Liveness
+    hints: dict[Var, str] = field(default_factory=dict)
+
+    def own(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            if is_plain_name(var.hint) or keyword.iskeyword(var.hint):
+                self.hints[var] = var.hint
+
+    def follow(self, pairs: Iterable[tuple[Var, Var]]) -> None:
+        """The first of each pair, if it has no name in mind, would like that of the second."""
+        for follower, leader in pairs:
+            if follower not in self.hints and leader in self.hints:
+                self.hints[follower] = self.hints[leader]
+
+    def region(self, region: Region) -> None:
+        for statement in region.statements:
+            self.own(statement.results)
+            match statement:
+                case While():
+                    self.own(statement.parameters)
+                case For():
+                    self.own(statement.parameters)
+                    self._items(statement)
+                case Op() if len(statement.results) > 1 or statement.callee is Opcode.UNPACK:
+                    self._drop_unused(statement.results)
+            for inner in regions(statement):
+                self.region(inner)
+
+    def _items(self, loop: For) -> None:
+        self.own(item_variables(loop.items))
+        if isinstance(loop.items, Records):
+            for var in loop.items.fields:
+                if var not in self.liveness.live:
+                    self.hints[var] = _UNUSED
+        else:
+            self._drop_unused(item_variables(loop.items))
+
+    def _drop_unused(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            if var not in self.liveness.live and not (var.user_named and var.hint):
+                self.hints[var] = _UNUSED
+
+    def name_by_operation(self, region: Region) -> None:
+        for statement in region.statements:
+            for inner in regions(statement):
+                self.name_by_operation(inner)
+            match statement:
+                case Op():
+                    for result in statement.results:
+                        self.hints.setdefault(result, self._word(statement))
+                case For():
+                    for var in item_variables(statement.items):
+                        self.hints.setdefault(var, "item")
+
+    def _word(self, op: Op) -> str:
+        sign = notation(op)
+        match sign:
+            case Attribute(name=name):
+                return name if is_plain_name(name) else "value"
+            case Item(operand=Var() as operand):
+                return f"{self._short(operand)}_item".lstrip("_")
+            case None:
+                return self._word_of_call(op)
+        return _WORDS.get(getattr(sign, "sign", type(None)).__name__, "value")
+
+    def _word_of_call(self, op: Op) -> str:
+        match op.callee:
+            case Opcode.GLOBAL:
+                return op.payload
+            case Opcode.CLOSURE:
+                name = getattr(op.payload, "name", "")
+                return name if is_plain_name(name) else "function"
+            case Opcode():
+                return _DISPLAYS.get(op.callee, "value")
+            case Const(value=value, path=path):
+                name = path.rpartition(".")[2] or getattr(value, "__name__", "")
+                return self._word_of_function(name, op)
+            case Var(hint=hint):
+                return f"{hint}_result" if hint else "result"
+        return "value"
+
+    def _word_of_function(self, name: Any, op: Op) -> str:
+        if not isinstance(name, str) or not is_plain_name(name):
+            return "result"
+        short = self._short(op.arguments[0]) if len(op.arguments) == 1 else ""
+        return f"{name}_{short}" if short and len(name) <= 8 else f"{name}_result"
+
+    def _short(self, value: object) -> str:
+        """The name of an operand, if it has one that is short enough to be part of another."""
+        if isinstance(value, Var) and value not in self.nesting.nested:
+            hint = self.hints.get(value, "")
+            return hint if len(hint) <= 8 and hint != _UNUSED else ""
+        return ""

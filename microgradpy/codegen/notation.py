@@ -1,0 +1,201 @@
+"""Which operations Python writes with signs (`x * y`, `-x`, `x[i]`, `x.T`) instead of as a call."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import BuiltinFunctionType
+from typing import Any, final
+
+from microgradpy.ir.nodes import Const, Op, Opcode, Value
+
+Sign = ast.operator | ast.unaryop | ast.cmpop
+
+_BINARY: Mapping[str, tuple[str, type[ast.operator]]] = {
+    "+": ("add", ast.Add),
+    "-": ("sub", ast.Sub),
+    "*": ("mul", ast.Mult),
+    "/": ("truediv", ast.Div),
+    "//": ("floordiv", ast.FloorDiv),
+    "%": ("mod", ast.Mod),
+    "**": ("pow", ast.Pow),
+    "@": ("matmul", ast.MatMult),
+    "<<": ("lshift", ast.LShift),
+    ">>": ("rshift", ast.RShift),
+    "&": ("and_", ast.BitAnd),
+    "|": ("or_", ast.BitOr),
+    "^": ("xor", ast.BitXor),
+}
+_COMPARISONS: Mapping[str, tuple[str, type[ast.cmpop]]] = {
+    "<": ("lt", ast.Lt),
+    "<=": ("le", ast.LtE),
+    ">": ("gt", ast.Gt),
+    ">=": ("ge", ast.GtE),
+    "==": ("eq", ast.Eq),
+    "!=": ("ne", ast.NotEq),
+    "is": ("is_", ast.Is),
+    "is not": ("is_not", ast.IsNot),
+}
+_UNARY: Mapping[str, tuple[str, type[ast.unaryop]]] = {
+    "-": ("neg", ast.USub),
+    "+": ("pos", ast.UAdd),
+    "~": ("invert", ast.Invert),
+    "not": ("not_", ast.Not),
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`left sign right`"""
+
+    sign: type[ast.operator]
+    left: Value
+    right: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left sign right`, left is evaluated first (in `x in y` that is the second argument of `operator.contains`)."""
+
+    sign: type[ast.cmpop]
+    left: Value
+    right: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`sign x`"""
+
+    sign: type[ast.unaryop]
+    operand: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """`target sign= right` as a statement, the target being the name of the result."""
+
+    sign: type[ast.operator]
+    target: Value
+    right: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`x.name`"""
+
+    operand: Value
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`x[index]`"""
+
+    operand: Value
+    index: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SliceOf:
+    """`slice(start, stop, step)`, which inside of brackets is `start:stop:step`."""
+
+    parts: tuple[Value, ...]
+
+
+Notation = Binary | Comparison | Unary | InPlace | Attribute | Item | SliceOf
+
+_Maker = Callable[..., Notation]
+
+
+def _makers() -> dict[tuple[Any, int], _Maker]:
+    """(function or sign, number of its arguments) -> the notation made of them."""
+    makers: dict[tuple[Any, int], _Maker] = {}
+    for sign, (name, node) in _BINARY.items():
+        # The default arguments bind the node of this turn of the loop.
+        makers[sign, 2] = makers[getattr(operator, name), 2] = lambda x, y, node=node: Binary(node, x, y)
+        inplace = getattr(operator, "i" + name.rstrip("_"))
+        makers[sign + "=", 2] = makers[inplace, 2] = lambda x, y, node=node: InPlace(node, x, y)
+    for sign, (name, compare) in _COMPARISONS.items():
+        makers[sign, 2] = makers[getattr(operator, name), 2] = lambda x, y, node=compare: Comparison(node, x, y)
+    for sign, (name, unary) in _UNARY.items():
+        makers[sign, 1] = makers[getattr(operator, name), 1] = lambda x, node=unary: Unary(node, x)
+    makers["in", 2] = lambda x, y: Comparison(ast.In, x, y)
+    makers["not in", 2] = lambda x, y: Comparison(ast.NotIn, x, y)
+    makers[operator.contains, 2] = lambda container, item: Comparison(ast.In, item, container)
+    makers[operator.getitem, 2] = Item
+    return makers
+
+
+_MAKERS = _makers()
+
+
+def in_place_function(sign: type[ast.operator]) -> Const:
+    """`operator.iadd` for `+`: what `x += y` is as a call."""
+    (name,) = (name for name, node in _BINARY.values() if node is sign)
+    name = "i" + name.rstrip("_")
+    return Const(getattr(operator, name), f"operator.{name}", operator)
+
+
+def notation(op: Op) -> Notation | None:
+    """How an operation is written, or None if it is a call or a display."""
+    match op.callee:
+        case Opcode.INFIX:
+            return _MAKERS[op.payload.removesuffix("x"), len(op.arguments)](*op.arguments)
+        case Opcode.GETITEM:
+            return Item(*op.arguments)
+        case Opcode.GETATTR:
+            return Attribute(op.arguments[0], op.payload)
+        case Const(value=value) if not op.keywords:
+            return _notation_of_call(value, op.arguments)
+    return None
+
+
+def _notation_of_call(callee: Any, arguments: tuple[Value, ...]) -> Notation | None:
+    if callee is slice and 1 <= len(arguments) <= 3:
+        return SliceOf(arguments)
+    if type(callee) is not BuiltinFunctionType:
+        return None
+    if callee is builtins.getattr:
+        return _attribute(arguments)
+    make = _MAKERS.get((callee, len(arguments)))
+    return make(*arguments) if make is not None else None
+
+
+def _attribute(arguments: tuple[Value, ...]) -> Attribute | None:
+    match arguments:
+        case (operand, Const(value=str() as name)) if is_plain_name(name):
+            return Attribute(operand, name)
+    return None
+
+
+def is_plain_name(text: str) -> bool:
+    """An identifier that may be assigned to."""
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def operands(op: Op) -> tuple[Value, ...]:
+    """The values that an operation reads, in the order in which its text evaluates them."""
+    match notation(op):
+        case Binary(left=left, right=right) | Comparison(left=left, right=right):
+            return (left, right)
+        case Unary(operand=operand) | Attribute(operand=operand):
+            return (operand,)
+        case InPlace(target=target, right=right):
+            return (target, right)
+        case Item(operand=operand, index=index):
+            return (operand, index)
+        case SliceOf(parts=parts):
+            return parts
+    head = () if isinstance(op.callee, Opcode) else (op.callee,)
+    return (*head, *op.arguments, *(value for _, value in op.keywords))

@@ -1,0 +1,43 @@
+"""One class per way in which microgradpy refuses; every message has the cause, the place and the remedy."""
+
+from __future__ import annotations
+
+
+class DifferentiationError(Exception):
+    """Base of every refusal. The message says what was found, where in the user's file, and what to do instead."""
+
+    def __init__(self, found: str, where: object = None, remedy: str = "") -> None:
+        self.found = found
+        self.where = where
+        self.remedy = remedy
+        place = f"\n  at {where}" if where is not None else ""
+        advice = f"\n  {remedy}" if remedy else ""
+        super().__init__(f"{found}{place}{advice}")
+
+
+class UnsupportedSyntaxError(DifferentiationError):
+    """A statement or expression that cannot be differentiated yet."""
+
+
+class MissingRuleError(DifferentiationError):
+    """A callee with neither a rule nor readable source was reached with active data."""
+
+
+class MutationError(DifferentiationError):
+    """An in-place write whose gradient would be wrong."""
+
+
+class SourceNotFoundError(DifferentiationError):
+    """The text of a function cannot be found, or is not the code that runs."""
+
+
+class CotangentShapeError(DifferentiationError):
+    """A seed, or a cotangent a rule returned, does not have the structure and shape of its primal value."""
+
+
+class NonScalarOutputError(DifferentiationError):
+    """`gradient` was asked of a function that does not return a real scalar."""
+
+
+class CompilerBug(Exception):
+    """A failed internal check: never the user's fault. Please report it with the function that caused it."""

@@ -1,0 +1,174 @@
+"""Functions defined inside the function being lowered.
+
+A closure is made by `CLOSURE(captured values..., default values..., keyword default values...)` with a `ClosureBody` as
+payload. Python shares the captured *variable*, the IR hands over its *value*: the two are the same as long as the
+variable gets no new value while the closure can still be called. That is checked here; what cannot be shown is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from microgradpy.frontend.scope import Binding, FunctionNode, Position, end_of, start_of
+from microgradpy.ir.nodes import (
+    Function,
+    If,
+    Op,
+    Opcode,
+    Raise,
+    Region,
+    Statement,
+    Value,
+    Var,
+    regions,
+    terminator_values,
+    uses,
+)
+from microgradpy.ir.rewrite import map_regions
+
+_INLINE_SCOPES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ClosureBody:
+    """The payload of a `CLOSURE` operation: a nested `def` or lambda.
+
+    The operation's arguments are the values of `function.captured` (the order of `code.co_freevars`), then those of the
+    `defaults` last positional parameters, then those of the keyword-only parameters named in `keyword_defaults`.
+    `code` is the code object that Python itself would make the function from.
+    """
+
+    function: Function
+    code: types.CodeType
+    defaults: int = 0
+    keyword_defaults: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PendingClosure:
+    """A closure over variables that are bound again: right only if it is not called after one of `rebindings`. Should
+    it be, `error` and `raising` take its place."""
+
+    result: Var
+    rebindings: tuple[Binding, ...]
+    error: Op
+    raising: Raise
+
+
+def nested_code(code: types.CodeType, node: FunctionNode) -> types.CodeType | None:
+    """The code object that a nested function is made from."""
+    candidates = [inner for inner in _nested_codes(code) if _may_be(inner, node)]
+    if len(candidates) > 1:
+        candidates = [inner for inner in candidates if spans(inner, node)] or candidates
+    return candidates[0] if candidates else None
+
+
+def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if constant.co_name in _INLINE_SCOPES or constant.co_name.startswith("<generic parameters"):
+                yield from _nested_codes(constant)
+            else:
+                yield constant
+
+
+def _may_be(code: types.CodeType, node: FunctionNode) -> bool:
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    return code.co_name == name and code.co_firstlineno == first_line(node)
+
+
+def first_line(node: FunctionNode) -> int:
+    """The line a code object says it starts in: a function starts with its decorators."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def spans(code: types.CodeType, node: FunctionNode) -> bool:
+    """Whether the instructions of a lambda's code come from the body of this lambda (several may share a line)."""
+    if not isinstance(node, ast.Lambda):
+        return True
+    start, end = span(code)
+    return (start, end) == (start_of(node.body), end_of(node.body))
+
+
+def span(code: types.CodeType) -> tuple[Position, Position]:
+    """Where the text starts and ends that the instructions come from; ((0, 0), (0, 0)) if that was not recorded."""
+    starts: list[Position] = []
+    ends: list[Position] = []
+    for line, end_line, column, end_column in code.co_positions():
+        # The first instruction of every function has the empty range at column 0 of its first line.
+        if line and end_line and column is not None and end_column:
+            starts.append((line, column))
+            ends.append((end_line, end_column))
+    return (min(starts), max(ends)) if starts else ((0, 0), (0, 0))
+
+
+def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Position]) -> tuple[Binding, ...]:
+    """The bindings that may happen after a closure is made at a place inside some loops: those that come later, and
+    those of the next iterations."""
+    return tuple(b for b in bindings if b.position > made or not set(b.loops).isdisjoint(loops))
+
+
+def reject_outdated(body: Region, pending: Sequence[PendingClosure]) -> Region:
+    """The function with every pending closure that may be called after its variables changed replaced by the error."""
+    outdated: dict[Var, PendingClosure] = {}
+    waiting = {closure.result: closure for closure in pending}
+    if not waiting:
+        return body
+    _find_outdated(body, waiting, {}, (), outdated)
+    return _cut(body, outdated) if outdated else body
+
+
+def _find_outdated(
+    region: Region,
+    waiting: Mapping[Var, PendingClosure],
+    depths: dict[Var, int],
+    loops: tuple[Position, ...],
+    outdated: dict[Var, PendingClosure],
+) -> None:
+    """A closure whose every use is a call of it cannot outlive its iteration; each call has to precede the bindings."""
+
+    def escapes(values: Sequence[Value]) -> None:
+        outdated.update({value: waiting[value] for value in values if isinstance(value, Var) and value in waiting})
+
+    for statement in region.statements:
+        if isinstance(statement, Op):
+            arguments = uses(statement)
+            if isinstance(statement.callee, Var) and statement.callee in waiting:
+                closure = waiting[statement.callee]
+                # The loops entered since the closure was made: what they bind is bound again before the next call.
+                entered = loops[depths[statement.callee] :]
+                if any(_comes_before(binding, statement, entered, closure) for binding in closure.rebindings):
+                    outdated[statement.callee] = closure
+                arguments = arguments[1:]
+            escapes(arguments)
+            depths.update(dict.fromkeys(statement.results, len(loops)))
+            continue
+        escapes(uses(statement))
+        inner = loops if isinstance(statement, If) else (*loops, (statement.where.line, statement.where.column))
+        for nested in regions(statement):
+            _find_outdated(nested, waiting, depths, inner, outdated)
+    escapes(terminator_values(region.terminator))
+
+
+def _comes_before(binding: Binding, call: Op, entered: Sequence[Position], closure: PendingClosure) -> bool:
+    if not set(binding.loops).isdisjoint(entered):
+        return True
+    made = (closure.error.where.line, closure.error.where.column)
+    return made < binding.position <= (call.where.line, call.where.column)
+
+
+def _cut(region: Region, outdated: Mapping[Var, PendingClosure]) -> Region:
+    kept: list[Statement] = []
+    for statement in region.statements:
+        match statement:
+            case Op(callee=Opcode.CLOSURE, results=(result,)) if result in outdated:
+                return Region((*kept, outdated[result].error), outdated[result].raising)
+        kept.append(map_regions(statement, lambda inner: _cut(inner, outdated)))
+    return Region(tuple(kept), region.terminator)

@@ -1,0 +1,100 @@
+"""Calls: plain ones, and those with stars.
+
+f(x, key=y)         an operation whose callee is f
+f(*xs, a, **kw)     apply(f, tuple(xs) + (a,), kw)
+"""
+
+from __future__ import annotations
+
+import ast
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
+from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, lowers
+from microgradpy.frontend.lower_expressions import lower_display
+from microgradpy.frontend.resolve import builtin
+from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
+
+
+@lowers(EXPRESSIONS, ast.Call)
+def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
+    callee = low.expression(node.func)
+    if _is(callee, super) and not node.args:
+        low.refuse(fence.BARE_SUPER, node)
+    match node.args:
+        case [ast.GeneratorExp() as generator] if _is_quantifier(callee):
+            return lower_quantifier(low, generator, _is(callee, any), name)
+        case [ast.GeneratorExp() as generator, *others] if _consumes(callee, node.func):
+            arguments = (collect(low, generator), *map(low.expression, others))
+            return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
+    if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
+        positional = _lower_positional(low, node)
+        return low.emit(Opcode.APPLY, callee, positional, _lower_keywords(low, node), node=node, name=name)
+    arguments = tuple(map(low.expression, node.args))
+    return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
+
+
+def _is(value: Value, function: object) -> bool:
+    return isinstance(value, Const) and value.value is function
+
+
+def _is_quantifier(callee: Value) -> bool:
+    return _is(callee, any) or _is(callee, all)
+
+
+def _consumes(callee: Value, node: ast.expr) -> bool:
+    """Whether the callee takes all items of its first argument before it does anything else: a builtin, `str.join`."""
+    if isinstance(callee, Const):
+        return any(_is(callee, consumer) for consumer in CONSUMERS)
+    return isinstance(node, ast.Attribute) and node.attr == "join"
+
+
+def _keywords(low: Lowering, node: ast.Call) -> list[tuple[str, Value]]:
+    return [(keyword.arg, low.expression(keyword.value)) for keyword in node.keywords if keyword.arg is not None]
+
+
+def _lower_positional(low: Lowering, node: ast.Call) -> Value:
+    """The tuple of positional arguments; `f(*args)` with the function's own `*args` passes them on as they are."""
+    match node.args:
+        case [ast.Starred(value=ast.Name(id=name))] if low.env.get(name) in low.unit.packed:
+            return low.env[name]
+    return lower_display(low, Opcode.TUPLE, node.args, node)
+
+
+def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
+    """The mapping of keyword arguments. One given twice is an error, as it is in Python."""
+    pieces: list[Value] = []
+    plain: list[Value] = []
+    for keyword in node.keywords:
+        value = low.expression(keyword.value)
+        if keyword.arg is not None:
+            plain += (Const(keyword.arg), value)
+            continue
+        if plain:
+            pieces.append(low.emit(Opcode.DICT, *plain, node=node))
+            plain = []
+        pieces.append(value)
+    if plain or not pieces:
+        pieces.append(low.emit(Opcode.DICT, *plain, node=node))
+    if len(pieces) == 1:
+        return pieces[0]
+    total: Value = low.emit(builtin(dict), pieces[0], node=node)
+    for piece in pieces[1:]:
+        _refuse_repeated(low, total, piece, node)
+        total = low.emit(Opcode.INFIX, total, low.emit(builtin(dict), piece, node=node), node=node, payload="|")
+    return total
+
+
+def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.Call) -> None:
+    """for key in added: if key in known: raise TypeError(...)"""
+    key = fresh("key")
+
+    def fail() -> None:
+        message = low.emit(Opcode.JOIN, Const("got multiple values for keyword argument "), key, node=node)
+        low.raise_builtin(TypeError, message, node=node)
+
+    def body() -> None:
+        repeated = low.emit(Opcode.INFIX, key, known, node=node, payload="in")
+        low.branch(repeated, fail, lambda: None, node)
+
+    low.for_loop(Each(added, key), LoopFrame(()), body, node)

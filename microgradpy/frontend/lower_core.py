@@ -1,0 +1,375 @@
+"""Structured SSA under construction: regions, the environment of local names, and the joins between them.
+
+    if c:                      If(c, then: %1 = x * 2.0; yield %1
+        y = x * 2.0                  orelse: yield 0.0)     -> %2/y
+    else:
+        y = 0.0
+
+A name's value is looked up in `env`. An arm of an `if` starts from a copy of it; where the arms meet again, each name
+whose value differs becomes a result. In a loop every name that its body binds becomes loop state; what turns out not to
+be needed is removed afterwards (`prune`). If one arm of an `if` leaves and the other goes on, the rest of the block is
+lowered inside the arm that goes on, so nothing follows the `if`.
+
+Handlers for each kind of syntax are registered in `EXPRESSIONS` and `STATEMENTS` by the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.closures import PendingClosure
+from microgradpy.frontend.fence import Refusal
+from microgradpy.frontend.resolve import Resolver, builtin
+from microgradpy.frontend.scope import Binding, Position, start_of
+from microgradpy.ir.nodes import (
+    UNDEFINED,
+    Break,
+    Const,
+    Continue,
+    For,
+    If,
+    Items,
+    Location,
+    Op,
+    Opcode,
+    Raise,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Undefined,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    fresh,
+)
+
+Step = Callable[[], None]
+
+
+class Left(Exception):
+    """The region being lowered has ended: what follows in it is never reached."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A region under construction. `raises` says that it is left by exceptions only."""
+
+    statements: list[Statement] = field(default_factory=list)
+    terminator: Terminator | None = None
+    raises: bool = False
+
+    def seal(self, otherwise: Terminator) -> Region:
+        return Region(tuple(self.statements), self.terminator or otherwise)
+
+
+@dataclass(slots=True)
+class Arm:
+    """A block with the environment at its end."""
+
+    block: Block
+    env: dict[str, Value]
+
+    @property
+    def is_open(self) -> bool:
+        return self.block.terminator is None
+
+
+@dataclass(slots=True)
+class LoopFrame:
+    """The loop being lowered: the names its state consists of, and the flag that `break` sets for its `else`."""
+
+    state: tuple[str, ...]
+    flag: str = ""
+    is_broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What does not change while one function is lowered."""
+
+    file: str
+    lines: tuple[str, ...]
+    name: str
+    code: Any
+    resolver: Resolver
+    locals: frozenset[str]
+    bindings: tuple[Binding, ...]
+    packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
+
+
+@dataclass(slots=True)
+class Lowering:
+    """The state while one function is lowered."""
+
+    unit: Unit
+    env: dict[str, Value]
+    statement: ast.AST
+    block: Block = field(default_factory=Block)
+    frames: list[LoopFrame] = field(default_factory=list)
+    loops: list[Position] = field(default_factory=list)  # the loops around the place being lowered
+    inner_bindings: list[Binding] = field(default_factory=list)  # of comprehension variables in scope
+    inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
+    in_condition: int = 0  # inside the condition of a `while`
+    closures: list[PendingClosure] = field(default_factory=list)
+    hidden: int = 0
+
+    # Places and operations
+
+    def location(self, node: ast.AST) -> Location:
+        """The place of an expression, with the first line of the statement it is in."""
+        line, column = start_of(node)
+        first = self.statement.lineno  # type: ignore[attr-defined]
+        text = self.unit.lines[first - 1].strip() if 0 < first <= len(self.unit.lines) else ""
+        end_line, end_column = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
+        return Location(self.unit.file, line, column, end_line, end_column, self.unit.name, text)
+
+    def emit(
+        self,
+        callee: Opcode | Value,
+        *arguments: Value,
+        node: ast.AST,
+        name: str = "",
+        keywords: Iterable[tuple[str, Value]] = (),
+        payload: Any = None,
+    ) -> Var:
+        """Add an operation with one result; `name` is the user's name for it, if it has one."""
+        result = self.variable(name)
+        where = self.location(node)
+        self.block.statements.append(Op(callee, arguments, (result,), tuple(keywords), payload, where=where))
+        return result
+
+    def variable(self, name: str) -> Var:
+        """A fresh variable for a name: the user's, a hidden one (`.broke.1`), or none."""
+        if name.startswith("."):
+            return fresh(name.split(".")[1])
+        return fresh(name, user_named=bool(name))
+
+    def hidden_name(self, hint: str = "") -> str:
+        """A name for a value of the compiler's own that takes part in joins as the user's variables do."""
+        self.hidden += 1
+        return f".{hint}.{self.hidden}"
+
+    def is_local(self, name: str) -> bool:
+        return name in self.unit.locals or name in self.inner_names
+
+    # Leaving
+
+    def leave(self, terminator: Terminator, raises: bool = False) -> NoReturn:
+        self.block.terminator = terminator
+        self.block.raises = raises
+        raise Left
+
+    def go_on(self) -> NoReturn:
+        """Leave for the next iteration of the innermost loop."""
+        self.leave(Continue(self.state()))
+
+    def break_out(self) -> NoReturn:
+        frame = self.frames[-1]
+        frame.is_broken = True
+        if frame.flag:
+            self.env[frame.flag] = Const(True)
+        self.leave(Break(self.state()))
+
+    def return_value(self, value: Value, node: ast.AST) -> NoReturn:
+        self.leave(Return(value, where=self.location(node)))
+
+    def state(self) -> tuple[Value, ...]:
+        return tuple(self.env.get(name, UNDEFINED) for name in self.frames[-1].state)
+
+    def refuse(self, refusal: Refusal, node: ast.AST) -> NoReturn:
+        """Here the program raises instead of doing what cannot be differentiated."""
+        operation, terminator = self.refusal(refusal, node)
+        self.block.statements.append(operation)
+        self.leave(terminator, raises=True)
+
+    def refusal(self, refusal: Refusal, node: ast.AST) -> tuple[Op, Raise]:
+        """The operation that makes the error, and its raising."""
+        place = fence.pointer(self.unit.lines, node, self.unit.file, self.unit.name)
+        error = Const(refusal.error, path=refusal.error.__name__, root=refusal.error)
+        arguments = (Const(fence.sentence(refusal)), Const(place), Const(refusal.remedy))
+        where = self.location(node)
+        operation = Op(error, arguments, (fresh("error"),), where=where)
+        return operation, Raise(operation.result, where=where)
+
+    def raise_builtin(self, error: type[Exception], *message: Value, node: ast.AST) -> NoReturn:
+        """What Python itself would raise here."""
+        exception = self.emit(builtin(error), *message, node=node, name=".error")
+        self.leave(Raise(exception, where=self.location(node)), raises=True)
+
+    # Syntax
+
+    def expression(self, node: ast.expr, name: str = "") -> Value:
+        """The value of an expression; `name` is what the user calls it."""
+        handler = EXPRESSIONS.get(type(node))
+        if handler is None:
+            self.refuse(fence.REFUSED.get(type(node), fence.UNKNOWN_SYNTAX), node)
+        return handler(self, node, name)
+
+    def statements(self, body: Sequence[ast.stmt], end: Step | None) -> None:
+        """Lower a block; `end` leaves the region where the block falls through (None: the region goes on)."""
+        for index, node in enumerate(body):
+            self.statement = node
+            handler = STATEMENTS.get(type(node))
+            if handler is None:
+                self.refuse(fence.REFUSED.get(type(node), fence.UNKNOWN_SYNTAX), node)
+            if handler(self, node, partial(self.statements, body[index + 1 :], end)):
+                return
+        if end is not None:
+            end()
+
+    # Regions and joins
+
+    def arm(self, body: Step, env: dict[str, Value] | None = None) -> Arm:
+        """Lower a nested region."""
+        return self.resume(Arm(Block(), dict(self.env if env is None else env)), body)
+
+    def resume(self, arm: Arm, body: Step) -> Arm:
+        """Lower more into the end of an arm."""
+        outer, statement = Arm(self.block, self.env), self.statement
+        self.block, self.env = arm.block, arm.env
+        try:
+            body()
+        except Left:
+            pass
+        finally:
+            arm.env = self.env
+            self.block, self.env, self.statement = outer.block, outer.env, statement
+        return arm
+
+    def branch(self, condition: Value, then: Step, orelse: Step, node: ast.AST, rest: Step | None = None) -> bool:
+        """Lower an `If`. True if `rest`, what follows it in its block, was lowered inside it."""
+        arms = (self.arm(then), self.arm(orelse))
+        leaving = [arm for arm in arms if not arm.is_open]
+        takes_rest = False
+        if len(leaving) == 1 and rest is not None and not leaving[0].block.raises:
+            (going_on,) = (arm for arm in arms if arm.is_open)
+            self.resume(going_on, rest)
+            takes_rest = True
+        results, yields = self._join(arms)
+        then_region, else_region = (arm.block.seal(Yield(values)) for arm, values in zip(arms, yields, strict=True))
+        self.block.statements.append(If(condition, then_region, else_region, results, where=self.location(node)))
+        if not any(arm.is_open for arm in arms):
+            self.leave(Unreachable(), raises=all(arm.block.raises for arm in arms))
+        return takes_rest
+
+    def _join(self, arms: tuple[Arm, Arm]) -> tuple[tuple[Var, ...], list[tuple[Value, ...]]]:
+        """Give every name its value after the arms; the results needed for that, and what each arm yields."""
+        going_on = [arm for arm in arms if arm.is_open]
+        inside = {result for arm in going_on for made in arm.block.statements for result in made.results}
+        env: dict[str, Value] = {}
+        results: list[Var] = []
+        yields: list[list[Value]] = [[], []]
+        for name in dict.fromkeys(name for arm in going_on for name in arm.env):
+            values = [arm.env.get(name, UNDEFINED) for arm in arms]
+            first, *others = [arm.env.get(name, UNDEFINED) for arm in going_on]
+            if first not in inside and all(_same(first, other) for other in others):
+                env[name] = first
+                continue
+            env[name] = result = self.variable(name)
+            results.append(result)
+            for column, value in zip(yields, values, strict=True):
+                column.append(value)
+        if going_on:
+            self.env = env
+        return tuple(results), [tuple(column) for column in yields]
+
+    def select(
+        self,
+        condition: Value,
+        then: Callable[[], Value],
+        orelse: Callable[[], Value],
+        node: ast.AST,
+        name: str = "",
+    ) -> Value:
+        """The value of one of two computations, as `then() if condition else orelse()`."""
+        key = self.hidden_name(name)
+
+        def keep(compute: Callable[[], Value]) -> Step:
+            def step() -> None:
+                value = compute()
+                self.env[key] = value
+
+            return step
+
+        self.branch(condition, keep(then), keep(orelse), node)
+        return self.env.pop(key)
+
+    # Loops
+
+    def for_loop(self, items: Items, frame: LoopFrame, body: Step, node: ast.AST) -> None:
+        """Lower a `For` whose body is lowered by `body`; it falls through into the next iteration."""
+        parameters = tuple(self.variable(name) for name in frame.state)
+        initial = tuple(self.env.get(name, UNDEFINED) for name in frame.state)
+        region = self._loop_body(parameters, frame, body, node)
+        results = tuple(self.variable(name) for name in frame.state)
+        self.block.statements.append(For(items, region, parameters, initial, results, where=self.location(node)))
+        self.env.update(zip(frame.state, results, strict=True))
+
+    def while_loop(self, test: Callable[[], Value], frame: LoopFrame, body: Step, node: ast.AST) -> None:
+        parameters = tuple(self.variable(name) for name in frame.state)
+        initial = tuple(self.env.get(name, UNDEFINED) for name in frame.state)
+        condition, value = self._condition(test, parameters, frame, node)
+        if condition.terminator is not None:
+            # It raises whenever it is evaluated, so the loop never runs: only the raising is left.
+            test()
+        region = self._loop_body(parameters, frame, body, node)
+        results = tuple(self.variable(name) for name in frame.state)
+        loop = While(condition.seal(Yield((value,))), region, parameters, initial, results, where=self.location(node))
+        self.block.statements.append(loop)
+        if isinstance(value, Const) and value.value and not frame.is_broken:
+            self.leave(Unreachable())
+        self.env.update(zip(frame.state, results, strict=True))
+
+    def _condition(
+        self, test: Callable[[], Value], parameters: tuple[Var, ...], frame: LoopFrame, node: ast.AST
+    ) -> tuple[Block, Value]:
+        value: list[Value] = []
+        self.loops.append(start_of(node))
+        self.in_condition += 1
+        env = self.env | dict(zip(frame.state, parameters, strict=True))
+        arm = self.arm(lambda: value.append(test()), env)
+        self.in_condition -= 1
+        self.loops.pop()
+        return arm.block, value[0] if value else UNDEFINED
+
+    def _loop_body(self, parameters: tuple[Var, ...], frame: LoopFrame, body: Step, node: ast.AST) -> Region:
+        def step() -> None:
+            body()
+            self.go_on()
+
+        self.frames.append(frame)
+        self.loops.append(start_of(node))
+        env = self.env | dict(zip(frame.state, parameters, strict=True))
+        region = self.arm(step, env).block.seal(Unreachable())
+        self.loops.pop()
+        self.frames.pop()
+        return region
+
+
+def _same(a: Value, b: Value) -> bool:
+    return a is b or (not isinstance(a, Undefined) and a == b)
+
+
+EXPRESSIONS: dict[type[ast.AST], Callable[[Lowering, Any, str], Value]] = {}
+STATEMENTS: dict[type[ast.AST], Callable[[Lowering, Any, Step], bool | None]] = {}
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def lowers(table: dict[type[ast.AST], Any], *kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
+    """Register the lowering of some kinds of syntax."""
+
+    def register(handler: Handler) -> Handler:
+        table.update(dict.fromkeys(kinds, handler))
+        return handler
+
+    return register

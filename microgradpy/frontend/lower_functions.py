@@ -1,0 +1,145 @@
+"""A function's parameters and body, and the functions defined inside it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
+from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
+from microgradpy.frontend.prune import prune
+from microgradpy.frontend.resolve import Resolver
+from microgradpy.frontend.scope import (
+    Binding,
+    FunctionNode,
+    bindings,
+    body_of,
+    declared_elsewhere,
+    parameter_names,
+    start_of,
+)
+from microgradpy.ir.nodes import (
+    Const,
+    Function,
+    Opcode,
+    Parameter,
+    ParameterKind,
+    Undefined,
+    Unreachable,
+    Value,
+    Var,
+    fresh,
+)
+
+SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def lower_code(
+    tree: FunctionNode, code: types.CodeType, file: str, lines: tuple[str, ...], resolver: Resolver
+) -> Function:
+    """The IR of a function, given the syntax tree and the code object of the same text."""
+    parameters = lower_parameters(tree.args)
+    captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
+    env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
+    env.update((parameter.name, parameter.var) for parameter in parameters)
+    body = body_of(tree)
+    bound = bindings(body)
+    local = {*parameter_names(tree.args), *(binding.name for binding in bound)} - declared_elsewhere(body)
+    packed = (ParameterKind.VARIADIC, ParameterKind.KEYWORDS)
+    unit = Unit(
+        file=file,
+        lines=lines,
+        name=code.co_name,
+        code=code,
+        resolver=resolver,
+        locals=frozenset(local),
+        bindings=tuple(bound),
+        packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
+    )
+    low = Lowering(unit, env, tree)
+    region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
+    region = prune(reject_outdated(prune(region), low.closures))
+    name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
+    low.statement = tree
+    return Function(name, parameters, captured, region, where=low.location(tree))
+
+
+def _lower_body(low: Lowering, tree: FunctionNode) -> None:
+    if isinstance(tree, ast.Lambda):
+        low.statement = tree.body
+        low.return_value(low.expression(tree.body), tree.body)
+    low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
+
+
+def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
+    found: list[Parameter] = []
+
+    def add(argument: ast.arg | None, kind: ParameterKind) -> None:
+        if argument is not None:
+            found.append(Parameter(fresh(argument.arg, user_named=True), argument.arg, kind))
+
+    for argument in [*arguments.posonlyargs, *arguments.args]:
+        add(argument, ParameterKind.POSITIONAL)
+    add(arguments.vararg, ParameterKind.VARIADIC)
+    for argument in arguments.kwonlyargs:
+        add(argument, ParameterKind.KEYWORD)
+    add(arguments.kwarg, ParameterKind.KEYWORDS)
+    return tuple(found)
+
+
+@lowers(STATEMENTS, ast.FunctionDef)
+def lower_nested_function(low: Lowering, node: ast.FunctionDef, rest: Step) -> None:
+    """Decorators are evaluated before the function is made, and applied from the last to the first."""
+    decorators = [low.expression(decorator) for decorator in node.decorator_list]
+    value: Value = make_closure(low, node, "" if decorators else node.name)
+    for decorator in reversed(decorators):
+        value = low.emit(decorator, value, node=node, name=node.name)
+    low.env[node.name] = value
+
+
+@lowers(EXPRESSIONS, ast.Lambda)
+def lower_lambda(low: Lowering, node: ast.Lambda, name: str) -> Value:
+    return make_closure(low, node, name)
+
+
+def make_closure(low: Lowering, node: ast.FunctionDef | ast.Lambda, name: str) -> Var:
+    code = nested_code(low.unit.code, node)
+    if code is None:
+        low.refuse(fence.UNKNOWN_SYNTAX, node)
+    if code.co_flags & SUSPENDED:
+        low.refuse(fence.NESTED_GENERATOR, node)
+    defaults = [low.expression(default) for default in node.args.defaults]
+    named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
+    captured = [_captured(low, name, node) for name in code.co_freevars]
+    outdating = _rebindings(low, code, node)
+    refused = [fence.rebound_capture(binding.name, node.lineno, binding.position[0]) for binding in outdating[:1]]
+    if refused and low.in_condition:
+        low.refuse(refused[0], node)
+    function = lower_code(node, code, low.unit.file, low.unit.lines, low.unit.resolver)
+    payload = ClosureBody(function, code, len(defaults), tuple(name for name, _ in named))
+    arguments = (*captured, *defaults, *(value for _, value in named))
+    result = low.emit(Opcode.CLOSURE, *arguments, node=node, name=name, payload=payload)
+    if refused:
+        low.closures.append(PendingClosure(result, outdating, *low.refusal(refused[0], node)))
+    return result
+
+
+def _captured(low: Lowering, name: str, node: ast.AST) -> Value:
+    value = low.env.get(name)
+    if value is None or isinstance(value, Undefined):
+        later = [b.position[0] for b in _bindings_of(low, name)]
+        low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
+    return value
+
+
+def _bindings_of(low: Lowering, name: str) -> list[Binding]:
+    """Where a variable gets its values; a comprehension's own variable hides the function's."""
+    inner = [binding for binding in low.inner_bindings if binding.name == name and name in low.inner_names]
+    return inner or [binding for binding in low.unit.bindings if binding.name == name and name in low.unit.locals]
+
+
+def _rebindings(low: Lowering, code: types.CodeType, node: ast.AST) -> tuple[Binding, ...]:
+    bound = [binding for name in code.co_freevars for binding in _bindings_of(low, name)]
+    return rebindings(bound, start_of(node), low.loops)

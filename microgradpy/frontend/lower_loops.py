@@ -1,0 +1,171 @@
+"""`for` and `while`, and what a `for` runs over.
+
+    for i, (a, b) in enumerate(zip(xs, ys)):     ->  for Enumerate(Zip(Each(xs, a), Each(ys, b)), 0, i)
+    for pair in enumerate(xs):                   ->  for Enumerate(Each(xs, item), 0, index): pair = (index, item)
+
+The `else` of a loop that has a `break` is an `if` over a flag that the `break` sets.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from microgradpy.frontend.lower_core import STATEMENTS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.lower_statements import nothing
+from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
+from microgradpy.frontend.scope import bound_in_target, bound_names
+from microgradpy.ir.nodes import (
+    Const,
+    DictItems,
+    Each,
+    Enumerate,
+    Items,
+    Opcode,
+    Range,
+    Reversed,
+    Value,
+    Var,
+    Zip,
+)
+
+# What one iteration provides: a variable, or a tuple that is taken apart before it is ever made.
+Provided = Var | tuple["Provided", ...]
+
+
+@lowers(STATEMENTS, ast.For)
+def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
+    frame = _frame(low, node)
+    items, provided = lower_items(low, node.iter, node.target)
+
+    def body() -> None:
+        bind(low, node.target, provided)
+        low.statements(node.body, None)
+
+    low.for_loop(items, frame, body, node)
+    return _lower_else(low, node, frame, rest)
+
+
+@lowers(STATEMENTS, ast.While)
+def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
+    frame = _frame(low, node)
+    low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, None), node)
+    return _lower_else(low, node, frame, rest)
+
+
+def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
+    bound = [*(bound_in_target(node.target) if isinstance(node, ast.For) else ()), *bound_names(node.body)]
+    state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
+    if not (node.orelse and _has_break(node.body)):
+        return LoopFrame(state)
+    flag = low.hidden_name("broke")
+    low.env[flag] = Const(False)
+    return LoopFrame((*state, flag), flag)
+
+
+def _has_break(body: list[ast.stmt]) -> bool:
+    """Whether a `break` in these statements leaves the loop whose body they are."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Break):
+            return True
+        if isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            pending.extend(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _lower_else(low: Lowering, node: ast.For | ast.While, frame: LoopFrame, rest: Step) -> bool | None:
+    if not frame.flag:
+        low.statements(node.orelse, None)
+        return None
+    broken = low.env.pop(frame.flag)
+    return low.branch(broken, nothing, lambda: low.statements(node.orelse, None), node, rest)
+
+
+def lower_items(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple[Items, Provided]:
+    """What an iterable provides; variables are named after the parts of the target that they will be bound to."""
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=arguments) if _is_plain(low, node, range, 1, 3):
+            item = low.variable(name_of(target))
+            return Range(tuple(map(low.expression, arguments)), item), item
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]) if _is_plain(low, node, enumerate, 1, 2):
+            index_target, inner_target = _parts(target, 2)
+            inner_items, provided = lower_items(low, inner, inner_target)
+            first = low.expression(start[0]) if start else Const(0)
+            index = low.variable(name_of(index_target))
+            return Enumerate(inner_items, first, index), (index, provided)
+        case ast.Call(func=ast.Name(id="zip"), args=arguments) if _is_plain(low, node, zip, 1, None):
+            pairs = zip(arguments, _parts(target, len(arguments)), strict=True)
+            lowered = [lower_items(low, argument, part) for argument, part in pairs]
+            return Zip(tuple(items for items, _ in lowered)), tuple(provided for _, provided in lowered)
+        case ast.Call(func=ast.Name(id="reversed"), args=[inner]) if _is_plain(low, node, reversed, 1, 1):
+            return _lower_reversed(low, inner, target)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[], keywords=[]):
+            return _lower_dict_items(low, node, owner, target)
+    return _lower_each(low, low.expression(node), target)
+
+
+def _lower_each(low: Lowering, source: Value, target: ast.expr | None) -> tuple[Each, Var]:
+    item = low.variable(name_of(target))
+    return Each(source, item), item
+
+
+def _lower_reversed(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple[Items, Provided]:
+    match node:
+        case ast.Call(func=ast.Name(id="range")) if _is_plain(low, node, range, 1, 3):
+            items, provided = lower_items(low, node, target)
+        case _:
+            items, provided = _lower_each(low, low.expression(node), target)
+    assert isinstance(items, Each | Range)
+    return Reversed(items), provided
+
+
+def _lower_dict_items(
+    low: Lowering, node: ast.Call, owner: ast.expr, target: ast.expr | None
+) -> tuple[Items, Provided]:
+    value = low.expression(owner)
+    if isinstance(value, Const) and isinstance(value.value, types.ModuleType):
+        return _lower_each(low, low.expression(node), target)  # a module's function that is called `items`
+    key, item = (low.variable(name_of(part)) for part in _parts(target, 2))
+    return DictItems(value, key, item), (key, item)
+
+
+def _is_plain(low: Lowering, node: ast.Call, function: object, least: int, most: int | None) -> bool:
+    """Whether a call is one of the builtin itself, with so many positional arguments and nothing else."""
+    name = node.func.id  # type: ignore[attr-defined]
+    if name in low.env or low.is_local(name) or node.keywords:
+        return False
+    constant = low.unit.resolver.name(name)
+    fits = least <= len(node.args) <= (len(node.args) if most is None else most)
+    return constant is not None and constant.value is function and fits and not _has_star(node.args)
+
+
+def _has_star(arguments: list[ast.expr]) -> bool:
+    return any(isinstance(argument, ast.Starred) for argument in arguments)
+
+
+def _parts(target: ast.expr | None, count: int) -> list[ast.expr | None]:
+    if is_pattern(target) and len(target.elts) == count:  # type: ignore[union-attr]
+        return list(target.elts)  # type: ignore[union-attr]
+    return [None] * count
+
+
+def bind(low: Lowering, target: ast.expr, provided: Provided) -> None:
+    """Bind a target to what the iteration provides, making tuples only where the target does not take them apart."""
+    if isinstance(provided, Var):
+        assign(low, target, provided)
+    elif None in _parts(target, len(provided)):
+        assign(low, target, _make(low, provided, target, name_of(target)))
+    else:
+        for part, value in zip(_parts(target, len(provided)), provided, strict=True):
+            assert part is not None
+            bind(low, part, value)
+
+
+def _make(low: Lowering, provided: Provided, node: ast.expr, name: str = "") -> Var:
+    if isinstance(provided, Var):
+        return provided
+    return low.emit(Opcode.TUPLE, *(_make(low, part, node) for part in provided), node=node, name=name)

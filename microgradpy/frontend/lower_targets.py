@@ -1,0 +1,108 @@
+"""Assignment: what a target does with a value.
+
+a, b = b, a + b     ->  the names are renamed at once, no tuple is made
+a, b = pair         ->  %1/a, %2/b = unpack(pair)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.lower_core import Lowering
+from microgradpy.frontend.resolve import builtin
+from microgradpy.ir.nodes import Const, Op, Opcode, Value
+
+
+def name_of(target: ast.expr | None) -> str:
+    """What the user calls a value that is assigned to a target; empty if it gets no name of its own."""
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def is_pattern(target: ast.expr | None) -> bool:
+    """Whether a target is `a, b` or `[a, b]` without a star."""
+    return isinstance(target, ast.Tuple | ast.List) and not any(isinstance(item, ast.Starred) for item in target.elts)
+
+
+def assign(low: Lowering, target: ast.expr, value: Value) -> None:
+    """Give a target its value; refuses what would write to an object or to another function's variable."""
+    match target:
+        case ast.Name():
+            assign_name(low, target.id, value, target)
+        case ast.Tuple(elts=items) | ast.List(elts=items) if is_pattern(target):
+            variables = tuple(low.variable(name_of(item)) for item in items)
+            where = low.location(target)
+            low.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=where))
+            for item, variable in zip(items, variables, strict=True):
+                assign(low, item, variable)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            _assign_starred(low, items, value, target)
+        case ast.Attribute():
+            low.refuse(fence.ATTRIBUTE_WRITE, target)
+        case ast.Subscript():
+            low.refuse(fence.ITEM_WRITE, target)
+        case _:
+            low.refuse(fence.UNKNOWN_SYNTAX, target)
+
+
+def _assign_starred(low: Lowering, items: Sequence[ast.expr], value: Value, node: ast.expr) -> None:
+    """`first, *middle, last = xs` takes `xs[0]`, `xs[1:-1]` and `xs[-1]` of a list of `xs`, which has to be long enough."""
+    star = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
+    after = len(items) - star - 1
+    values = low.emit(builtin(list), value, node=node)
+    length = low.emit(builtin(len), values, node=node)
+
+    def fail() -> None:
+        start = f"not enough values to unpack (expected at least {len(items) - 1}, got "
+        message = low.emit(Opcode.JOIN, Const(start), low.emit(builtin(str), length, node=node), Const(")"), node=node)
+        low.raise_builtin(ValueError, message, node=node)
+
+    if len(items) > 1:
+        is_short = low.emit(Opcode.INFIX, length, Const(len(items) - 1), node=node, payload="<")
+        low.branch(is_short, fail, lambda: None, node)
+    taken: list[tuple[ast.expr, Value]] = []
+    for index, item in enumerate(items):
+        if isinstance(item, ast.Starred):
+            stop = Const(-after if after else None)
+            key: Value = low.emit(builtin(slice), Const(star), stop, Const(None), node=item)
+            item = item.value
+        else:
+            key = Const(index if index < star else index - len(items))
+        taken.append((item, low.emit(Opcode.GETITEM, values, key, node=item, name=name_of(item))))
+    for item, part in taken:
+        assign(low, item, part)
+
+
+def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
+    if not low.is_local(name):
+        is_free = name in low.unit.code.co_freevars
+        low.refuse(fence.NONLOCAL_WRITE if is_free else fence.GLOBAL_WRITE, node)
+    low.env[name] = value
+
+
+def assign_expression(low: Lowering, targets: Sequence[ast.expr], node: ast.expr) -> None:
+    """`target = ... = expression`: the expression is evaluated once, then the targets get it from left to right."""
+    pairs = _pairs(targets[0], node) if len(targets) == 1 else None
+    if pairs is not None:
+        values = [low.expression(value, name_of(target)) for target, value in pairs]
+        for (target, _), value in zip(pairs, values, strict=True):
+            assign(low, target, value)
+        return
+    name = next((name_of(target) for target in targets if isinstance(target, ast.Name)), "")
+    value = low.expression(node, name)
+    for target in targets:
+        assign(low, target, value)
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """The single assignments that `a, (b, c) = x, (y, z)` consists of; None if the two sides do not match."""
+    if not is_pattern(target):
+        return [(target, value)] if not isinstance(target, ast.Tuple | ast.List) else None
+    assert isinstance(target, ast.Tuple | ast.List)
+    if not isinstance(value, ast.Tuple | ast.List) or not is_pattern(value) or len(value.elts) != len(target.elts):
+        return None
+    found: list[tuple[ast.expr, ast.expr]] = []
+    for left, right in zip(target.elts, value.elts, strict=True):
+        found += _pairs(left, right) or [(left, right)]
+    return found

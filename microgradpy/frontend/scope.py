@@ -1,0 +1,185 @@
+"""Whose names are whose: what a function binds, where, and in which loops.
+
+Only syntax is looked at. A binding takes effect where its statement ends (`x = f(lambda: x)` binds after the lambda is
+made), except the target of a `for`, which is bound between its iterable and its body.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+Position = tuple[int, int]
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`name` gets a new value at `position`, inside `loops` (each known by where it starts)."""
+
+    name: str
+    position: Position
+    loops: tuple[Position, ...]
+
+
+def start_of(node: ast.AST) -> Position:
+    return node.lineno, node.col_offset  # type: ignore[attr-defined]
+
+
+def end_of(node: ast.AST) -> Position:
+    return node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+
+
+def bindings(statements: Iterable[ast.stmt]) -> list[Binding]:
+    """Every binding of the scope that the statements belong to, in program order."""
+    visitor = _Bindings()
+    for statement in statements:
+        visitor.visit(statement)
+    return visitor.found
+
+
+def bound_names(statements: Iterable[ast.stmt]) -> tuple[str, ...]:
+    """The names that the statements bind in their own scope, in order of first appearance."""
+    return tuple(dict.fromkeys(binding.name for binding in bindings(statements)))
+
+
+def bound_in_target(target: ast.expr) -> list[str]:
+    """The names that an assignment target binds, outer ones first."""
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+
+
+def body_of(tree: FunctionNode) -> list[ast.stmt]:
+    """The statements of a function; of a lambda, none."""
+    return [] if isinstance(tree, ast.Lambda) else tree.body
+
+
+def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
+    every = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    return tuple(argument.arg for argument in every if argument is not None)
+
+
+def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that a function declares `global` or `nonlocal`."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found.update(node.names)
+        elif not isinstance(node, FunctionNode | ast.ClassDef):
+            pending.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
+
+
+class _Bindings(ast.NodeVisitor):
+    def __init__(self) -> None:
+        self.found: list[Binding] = []
+        self.loops: list[Position] = []
+        self.position: Position = (0, 0)
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.stmt):
+            self.position = end_of(node)
+        super().visit(node)
+
+    def bind(self, name: str | None) -> None:
+        if name is not None:
+            self.found.append(Binding(name, self.position, tuple(self.loops)))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.bind(node.id)
+
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self.loops.append(start_of(node))
+        self.position = end_of(node.iter)
+        self.visit(node.target)
+        for statement in node.body:
+            self.visit(statement)
+        self.loops.pop()
+        for statement in node.orelse:
+            self.visit(statement)
+
+    visit_AsyncFor = visit_For
+
+    def visit_While(self, node: ast.While) -> None:
+        self.loops.append(start_of(node))
+        self.visit(node.test)
+        for statement in node.body:
+            self.visit(statement)
+        self.loops.pop()
+        for statement in node.orelse:
+            self.visit(statement)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        self.bind(node.name)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def _visit_comprehension(self, node: Comprehension) -> None:
+        # A comprehension's own variables are its own; a walrus inside binds in the function around it.
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.NamedExpr):
+                self.visit(inner.target)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.bind(node.asname or node.name.partition(".")[0])
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        self.bind(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        self.bind(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        self.bind(node.name)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self.bind(node.rest)
+        self.generic_visit(node)
+
+
+class _Mangler(ast.NodeTransformer):
+    def __init__(self, class_name: str) -> None:
+        self.prefix = "_" + class_name.lstrip("_")
+
+    def mangle(self, name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__") and "." not in name and self.prefix != "_"
+        return self.prefix + name if private else name
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.ClassDef):
+            return node  # names inside belong to that class
+        for attribute in ("id", "attr", "arg", "name"):
+            name = getattr(node, attribute, None)
+            if isinstance(name, str):
+                setattr(node, attribute, self.mangle(name))
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            node.names = [self.mangle(name) for name in node.names]
+        return self.generic_visit(node)
+
+
+def mangle_private_names(tree: FunctionNode, class_name: str) -> FunctionNode:
+    """The function with `__name` written as the compiler of a class body sees it, `_Class__name`; the tree itself is
+    left as it is, because it is shared by all who ask for the file's text."""
+    if not class_name:
+        return tree
+    name = getattr(tree, "name", "")
+    mangled = _Mangler(class_name).visit(copy.deepcopy(tree))
+    if name:
+        mangled.name = name  # type: ignore[attr-defined]  # a function's own name is mangled outside it only
+    return mangled  # type: ignore[return-value]

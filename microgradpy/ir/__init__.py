@@ -1,0 +1,1 @@
+"""The intermediate representation: data, and questions about data."""

@@ -1,0 +1,354 @@
+"""The IR as basic blocks with block arguments: a view derived from the structured form, for printing and for people.
+
+Before (structured, see printer.py)       After
+    while with %4 = %2:                       br 2 (%2)
+      %5 = %4 > 1.0                       2: (%4)
+      yield %5                              %5 = %4 > 1.0
+    do:                                     br 4 unless %5
+      %6 = %4 / 2.0                         br 3
+      continue %6                         3:
+    end %7                                  %6 = %4 / 2.0
+    return %7                               br 2 (%6)
+                                          4:
+                                            return %4
+
+- Block 1 is the entry; its parameters are the function itself and the function's parameters, and its first instructions
+  read the captured variables from the function, as fields.
+- A loop has a header block whose parameters are the loop state. The header of a `for` asks an iterator for an item.
+- A join point has a parameter for a result only if the branches to it bring different values; otherwise the value
+  stands for the result. (A `while` without `break` is left by one branch, so what follows uses the loop state itself.)
+- A region without statements has no block of its own: its branch stands where the block would have been entered.
+- Blocks are numbered, and stand, in program order; what can never be reached has no block.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, assert_never, final, runtime_checkable
+
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    For,
+    Function,
+    If,
+    Items,
+    Op,
+    Opcode,
+    Raise,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    item_variables,
+    terminator_values,
+)
+from microgradpy.ir.rewrite import map_items, map_terminator, map_uses
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """`result = iter(items)`: the iterator of a `for`."""
+
+    items: Items
+    result: Var
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """`more, <variables of items> = next(iterator)`: after the last item `more` is false and nothing else is bound."""
+
+    iterator: Var
+    more: Var
+    items: Items
+
+
+Instruction = Op | Iterate | Advance
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Goes to the block numbered `target`, giving its parameters these values, unless `unless` is given and true."""
+
+    target: int
+    arguments: tuple[Value, ...] = ()
+    unless: Value | None = None
+
+
+Exit = Branch | Return | Raise | Unreachable
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`branches` are tried in order; the last one is unconditional."""
+
+    number: int
+    parameters: tuple[Var, ...]
+    instructions: tuple[Instruction, ...]
+    branches: tuple[Exit, ...]
+
+
+def blocks(function: Function) -> tuple[Block, ...]:
+    """The basic blocks of a well-formed function, in program order. Nested functions (closures) keep their payload.
+
+    Variables are those of the function. Those that exist in this view only (the function itself, iterators) have ids
+    below 1, counted per function, so that equal functions have equal views."""
+    return _Builder(function).finish()
+
+
+def bound_variables(instruction: Instruction) -> tuple[Var, ...]:
+    """The variables that an instruction defines, left to right as printed."""
+    match instruction:
+        case Op(results=results):
+            return results
+        case Iterate(result=result):
+            return (result,)
+        case Advance(more=more, items=items):
+            return (more, *item_variables(items))
+    assert_never(instruction)
+
+
+@dataclass(eq=False, slots=True)
+class _Edge:
+    target: _Draft
+    arguments: tuple[Value, ...]
+    unless: Value | None
+
+
+@dataclass(eq=False, slots=True)
+class _Draft:
+    """A block under construction; it has a number once it stands among the others."""
+
+    number: int = 0
+    parameters: tuple[Var, ...] = ()
+    instructions: list[Instruction] = field(default_factory=list)
+    exits: list[_Edge | Return | Raise | Unreachable] = field(default_factory=list)
+    incoming: list[_Edge] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Where `Yield`, `Continue` and `Break` go. Outside an arm or a loop nothing goes to the blocks made by default."""
+
+    join: _Draft = field(default_factory=_Draft)
+    header: _Draft = field(default_factory=_Draft)
+    leave: _Draft = field(default_factory=_Draft)
+
+
+class _Builder:
+    """`current` is the block that the next instruction goes to, None after a statement that never falls through.
+    `stands_for` maps the results that need no block argument to their values."""
+
+    def __init__(self, function: Function) -> None:
+        self.drafts: list[_Draft] = []
+        self.current: _Draft | None = None
+        self.stands_for: dict[Var, Value] = {}
+        self.made = 0
+        itself = Var(0, function.name)
+        entry = _Draft(parameters=(itself, *(parameter.var for parameter in function.parameters)))
+        entry.instructions += [Op(Opcode.GETATTR, (itself,), (var,), payload=var.hint) for var in function.captured]
+        self.place(entry)
+        self.region(function.body, _Targets())
+
+    def finish(self) -> tuple[Block, ...]:
+        return tuple(
+            Block(draft.number, draft.parameters, tuple(draft.instructions), tuple(map(_finished, draft.exits)))
+            for draft in self.drafts
+        )
+
+    def place(self, draft: _Draft) -> None:
+        self.drafts.append(draft)
+        draft.number = len(self.drafts)
+        self.current = draft
+
+    def invent(self, hint: str) -> Var:
+        self.made += 1
+        return Var(-self.made, hint)
+
+    def value(self, value: Value) -> Value:
+        return self.stands_for.get(value, value) if isinstance(value, Var) else value
+
+    def values(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(map(self.value, values))
+
+    def edge(self, target: _Draft, values: Sequence[Value] = (), unless: Value | None = None) -> _Edge:
+        edge = _Edge(target, self.values(values), unless)
+        target.incoming.append(edge)
+        return edge
+
+    def emit(self, instruction: Instruction) -> None:
+        assert self.current is not None
+        self.current.instructions.append(instruction)
+
+    def leave(self, exit_: _Edge | Return | Raise | Unreachable) -> None:
+        assert self.current is not None
+        self.current.exits.append(exit_)
+
+    def region(self, region: Region, targets: _Targets) -> None:
+        self.statements(region.statements, targets)
+        if self.current is not None:
+            self.leave(self.exit(region.terminator, targets))
+
+    def statements(self, statements: Sequence[Statement], targets: _Targets) -> None:
+        for statement in statements:
+            if self.current is None:
+                return
+            self.statement(statement, targets)
+
+    def exit(self, terminator: Terminator, targets: _Targets) -> _Edge | Return | Raise | Unreachable:
+        match terminator:
+            case Yield(values=values):
+                return self.edge(targets.join, values)
+            case Continue(values=values):
+                return self.edge(targets.header, values)
+            case Break(values=values):
+                return self.edge(targets.leave, values)
+            case _:
+                leaving = map_terminator(terminator, self.value)
+                assert isinstance(leaving, Return | Raise | Unreachable)
+                return leaving
+
+    def statement(self, statement: Statement, targets: _Targets) -> None:
+        match statement:
+            case Op():
+                operation = map_uses(statement, self.value)
+                assert isinstance(operation, Op)
+                self.emit(operation)
+            case If():
+                self.conditional(statement, targets)
+            case While():
+                self.while_loop(statement)
+            case For():
+                self.for_loop(statement)
+            case _:
+                assert_never(statement)
+
+    def enter(self, region: Region, targets: _Targets) -> None:
+        """Go on with a region: in a block of its own, or with its branch if it has nothing else."""
+        if region.statements:
+            block = _Draft()
+            self.leave(self.edge(block))
+            self.place(block)
+        self.region(region, targets)
+
+    def conditional(self, statement: If, outer: _Targets) -> None:
+        targets = dataclasses.replace(outer, join=_Draft())
+        condition = self.value(statement.condition)
+        orelse = statement.orelse
+        other: _Draft | None = None
+        # There is no `return ... unless`: only an arm that merely goes somewhere else needs no block.
+        if not orelse.statements and isinstance(orelse.terminator, Yield | Continue | Break):
+            edge = self.exit(orelse.terminator, targets)
+            assert isinstance(edge, _Edge)
+            edge.unless = condition
+            self.leave(edge)
+        else:
+            other = _Draft()
+            self.leave(self.edge(other, unless=condition))
+        self.enter(statement.then, targets)
+        if other is not None:
+            self.place(other)
+            self.region(orelse, targets)
+        self.join(targets.join, statement.results)
+
+    def while_loop(self, statement: While) -> None:
+        targets = self.header(statement)
+        self.statements(statement.condition.statements, targets)
+        (condition,) = self.values(terminator_values(statement.condition.terminator))
+        if self.current is None or is_always_true(condition):
+            self.region(statement.body, targets)
+        else:
+            self.leave(self.edge(targets.leave, statement.parameters, unless=condition))
+            self.enter(statement.body, targets)
+        self.join(targets.leave, statement.results)
+
+    def for_loop(self, statement: For) -> None:
+        iterator, more = self.invent("iterator"), self.invent("more")
+        self.emit(Iterate(map_items(statement.items, self.value), iterator))
+        targets = self.header(statement)
+        self.emit(Advance(iterator, more, statement.items))
+        self.leave(self.edge(targets.leave, statement.parameters, unless=more))
+        self.enter(statement.body, targets)
+        self.join(targets.leave, statement.results)
+
+    def header(self, statement: While | For) -> _Targets:
+        targets = _Targets(header=_Draft(parameters=statement.parameters))
+        self.leave(self.edge(targets.header, statement.initial))
+        self.place(targets.header)
+        return targets
+
+    def join(self, draft: _Draft, results: tuple[Var, ...]) -> None:
+        """Go on where the edges to `draft` meet."""
+        if not draft.incoming:
+            self.current = None
+            return
+        kept = []
+        for position, result in enumerate(results):
+            first, *others = (edge.arguments[position] for edge in draft.incoming)
+            if all(other == first for other in others):
+                self.stands_for[result] = first
+            else:
+                kept.append(position)
+        for edge in draft.incoming:
+            edge.arguments = tuple(edge.arguments[position] for position in kept)
+        draft.parameters = tuple(results[position] for position in kept)
+        last = self.drafts[-1]
+        if len(draft.incoming) == 1 and last.exits == draft.incoming:
+            # Only the block just written comes here, and only to here: it goes on itself.
+            last.exits.clear()
+            self.current = last
+        else:
+            self.place(draft)
+
+
+def _finished(exit_: _Edge | Return | Raise | Unreachable) -> Exit:
+    return Branch(exit_.target.number, exit_.arguments, exit_.unless) if isinstance(exit_, _Edge) else exit_
+
+
+def is_always_true(value: Value) -> bool:
+    """Whether a condition is a literal that is true, as in `while True`."""
+    return isinstance(value, Const) and not value.path and bool(value.value)
+
+
+@runtime_checkable
+class ClosurePayload(Protocol):
+    """What a `CLOSURE` may have as payload instead of a bare `Function`: its arguments are then the captured values,
+    the values of the `defaults` last positional parameters, and those of the parameters in `keyword_defaults`."""
+
+    @property
+    def function(self) -> Function: ...
+
+    @property
+    def defaults(self) -> int: ...
+
+    @property
+    def keyword_defaults(self) -> tuple[str, ...]: ...
+
+
+def nested_function(operation: Op) -> Function | None:
+    """The function that a closure is made of; None for an operation that makes no closure."""
+    payload = operation.payload
+    if operation.callee is not Opcode.CLOSURE:
+        return None
+    if isinstance(payload, ClosurePayload):
+        return payload.function
+    return payload if isinstance(payload, Function) else None
+
+
+def closure_arity(operation: Op, function: Function) -> int:
+    """How many arguments a `CLOSURE` over this function has."""
+    payload = operation.payload
+    defaults = payload.defaults + len(payload.keyword_defaults) if isinstance(payload, ClosurePayload) else 0
+    return len(function.captured) + defaults

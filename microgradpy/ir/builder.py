@@ -1,0 +1,94 @@
+"""The one mutable helper: collects statements into regions, and keeps what is proven of each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of
+from microgradpy.ir.nodes import (
+    NOWHERE,
+    UNDEFINED,
+    Const,
+    Location,
+    Op,
+    Opcode,
+    Region,
+    Statement,
+    Terminator,
+    Value,
+    Var,
+    fresh,
+)
+
+
+@dataclass
+class Builder:
+    """Statements go to the innermost open region. `where` is the location given to new operations."""
+
+    kinds: dict[Var, Kind] = field(default_factory=dict)
+    producers: dict[Var, Op] = field(default_factory=dict)
+    where: Location = NOWHERE
+    open_regions: list[list[Statement]] = field(default_factory=lambda: [[]])
+
+    def kind(self, value: Value) -> Kind:
+        match value:
+            case Var():
+                return self.kinds.get(value, UNKNOWN)
+            case Const(value=constant):
+                return kind_of(constant)
+        assert value is UNDEFINED
+        return UNASSIGNED
+
+    def variable(self, kind: Kind = UNKNOWN, hint: str = "", user_named: bool = False) -> Var:
+        var = fresh(hint, user_named)
+        self.know(var, kind)
+        return var
+
+    def know(self, var: Var, kind: Kind) -> None:
+        """Record what is proven of a variable; an array whose shape has no symbol yet gets one of its own."""
+        if isinstance(kind, Array) and not kind.shape:
+            kind = Array(kind.ndim, kind.dtype, (var.id,))
+        self.kinds[var] = kind
+
+    def add(self, statement: Statement) -> None:
+        self.open_regions[-1].append(statement)
+        if isinstance(statement, Op):
+            for result in statement.results:
+                self.producers[result] = statement
+
+    def operation(
+        self,
+        callee: Opcode | Value,
+        arguments: tuple[Value, ...],
+        keywords: tuple[tuple[str, Value], ...] = (),
+        *,
+        kinds: tuple[Kind, ...] = (UNKNOWN,),
+        hints: tuple[Var | str, ...] = (),
+        payload: object = None,
+        from_user: bool = False,
+    ) -> tuple[Var, ...]:
+        """Append an operation with one new variable per kind; a hint is a name, or a variable to be named like."""
+        results = []
+        for index, kind in enumerate(kinds):
+            hint = hints[index] if index < len(hints) else ""
+            if isinstance(hint, Var):
+                results.append(self.variable(kind, hint.hint, hint.user_named))
+            else:
+                results.append(self.variable(kind, hint))
+        self.add(Op(callee, arguments, tuple(results), keywords, payload, from_user, self.where))
+        return tuple(results)
+
+    @contextmanager
+    def region(self) -> Iterator[list[Statement]]:
+        """Open a nested region; its statements are in the list after the block."""
+        self.open_regions.append([])
+        try:
+            yield self.open_regions[-1]
+        finally:
+            self.open_regions.pop()
+
+    @staticmethod
+    def seal(statements: list[Statement], terminator: Terminator) -> Region:
+        return Region(tuple(statements), terminator)

@@ -1,0 +1,170 @@
+"""What is proven of a value. A kind may only prove: whatever is not listed here is `UNKNOWN`, and unknown is active."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A Python or NumPy number: name is "float", "int", "bool", "complex", or "real" for one of the first three. NumPy scalars count: np.float64, np.float32
+    are "float" (their width is not part of the kind)."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A NumPy ndarray. `ndim` None: any rank. `dtype` is "float", "int", "bool", "complex" or "" for unknown.
+    `shape` is a symbol: two arrays with the same non-empty symbol have the same shape."""
+
+    ndim: int | None
+    dtype: str = "float"
+    shape: tuple[Any, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TupleOf:
+    """A tuple (exactly `tuple`) of known length."""
+
+    items: tuple[Kind, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, dict, set, range or a tuple of unknown length: `name` is the type's name."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inert:
+    """Something that carries no derivative: a string, None, bytes, a slice, a type, a module, a dtype, a function without
+    fields ... `name` is the type's name."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """A number or an array (never None, a container or an object)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing is proven. A cotangent of unknown kind may be None."""
+
+
+Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
+UNKNOWN = Unknown()
+NUMERIC = Numeric()
+FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
+REAL = Scalar("real")
+UNASSIGNED = Inert("unassigned")
+
+
+def kind_of(value: object) -> Kind:
+    """The kind of an example value, as far as the cache distinguishes values."""
+    kind = _BY_TYPE.get(type(value))
+    if kind is not None:
+        return kind
+    if type(value) is np.ndarray:
+        return Array(value.ndim, _DTYPES.get(value.dtype.kind, ""))
+    if type(value) is tuple:
+        return TupleOf(tuple(map(kind_of, value)))
+    if isinstance(value, np.generic):
+        name = _DTYPES.get(value.dtype.kind)
+        return Scalar(name) if name else UNKNOWN
+    return UNKNOWN
+
+
+_DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
+_BY_TYPE: dict[type, Kind] = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    complex: COMPLEX,
+    np.float64: FLOAT,
+    np.float32: FLOAT,
+    str: Inert("str"),
+    bytes: Inert("bytes"),
+    type(None): Inert("NoneType"),
+    slice: Inert("slice"),
+    type(Ellipsis): Inert("ellipsis"),
+    type: Inert("type"),
+    list: Sequence("list"),
+    dict: Sequence("dict"),
+    set: Sequence("set"),
+    range: Sequence("range"),
+}
+
+
+def is_real_scalar(kind: Kind) -> bool:
+    """Proven to be a real Python or NumPy number."""
+    return isinstance(kind, Scalar) and kind.name != "complex"
+
+
+def is_real(kind: Kind) -> bool:
+    """Proven to be a real number or an array of them."""
+    return is_real_scalar(kind) or (isinstance(kind, Array) and kind.dtype in ("float", "int", "bool"))
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Proven to be a number or an array."""
+    return isinstance(kind, Scalar | Array | Numeric)
+
+
+def carries_nothing(kind: Kind) -> bool:
+    """Proven to have no derivative, whatever it was computed from."""
+    match kind:
+        case Inert():
+            return True
+        case Scalar(name="bool") | Array(dtype="bool") | Sequence(name="range" | "set"):
+            return True
+        case TupleOf(items=items):
+            return all(map(carries_nothing, items))
+    return False
+
+
+def join(a: Kind, b: Kind) -> Kind:
+    """What is proven of a value that is one or the other. One that is not assigned has no kind to disagree with."""
+    if a == b or b == UNASSIGNED:
+        return a
+    if a == UNASSIGNED:
+        return b
+    match a, b:
+        case Scalar(), Scalar() if is_real_scalar(a) and is_real_scalar(b):
+            return REAL
+        case Array(), Array():
+            return Array(a.ndim if a.ndim == b.ndim else None, a.dtype if a.dtype == b.dtype else "")
+        case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
+            return TupleOf(tuple(map(join, left, right)))
+        case TupleOf(), TupleOf():
+            return Sequence("tuple")
+    return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
+
+
+def cotangent_kind(kind: Kind) -> Kind:
+    """What is proven of the cotangent of a value of this kind, where it is not absent."""
+    match kind:
+        case Scalar(name="complex"):
+            return COMPLEX
+        case Scalar():
+            return FLOAT
+        case Array(ndim=ndim, dtype=dtype, shape=shape):
+            return Array(ndim, "float" if dtype in ("int", "bool") else dtype, shape)
+        case TupleOf(items=items):
+            return TupleOf(tuple(Inert("NoneType") if carries_nothing(item) else cotangent_kind(item) for item in items))
+        case Numeric():
+            return NUMERIC
+    return UNKNOWN

@@ -1,0 +1,429 @@
+"""The intermediate representation: structured SSA as plain frozen data.
+
+A function is a tree of regions. A region is a sequence of statements that ends in one terminator; `If`, `While` and
+`For` hold regions. A variable is assigned exactly once, and is visible in the rest of its region and in the regions
+nested there. Values leave a region only through terminators:
+
+- `Yield` ends an arm of an `If` (one value per result of the `If`) or the condition of a `While` (exactly one value);
+- `Continue` and `Break` go to the innermost loop and carry one value per loop parameter (the *loop state*);
+- `Return` and `Raise` leave the function from any depth;
+- `Unreachable` ends a region whose last statement never falls through.
+
+Loop state: on entry `parameters[k]` is `initial[k]`; `Continue` gives the next iteration's; when the condition of a
+`While` is false or the items of a `For` are exhausted, `results[k]` is the current `parameters[k]`; `Break` gives
+`results[k]` its own k-th value. The condition of a `While` sees the parameters. What is defined inside a loop body or
+an arm is not visible after it, except through results.
+
+The same IR holds the user's function, its primal and its adjoint.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, assert_never, final
+
+if TYPE_CHECKING:
+    from microgradpy.ir.kinds import Kind
+
+_ids = itertools.count(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the user's source. `line` counts from 1, columns from 0; `text` is the statement's first line,
+    stripped (it becomes the comment over the adjoint of that statement)."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    function: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.file}:{self.line}" + (f", in {self.function}" if self.function else "")
+        return f"{head}\n    {self.text}" if self.text else head
+
+
+NOWHERE = Location("<microgradpy>", 0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Var:
+    """An SSA variable. Equality and hash are by `id`; `hint` is the name it would like to have in emitted source;
+    `user_named` says that the user's program gives this value that name, so emission keeps the assignment."""
+
+    id: int
+    hint: str = field(default="", compare=False)
+    user_named: bool = field(default=False, compare=False)
+
+
+def fresh(hint: str = "", user_named: bool = False) -> Var:
+    """A variable that exists nowhere else."""
+    return Var(next(_ids), hint, user_named)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A value known when the IR is made. `path` is the text it is written as (`np.sin`), and `root` the object bound to
+    the path's first name (the module `np`); both are empty for literals, which are None, bool, int, float, complex,
+    str, bytes, Ellipsis. Two constants are equal if they have the same type and are the same literal or object."""
+
+    value: Any
+    path: str = ""
+    root: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const) or type(self.value) is not type(other.value):
+            return False
+        return self.value is other.value or (
+            isinstance(self.value, bool | int | float | complex | str | bytes) and repr(self.value) == repr(other.value)
+        )
+
+    def __hash__(self) -> int:
+        literal = isinstance(self.value, bool | int | float | complex | str | bytes)
+        return hash((type(self.value), repr(self.value) if literal else id(self.value)))
+
+
+@final
+class Undefined(enum.Enum):
+    """The value of a variable that is not assigned on this path; emitted as no assignment at all."""
+
+    UNDEFINED = "undefined"
+
+
+UNDEFINED = Undefined.UNDEFINED
+type_of_undefined = Undefined
+Value = Var | Const | Undefined
+
+
+class Opcode(enum.Enum):
+    """Operations that are not calls of a Python callable."""
+
+    TUPLE = "tuple"  # (*items)                 -> a tuple
+    LIST = "list"  # (*items)                 -> a new list
+    DICT = "dict"  # (k1, v1, k2, v2, ...)    -> a new dict
+    SET = "set"  # (*items)                 -> a new set
+    UNPACK = "unpack"  # (iterable,)              -> n results, as `a, b = iterable`
+    JOIN = "join"  # (*strings)               -> an f-string's parts, already formatted, joined
+    APPEND = "append"  # (list, item)             -> the same list, item added (only lists the compiler made)
+    APPLY = "apply"  # (callee, args, kwargs)   -> callee(*args, **kwargs); args a tuple, kwargs a dict
+    CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
+    GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed
+    # made by instrumenting nothing yet: operators, attributes and items before `instrument`
+    INFIX = "infix"  # (x, y), payload "+" ...   "not", "-x", "+x", "~x" have one argument
+    GETATTR = "getattr"  # (x,), payload the name
+    GETITEM = "getitem"  # (x, index)
+    # made by the derivative transforms
+    TAPE = "tape"  # ()                       -> an empty tape (a list)
+    RECORD = "record"  # (tape, *fields)          -> no result; appends the fields (one: bare, several: a tuple)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Op:
+    """results = callee(*arguments, **keywords). A callee is an `Opcode`, or the value of a Python callable.
+    An operation on a Python callable has exactly one result. `from_user` marks the user's own operations: they may
+    raise, print or write, and are neither removed nor reordered against each other."""
+
+    callee: Opcode | Value
+    arguments: tuple[Value, ...]
+    results: tuple[Var, ...]
+    keywords: tuple[tuple[str, Value], ...] = ()
+    payload: Any = None
+    from_user: bool = True
+    where: Location = field(default=NOWHERE, compare=False)
+
+    @property
+    def result(self) -> Var:
+        (result,) = self.results
+        return result
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class If:
+    """Runs one of two arms. `results` are what the arm taken yields; an arm that leaves the loop or function yields
+    nothing."""
+
+    condition: Value
+    then: Region
+    orelse: Region
+    results: tuple[Var, ...]
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class While:
+    """Repeats `body` while `condition` (a region that yields one value) is true."""
+
+    condition: Region
+    body: Region
+    parameters: tuple[Var, ...]
+    initial: tuple[Value, ...]
+    results: tuple[Var, ...]
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class For:
+    """Runs `body` once for each of `items`, which bind their own variables."""
+
+    items: Items
+    body: Region
+    parameters: tuple[Var, ...]
+    initial: tuple[Value, ...]
+    results: tuple[Var, ...]
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+# What a `For` runs over: a tree that says both the iterable and the variables its items are bound to.
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Each:
+    """`for item in source`"""
+
+    source: Value
+    item: Var
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`for item in range(*arguments)`"""
+
+    arguments: tuple[Value, ...]
+    item: Var
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Enumerate:
+    """`for index, <inner> in enumerate(<inner>, start)`"""
+
+    inner: Items
+    start: Value
+    index: Var
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Zip:
+    """`for (<a>, <b>) in zip(<a>, <b>)`"""
+
+    inners: tuple[Items, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reversed:
+    """`for <inner> in reversed(<inner>)`; inner is an Each or a Range."""
+
+    inner: Each | Range
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DictItems:
+    """`for key, value in source.items()`"""
+
+    source: Value
+    key: Var
+    value: Var
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Records:
+    """`for a, b in reversed(tape)`: a tape read backwards (one field: bare; none: `for _ in`)."""
+
+    tape: Value
+    fields: tuple[Var, ...]
+
+
+Items = Each | Range | Enumerate | Zip | Reversed | DictItems | Records
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Yield:
+    values: tuple[Value, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Continue:
+    values: tuple[Value, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Break:
+    values: tuple[Value, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Value
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """`raise exception from cause`; without an exception a bare `raise`, without a cause no `from`."""
+
+    exception: Value | None
+    cause: Value | None = None
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    pass
+
+
+Terminator = Yield | Continue | Break | Return | Raise | Unreachable
+Statement = Op | If | While | For
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Region:
+    statements: tuple[Statement, ...]
+    terminator: Terminator
+
+
+class ParameterKind(enum.Enum):
+    POSITIONAL = "positional"  # may be given by position (and by keyword unless positional-only)
+    VARIADIC = "*"  # bound to a tuple
+    KEYWORD = "keyword"  # keyword-only
+    KEYWORDS = "**"  # bound to a dict
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    var: Var
+    name: str
+    kind: ParameterKind = ParameterKind.POSITIONAL
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function in SSA. `captured` are the variables of enclosing functions that it reads, in the order of
+    `co_freevars` (hints are their names): they are fields of the function itself, which is `%1` in print.
+    `kinds` holds what is proven of a variable; one that is missing is of unknown kind."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    captured: tuple[Var, ...]
+    body: Region
+    where: Location = field(default=NOWHERE, compare=False)
+    kinds: Mapping[Var, Kind] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+
+
+def regions(statement: Statement) -> tuple[Region, ...]:
+    """The regions nested directly in a statement, in the order they run; empty for an operation."""
+    match statement:
+        case Op():
+            return ()
+        case If(then=then, orelse=orelse):
+            return (then, orelse)
+        case While(condition=condition, body=body):
+            return (condition, body)
+        case For(body=body):
+            return (body,)
+    assert_never(statement)
+
+
+def item_variables(items: Items) -> tuple[Var, ...]:
+    """The variables that an iteration binds, left to right as in the `for` statement."""
+    match items:
+        case Each(item=item) | Range(item=item):
+            return (item,)
+        case Enumerate(inner=inner, index=index):
+            return (index, *item_variables(inner))
+        case Zip(inners=inners):
+            return tuple(itertools.chain.from_iterable(map(item_variables, inners)))
+        case Reversed(inner=inner):
+            return item_variables(inner)
+        case DictItems(key=key, value=value):
+            return (key, value)
+        case Records(fields=fields):
+            return fields
+    assert_never(items)
+
+
+def item_sources(items: Items) -> tuple[Value, ...]:
+    """The values that an iteration reads, left to right."""
+    match items:
+        case Each(source=source) | DictItems(source=source):
+            return (source,)
+        case Range(arguments=arguments):
+            return arguments
+        case Enumerate(inner=inner, start=start):
+            return (*item_sources(inner), start)
+        case Zip(inners=inners):
+            return tuple(itertools.chain.from_iterable(map(item_sources, inners)))
+        case Reversed(inner=inner):
+            return item_sources(inner)
+        case Records(tape=tape):
+            return (tape,)
+    assert_never(items)
+
+
+def terminator_values(terminator: Terminator) -> tuple[Value, ...]:
+    match terminator:
+        case Yield(values=values) | Continue(values=values) | Break(values=values):
+            return values
+        case Return(value=value):
+            return (value,)
+        case Raise(exception=exception, cause=cause):
+            return tuple(value for value in (exception, cause) if value is not None)
+        case Unreachable():
+            return ()
+    assert_never(terminator)
+
+
+def definitions(statement: Statement) -> tuple[Var, ...]:
+    """The variables that are visible after a statement because of it."""
+    return statement.results
+
+
+def uses(statement: Statement) -> tuple[Value, ...]:
+    """The values a statement itself reads, not those its regions read."""
+    match statement:
+        case Op(callee=callee, arguments=arguments, keywords=keywords):
+            head = () if isinstance(callee, Opcode) else (callee,)
+            return (*head, *arguments, *(value for _, value in keywords))
+        case If(condition=condition):
+            return (condition,)
+        case While(initial=initial):
+            return initial
+        case For(items=items, initial=initial):
+            return (*item_sources(items), *initial)
+    assert_never(statement)
+
+
+def walk(region: Region) -> Iterator[Statement]:
+    """Every statement of a region and of the regions nested in it, in program order."""
+    for statement in region.statements:
+        yield statement
+        for inner in regions(statement):
+            yield from walk(inner)

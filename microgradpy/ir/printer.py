@@ -1,0 +1,402 @@
+"""The IR as text. Both forms and their grammar are described in docs/ir.md.
+
+`print_blocks` is the form of IRTools: numbered basic blocks with block arguments, and branches.
+
+    1: (%1, %2, %3)
+      br 2 (%2)
+    2: (%4)
+      %5 = %4 < %3
+      br 4 unless %5
+      br 3
+    3:
+      %6 = %4 * %4
+      br 2 (%6)
+    4:
+      return %4
+
+`print_structured` shows the regions as they are in memory, for debugging and for reports of compiler bugs.
+
+`%1` is the function itself; the other variables are numbered anew for each text, in the order of their definitions, so
+that equal functions have equal texts. The two texts of one function do not have the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never, final
+
+from microgradpy.ir.blocks import (
+    Advance,
+    Block,
+    Branch,
+    Exit,
+    Instruction,
+    Iterate,
+    blocks,
+    bound_variables,
+    nested_function,
+)
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    DictItems,
+    Each,
+    Enumerate,
+    For,
+    Function,
+    If,
+    Items,
+    Op,
+    Opcode,
+    Parameter,
+    ParameterKind,
+    Raise,
+    Range,
+    Records,
+    Region,
+    Return,
+    Reversed,
+    Statement,
+    Terminator,
+    Undefined,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    Zip,
+    item_variables,
+    regions,
+    walk,
+)
+
+INDENT = "  "
+_ITSELF = Var(0)
+
+
+def print_blocks(function: Function, *, names: bool = False) -> str:
+    """The function as basic blocks, without a final newline; closures follow, each under its name. With `names`,
+    definitions show the name that the variable has in the program: `%3/y`."""
+    return _with_closures(function, lambda each, labels: _print_blocks(each, names, labels))
+
+
+def print_structured(function: Function, *, names: bool = False) -> str:
+    """The function as nested regions, without a final newline. Takes functions that are not well-formed, too."""
+    return _with_closures(function, lambda each, labels: _print_structured(each, names, labels))
+
+
+def numbering(function: Function) -> dict[Var, int]:
+    """The numbers that `print_structured` gives to the variables."""
+    return _numbers(_structured_order(function))
+
+
+def describe_constant(constant: Const) -> str:
+    """A constant as it is written: its path, its literal, or where an object that has neither comes from. Never an
+    address, which would differ from run to run."""
+    value = constant.value
+    if constant.path:
+        return constant.path
+    if value is None or value is Ellipsis or isinstance(value, bool | int | float | complex | str | bytes):
+        return repr(value)
+    if isinstance(value, tuple | list | dict | set | frozenset | slice | range):
+        return repr(value)
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(name, str):
+        return f"<{type(value).__qualname__}>"
+    module = getattr(value, "__module__", None)
+    if not isinstance(module, str) or module == "builtins":
+        return name
+    # Functions of the operator module say that they come from `_operator`, the one written in C.
+    return f"{module.lstrip('_')}.{name}"
+
+
+# Numbers and names
+
+
+def _numbers(variables: Iterable[Var]) -> dict[Var, int]:
+    numbers = {_ITSELF: 1}
+    for variable in variables:
+        numbers.setdefault(variable, len(numbers) + 1)
+    return numbers
+
+
+def _structured_order(function: Function) -> Iterator[Var]:
+    yield from (parameter.var for parameter in function.parameters)
+    yield from function.captured
+    yield from _region_order(function.body)
+
+
+def _region_order(region: Region) -> Iterator[Var]:
+    for statement in region.statements:
+        if isinstance(statement, While | For):
+            yield from statement.parameters
+        if isinstance(statement, For):
+            yield from item_variables(statement.items)
+        for inner in regions(statement):
+            yield from _region_order(inner)
+        yield from statement.results
+
+
+def _block_order(view: tuple[Block, ...]) -> Iterator[Var]:
+    for block in view:
+        yield from block.parameters
+        for instruction in block.instructions:
+            yield from bound_variables(instruction)
+
+
+@final
+class _Writer:
+    """Turns the parts of one function into text. Variables that nobody defines are numbered as they are met."""
+
+    def __init__(self, numbers: dict[Var, int], names: bool, labels: dict[int, str]) -> None:
+        self.numbers = numbers
+        self.names = names
+        self.labels = labels
+
+    def define(self, var: Var) -> str:
+        return f"{self.use(var)}/{var.hint}" if self.names and var.hint else self.use(var)
+
+    def definitions(self, variables: Iterable[Var]) -> str:
+        return ", ".join(map(self.define, variables))
+
+    def use(self, value: Value) -> str:
+        match value:
+            case Var():
+                return f"%{self.numbers.setdefault(value, len(self.numbers) + 1)}"
+            case Const():
+                return describe_constant(value)
+            case Undefined():
+                return "undefined"
+        assert_never(value)
+
+    def uses(self, values: Iterable[Value]) -> str:
+        return ", ".join(map(self.use, values))
+
+    def parameter(self, parameter: Parameter) -> str:
+        text = self.define(parameter.var)
+        match parameter.kind:
+            case ParameterKind.POSITIONAL:
+                return text
+            case ParameterKind.KEYWORD:
+                return f"{parameter.name}={text}"
+            case ParameterKind.VARIADIC | ParameterKind.KEYWORDS:
+                return f"{parameter.kind.value}{text}"
+        assert_never(parameter.kind)
+
+    def signature(self, function: Function) -> str:
+        itself = self.define(Var(_ITSELF.id, function.name))
+        return f"({', '.join([itself, *map(self.parameter, function.parameters)])})"
+
+    def operation(self, op: Op) -> str:
+        text = self.opcode(op.callee, op) if isinstance(op.callee, Opcode) else self.call(self.use(op.callee), op)
+        return f"{self.definitions(op.results)} = {text}" if op.results else text
+
+    def call(self, callee: str, op: Op) -> str:
+        keywords = [f"{name}={self.use(value)}" for name, value in op.keywords]
+        return f"{callee}({', '.join([*map(self.use, op.arguments), *keywords])})"
+
+    def opcode(self, opcode: Opcode, op: Op) -> str:
+        # A broken operation, which only a report of a compiler bug shows, falls through to the form of a call.
+        match opcode, op.arguments:
+            case Opcode.INFIX, (left, right):
+                return f"{self.use(left)} {op.payload} {self.use(right)}"
+            case Opcode.INFIX, (operand,):
+                sign = "not " if op.payload == "not" else str(op.payload).removesuffix("x")
+                return f"{sign}{self.receiver(operand)}"
+            case Opcode.GETATTR, (owner,):
+                return f"{self.receiver(owner)}.{op.payload}"
+            case Opcode.GETITEM, (container, index):
+                return f"{self.use(container)}[{self.use(index)}]"
+            case Opcode.APPLY, (callee, positional, keywords):
+                return f"{self.use(callee)}(*{self.use(positional)}, **{self.use(keywords)})"
+            case Opcode.DICT, _ if len(op.arguments) % 2 == 0:
+                pairs = zip(op.arguments[::2], op.arguments[1::2], strict=True)
+                return f"dict({', '.join(f'{self.use(key)}: {self.use(value)}' for key, value in pairs)})"
+            case Opcode.GLOBAL, ():
+                return f"global {op.payload}"
+            case Opcode.CLOSURE, _:
+                label = self.labels.get(id(nested_function(op)), "?")
+                return f"closure {label}({self.uses(op.arguments)})"
+        return self.call(opcode.value, op)
+
+    def receiver(self, value: Value) -> str:
+        number = isinstance(value, Const) and not value.path and isinstance(value.value, int | float | complex)
+        return f"({self.use(value)})" if number else self.use(value)
+
+    def iterable(self, items: Items) -> str:
+        match items:
+            case Each(source=source):
+                return self.use(source)
+            case Range(arguments=arguments):
+                return f"range({self.uses(arguments)})"
+            case Enumerate(inner=inner, start=start):
+                counted = "" if start == Const(0) else f", {self.use(start)}"
+                return f"enumerate({self.iterable(inner)}{counted})"
+            case Zip(inners=inners):
+                return f"zip({', '.join(map(self.iterable, inners))})"
+            case Reversed(inner=inner):
+                return f"reversed({self.iterable(inner)})"
+            case DictItems(source=source):
+                return f"{self.use(source)}.items()"
+            case Records(tape=tape):
+                return f"reversed({self.use(tape)})"
+        assert_never(items)
+
+    def target(self, items: Items) -> str:
+        match items:
+            case Each(item=item) | Range(item=item):
+                return self.define(item)
+            case Enumerate(inner=inner, index=index):
+                return f"({self.define(index)}, {self.target(inner)})"
+            case Zip(inners=inners):
+                return _pattern(map(self.target, inners))
+            case Reversed(inner=inner):
+                return self.target(inner)
+            case DictItems(key=key, value=value):
+                return _pattern(map(self.define, (key, value)))
+            case Records(fields=(single,)):
+                return self.define(single)
+            case Records(fields=fields):
+                return _pattern(map(self.define, fields))
+        assert_never(items)
+
+    def leaving(self, terminator: Return | Raise | Unreachable) -> str:
+        match terminator:
+            case Return(value=value):
+                return f"return {self.use(value)}"
+            case Raise(exception=exception, cause=cause):
+                what = "" if exception is None else f" {self.use(exception)}"
+                return f"raise{what}" if cause is None else f"raise{what} from {self.use(cause)}"
+            case Unreachable():
+                return "unreachable"
+        assert_never(terminator)
+
+
+def _pattern(parts: Iterable[str]) -> str:
+    parts = list(parts)
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+# Basic blocks
+
+
+def _print_blocks(function: Function, names: bool, labels: dict[int, str]) -> str:
+    view = blocks(function)
+    writer = _Writer(_numbers(_block_order(view)), names, labels)
+    lines = [f"{labels[id(function)]}:"] if id(function) in labels else []
+    for block in view:
+        parameters = f"({writer.definitions(block.parameters)})" if block.parameters else ""
+        heading = writer.signature(function) if block.number == 1 else parameters
+        lines.append(f"{block.number}: {heading}".rstrip())
+        lines += [INDENT + _instruction(writer, instruction) for instruction in block.instructions]
+        lines += [INDENT + _exit(writer, branch) for branch in block.branches]
+    return "\n".join(lines)
+
+
+def _instruction(writer: _Writer, instruction: Instruction) -> str:
+    match instruction:
+        case Op():
+            return writer.operation(instruction)
+        case Iterate(items=items, result=result):
+            return f"{writer.define(result)} = iter({writer.iterable(items)})"
+        case Advance(iterator=iterator, more=more, items=items):
+            return f"{writer.define(more)}, {writer.target(items)} = next({writer.use(iterator)})"
+    assert_never(instruction)
+
+
+def _exit(writer: _Writer, branch: Exit) -> str:
+    if not isinstance(branch, Branch):
+        return writer.leaving(branch)
+    arguments = f" ({writer.uses(branch.arguments)})" if branch.arguments else ""
+    unless = "" if branch.unless is None else f" unless {writer.use(branch.unless)}"
+    return f"br {branch.target}{arguments}{unless}"
+
+
+# Regions
+
+
+def _print_structured(function: Function, names: bool, labels: dict[int, str]) -> str:
+    writer = _Writer(numbering(function), names, labels)
+    lines = [f"{labels.get(id(function), function.name)}: {writer.signature(function)}"]
+    lines += [f"{INDENT}{writer.define(var)} = {writer.use(_ITSELF)}.{var.hint}" for var in function.captured]
+    lines += _region(writer, function.body, INDENT)
+    return "\n".join(lines)
+
+
+def _region(writer: _Writer, region: Region, margin: str) -> Iterator[str]:
+    for statement in region.statements:
+        yield from _statement(writer, statement, margin)
+    yield margin + _terminator(writer, region.terminator)
+
+
+def _statement(writer: _Writer, statement: Statement, margin: str) -> Iterator[str]:
+    deeper = margin + INDENT
+    match statement:
+        case Op():
+            yield margin + writer.operation(statement)
+            return
+        case If(condition=condition, then=then, orelse=orelse):
+            yield f"{margin}if {writer.use(condition)}:"
+            yield from _region(writer, then, deeper)
+            yield f"{margin}else:"
+            yield from _region(writer, orelse, deeper)
+        case While(condition=tested, body=body):
+            yield f"{margin}while{_state(writer, statement)}:"
+            yield from _region(writer, tested, deeper)
+            yield f"{margin}do:"
+            yield from _region(writer, body, deeper)
+        case For(items=items, body=body):
+            state = _state(writer, statement)
+            yield f"{margin}for {writer.target(items)} in {writer.iterable(items)}{state}:"
+            yield from _region(writer, body, deeper)
+        case _:
+            assert_never(statement)
+    yield f"{margin}end {writer.definitions(statement.results)}".rstrip()
+
+
+def _state(writer: _Writer, loop: While | For) -> str:
+    # Broken loops have lists of different lengths: what is missing shows as `?`.
+    count = max(len(loop.parameters), len(loop.initial))
+    variables = [*map(writer.define, loop.parameters)] + ["?"] * (count - len(loop.parameters))
+    values = [*map(writer.use, loop.initial)] + ["?"] * (count - len(loop.initial))
+    pairs = ", ".join(f"{variable} = {value}" for variable, value in zip(variables, values, strict=True))
+    return f" with {pairs}" if pairs else ""
+
+
+def _terminator(writer: _Writer, terminator: Terminator) -> str:
+    match terminator:
+        case Yield(values=values):
+            return f"yield {writer.uses(values)}".rstrip()
+        case Continue(values=values):
+            return f"continue {writer.uses(values)}".rstrip()
+        case Break(values=values):
+            return f"break {writer.uses(values)}".rstrip()
+        case _:
+            return writer.leaving(terminator)
+
+
+# Closures
+
+
+def _with_closures(function: Function, show: Callable[[Function, dict[int, str]], str]) -> str:
+    nested = list(_closures(function))
+    labels: dict[int, str] = {}
+    taken: dict[str, int] = {}
+    for inner in nested:
+        taken[inner.name] = count = taken.get(inner.name, 0) + 1
+        labels[id(inner)] = inner.name if count == 1 else f"{inner.name}#{count}"
+    return "\n\n".join(show(each, labels) for each in (function, *nested))
+
+
+def _closures(function: Function) -> Iterator[Function]:
+    """The functions that closures are made of, each once, outer before inner."""
+    waiting = [function]
+    seen: set[int] = set()
+    while waiting:
+        for statement in walk(waiting.pop(0).body):
+            inner = nested_function(statement) if isinstance(statement, Op) else None
+            if inner is not None and id(inner) not in seen:
+                seen.add(id(inner))
+                waiting.append(inner)
+                yield inner

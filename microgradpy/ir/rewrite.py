@@ -1,0 +1,161 @@
+"""The traversals that the passes share: mapping statements, substituting values, counting uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    DictItems,
+    Each,
+    Enumerate,
+    For,
+    If,
+    Items,
+    Op,
+    Opcode,
+    Raise,
+    Range,
+    Records,
+    Region,
+    Return,
+    Reversed,
+    Statement,
+    Terminator,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    Zip,
+    regions,
+    terminator_values,
+    uses,
+)
+
+
+def map_statements(region: Region, rewrite: Callable[[Statement], tuple[Statement, ...]]) -> Region:
+    """Rewrite every statement, innermost first; a statement may become several, or none."""
+    return Region(
+        tuple(new for old in region.statements for new in rewrite(map_regions(old, lambda r: map_statements(r, rewrite)))),
+        region.terminator,
+    )
+
+
+def map_regions(statement: Statement, rewrite: Callable[[Region], Region]) -> Statement:
+    """The statement with each region nested directly in it rewritten."""
+    match statement:
+        case Op():
+            return statement
+        case If(then=then, orelse=orelse):
+            return replace(statement, then=rewrite(then), orelse=rewrite(orelse))
+        case While(condition=condition, body=body):
+            return replace(statement, condition=rewrite(condition), body=rewrite(body))
+        case For(body=body):
+            return replace(statement, body=rewrite(body))
+    assert_never(statement)
+
+
+def substitute(region: Region, values: Mapping[Var, Value]) -> Region:
+    """Replace uses of variables (definitions stay). Chains are followed."""
+
+    def of(value: Value) -> Value:
+        while isinstance(value, Var) and value in values:
+            value = values[value]
+        return value
+
+    def statement_of(statement: Statement) -> Statement:
+        return map_regions(map_uses(statement, of), region_of)
+
+    def region_of(inner: Region) -> Region:
+        return Region(tuple(map(statement_of, inner.statements)), map_terminator(inner.terminator, of))
+
+    return region_of(region)
+
+
+def map_uses(statement: Statement, of: Callable[[Value], Value]) -> Statement:
+    """The statement with each value that it itself reads replaced."""
+    match statement:
+        case Op(callee=callee, arguments=arguments, keywords=keywords):
+            return replace(
+                statement,
+                callee=callee if isinstance(callee, Opcode) else of(callee),
+                arguments=tuple(map(of, arguments)),
+                keywords=tuple((name, of(value)) for name, value in keywords),
+            )
+        case If(condition=condition):
+            return replace(statement, condition=of(condition))
+        case While(initial=initial):
+            return replace(statement, initial=tuple(map(of, initial)))
+        case For(items=items, initial=initial):
+            return replace(statement, items=map_items(items, of), initial=tuple(map(of, initial)))
+    assert_never(statement)
+
+
+def map_items(items: Items, of: Callable[[Value], Value], bind: Callable[[Var], Var] = lambda var: var) -> Items:
+    """The items with the values they read, and the variables they bind, replaced."""
+    match items:
+        case Each(source=source, item=item):
+            return Each(of(source), bind(item))
+        case Range(arguments=arguments, item=item):
+            return Range(tuple(map(of, arguments)), bind(item))
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(map_items(inner, of, bind), of(start), bind(index))
+        case Zip(inners=inners):
+            return Zip(tuple(map_items(inner, of, bind) for inner in inners))
+        case Reversed(inner=inner):
+            mapped = map_items(inner, of, bind)
+            assert isinstance(mapped, Each | Range)
+            return Reversed(mapped)
+        case DictItems(source=source, key=key, value=value):
+            return DictItems(of(source), bind(key), bind(value))
+        case Records(tape=tape, fields=fields):
+            return Records(of(tape), tuple(map(bind, fields)))
+    assert_never(items)
+
+
+def map_terminator(terminator: Terminator, of: Callable[[Value], Value]) -> Terminator:
+    match terminator:
+        case Yield(values=values):
+            return Yield(tuple(map(of, values)))
+        case Continue(values=values):
+            return Continue(tuple(map(of, values)))
+        case Break(values=values):
+            return Break(tuple(map(of, values)))
+        case Return(value=value, where=where):
+            return Return(of(value), where)
+        case Raise(exception=exception, cause=cause, where=where):
+            return Raise(
+                None if exception is None else of(exception), None if cause is None else of(cause), where
+            )
+        case Unreachable():
+            return terminator
+    assert_never(terminator)
+
+
+def values_read(region: Region) -> Iterator[Value]:
+    """Every value that a region reads, at any depth."""
+    for statement in region.statements:
+        yield from uses(statement)
+        for inner in regions(statement):
+            yield from values_read(inner)
+    yield from terminator_values(region.terminator)
+
+
+def variables_read(region: Region) -> Iterator[Var]:
+    for value in values_read(region):
+        if isinstance(value, Var):
+            yield value
+
+
+def falls_through(region: Region) -> bool:
+    """Whether an arm can go on to what follows its `If`."""
+    return isinstance(region.terminator, Yield)
+
+
+def is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None

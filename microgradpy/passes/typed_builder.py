@@ -1,0 +1,74 @@
+"""A builder that proves what it can of each call while it emits it, and emits nothing where folding gives the value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from microgradpy.ir.builder import Builder
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind
+from microgradpy.ir.nodes import Const, Opcode, Value, Var
+from microgradpy.passes.folding import fold
+from microgradpy.passes.result_kinds import result_kind
+
+Keywords = tuple[tuple[str, Value], ...]
+
+
+@dataclass
+class TypedBuilder(Builder):
+    """`active` holds the variables that may depend on a differentiated argument."""
+
+    active: set[Var] = field(default_factory=set)
+
+    def is_active(self, value: Value) -> bool:
+        return isinstance(value, Var) and value in self.active
+
+    def call(
+        self,
+        callee: Value,
+        arguments: tuple[Value, ...],
+        keywords: Keywords = (),
+        *,
+        hint: Var | str = "",
+        from_user: bool = False,
+        kind: Kind | None = None,
+    ) -> Value:
+        """The value of `callee(*arguments, **keywords)`, by folding if the compiler made the call."""
+        if not from_user and not keywords and isinstance(callee, Const):
+            folded = fold(callee.value, arguments, self.kind)
+            if folded is not None:
+                return folded
+        proven = self.kind_of_call(callee, arguments, keywords) if kind is None else kind
+        (result,) = self.operation(
+            callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user
+        )
+        return result
+
+    def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+        function: object = None
+        if isinstance(callee, Const):
+            function = callee.value
+        elif isinstance(callee, Var):
+            method = self.method(callee)
+            if method is None:
+                return UNKNOWN
+            function, target = method
+            arguments = (target, *arguments)
+        kinds = tuple(map(self.kind, arguments))
+        return result_kind(function, kinds, arguments, dict(keywords))
+
+    def method(self, callee: Var) -> tuple[object, Value] | None:
+        """If `callee` was read as a method of an array: the unbound method and the array."""
+        producer = self.producers.get(callee)
+        if producer is None or not is_getattr(producer.callee):
+            return None
+        target, name = producer.arguments[:2]
+        if not isinstance(self.kind(target), Array) or not isinstance(name, Const):
+            return None
+        unbound = getattr(np.ndarray, name.value, None)
+        return (unbound, target) if callable(unbound) else None
+
+
+def is_getattr(callee: Opcode | Value) -> bool:
+    return isinstance(callee, Const) and callee.value is getattr

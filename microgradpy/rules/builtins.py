@@ -1,0 +1,432 @@
+"""Python's builtin functions on numbers and containers.
+
+A builtin that takes any iterable gets its items once (`items_of`), because an iterator can be read only once. The cotangent
+of an iterator is the list of the cotangents of its items, in order.
+"""
+
+from __future__ import annotations
+
+import operator
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.powers import power_base_bar, power_exponent_bar
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import item_cotangent, stack_items, unbroadcast, zero_cotangent
+from microgradpy.tangents.types import NoTangent
+
+_ROW = np.array([1.5, -0.5, 4.0])
+
+
+def items_of(iterable: Iterable[Any]) -> Any:
+    """Something with the items of an iterable that can be read again: itself unless it is an iterator."""
+    return iterable if isinstance(iterable, Collection | np.ndarray) else list(iterable)
+
+
+def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
+    """The cotangent of a collection from the cotangents of its items, in order. Keys of dicts carry none."""
+    if isinstance(items, np.ndarray):
+        return stack_items(items, list(bars))
+    if isinstance(items, tuple):
+        return tuple(bars)
+    if isinstance(items, dict | str | bytes | range):
+        return None
+    if isinstance(items, set | frozenset):
+        raise MissingRuleError("the items of a set are used as numbers", None, "Use a list or a tuple.")
+    return list(bars)
+
+
+def repeated_bar(y_bar: Any, items: Any) -> Any:
+    """The cotangent of a collection all of whose items were added up to a value of cotangent y_bar."""
+    return spread_over_items([unbroadcast(y_bar, item) for item in items], items)
+
+
+# Choosing among values ------------------------------------------------------------------------------------------------
+
+
+@rrule.register(max)
+def max_of_many_rrule(*values, key=None):
+    """The chosen value gets z_bar, the others zero; a tie goes to the first, as max does it."""
+    z = max(*values, key=key)
+
+    def max_of_many_pullback(z_bar):
+        return NoTangent(), *chosen_bars(z_bar, values, z)
+
+    return z, max_of_many_pullback
+
+
+@rrule.register(min)
+def min_of_many_rrule(*values, key=None):
+    """The chosen value gets z_bar, the others zero; a tie goes to the first, as min does it."""
+    z = min(*values, key=key)
+
+    def min_of_many_pullback(z_bar):
+        return NoTangent(), *chosen_bars(z_bar, values, z)
+
+    return z, min_of_many_pullback
+
+
+@rrule.register(max, arity=2)
+def max_rrule(x, y, *, key=None):
+    """z = y if y > x, else x: the chosen value gets z_bar, the other zero."""
+    if key is not None:
+        return max_of_many_rrule(x, y, key=key)
+
+    def max_pullback(z_bar):
+        return NoTangent(), chosen_bar(z_bar, not y > x, x), chosen_bar(z_bar, y > x, y)
+
+    return max(x, y), max_pullback
+
+
+@rrule.register(min, arity=2)
+def min_rrule(x, y, *, key=None):
+    """z = y if y < x, else x: the chosen value gets z_bar, the other zero."""
+    if key is not None:
+        return min_of_many_rrule(x, y, key=key)
+
+    def min_pullback(z_bar):
+        return NoTangent(), chosen_bar(z_bar, not y < x, x), chosen_bar(z_bar, y < x, y)
+
+    return min(x, y), min_pullback
+
+
+def chosen_bar(z_bar: Any, is_chosen: Any, x: Any) -> Any:
+    """z_bar for the value that was chosen, zero for one that was not."""
+    return z_bar if is_chosen else zero_cotangent(x)
+
+
+def chosen_bars(z_bar: Any, values: Sequence[Any], z: Any) -> list[Any]:
+    """The cotangents of values of which z is one. Of equal values max and min return the first, so the first that is
+    the same object is the right one."""
+    chosen = next((k for k, value in enumerate(values) if value is z), None)
+    return [chosen_bar(z_bar, k == chosen, value) for k, value in enumerate(values)]
+
+
+@rrule.register(max, arity=1)
+def max_of_items_rrule(iterable, **options):
+    """The chosen item gets z_bar; a tie goes to the first, as max does it. `options` are `key` and `default`."""
+    items = items_of(iterable)
+    z = max(items, **options)
+
+    def max_of_items_pullback(z_bar):
+        return NoTangent(), chosen_item_bar(z_bar, items, z)
+
+    return z, max_of_items_pullback
+
+
+@rrule.register(min, arity=1)
+def min_of_items_rrule(iterable, **options):
+    """The chosen item gets z_bar; a tie goes to the first, as min does it. `options` are `key` and `default`."""
+    items = items_of(iterable)
+    z = min(items, **options)
+
+    def min_of_items_pullback(z_bar):
+        return NoTangent(), chosen_item_bar(z_bar, items, z)
+
+    return z, min_of_items_pullback
+
+
+def chosen_item_bar(z_bar: Any, items: Any, z: Any) -> Any:
+    """The cotangent of a collection of which the item z was chosen."""
+    if isinstance(items, np.ndarray):
+        # The items of an array are made when they are read, so they are compared by value; NaN only to NaN.
+        (found,) = np.nonzero((items == z) | ((items != items) & (z != z)))
+        return item_cotangent(items, int(found[0]), z_bar) if len(found) else None
+    if isinstance(items, list | tuple) and not any(item is z for item in items):
+        return None  # the default was returned
+    return spread_over_items(chosen_bars(z_bar, list(items), z), items)
+
+
+for _f in (max, min):
+    examples(_f, (1.5, 2.5), (2.5, 1.5), (3, 2.5, -1.0), (1.5, 0))
+    examples(_f, ([1.5, 2.5, -1.0],), ((1.5, 3),), (_ROW,))
+    example(_f, 1.5, -2.5, key=abs)
+    example(_f, [1.5, -2.5], key=abs)
+    example(_f, [], default=1.0)
+
+
+# Adding and ordering the items of a collection ------------------------------------------------------------------------
+
+
+@rrule.register(sum)
+def sum_rrule(iterable, /, start=0):
+    """y = start + every item, each of which gets y_bar. A sum of sequences puts them end to end."""
+    items = items_of(iterable)
+    y = sum(items, start)
+
+    def sum_pullback(y_bar):
+        return NoTangent(), *sum_bars(y_bar, items, start, y)
+
+    return y, sum_pullback
+
+
+def sum_bars(y_bar: Any, items: Any, start: Any, y: Any) -> tuple[Any, Any]:
+    """The cotangents of the items and of the start value."""
+    if not isinstance(y, list | tuple):
+        return repeated_bar(y_bar, items), unbroadcast(y_bar, start)
+    position = len(start)
+    bars = []
+    for item in items:
+        bars.append(y_bar[position : position + len(item)])
+        position += len(item)
+    return spread_over_items(bars, items), y_bar[: len(start)]
+
+
+examples(sum, ([1.0, 2.0, 3],), ((1.0, 2.0), 0.5), ([_ROW, 1.0],), (_ROW,), (np.outer(_ROW, _ROW),), ([],))
+examples(sum, ([[1.0], [2.0, 3.0]], []), ([(1.0,), (2.0,)], (3.0,)))
+
+
+@rrule.register(sorted)
+def sorted_rrule(iterable, /, *, key=None, reverse=False):
+    """y holds the items in another order, which y_bar is taken back to."""
+    items = items_of(iterable)
+    # The items of an array are made anew each time they are read; the order is found by identity.
+    objects = list(items)
+    y = sorted(objects, key=key, reverse=reverse)
+    order = permutation(objects, y)
+
+    def sorted_pullback(y_bar):
+        return NoTangent(), spread_over_items([y_bar[place] for place in order], items)
+
+    return y, sorted_pullback
+
+
+def permutation(items: list[Any], ordered: list[Any]) -> list[int]:
+    """Where each item is in the reordered list. An object that is there several times keeps its order, as in a stable
+    sort."""
+    places: dict[int, list[int]] = {}
+    for place in range(len(ordered) - 1, -1, -1):
+        places.setdefault(id(ordered[place]), []).append(place)
+    return [places[id(item)].pop() for item in items]
+
+
+examples(sorted, ([3.0, 1.0, 2.0],), ((3.0, 1.0, 1.0),), (_ROW,))
+example(sorted, [3.0, -4.0, 1.0], key=abs, reverse=True)
+
+
+@rrule.register(statistics.mean)
+def mean_rrule(data):
+    """Each of the n items gets y_bar / n."""
+    items = items_of(data)
+
+    def mean_pullback(y_bar):
+        return NoTangent(), repeated_bar(y_bar / len(items), items)
+
+    return statistics.mean(items), mean_pullback
+
+
+@rrule.register(statistics.fmean)
+def fmean_rrule(data):
+    """Each of the n items gets y_bar / n."""
+    items = items_of(data)
+
+    def fmean_pullback(y_bar):
+        return NoTangent(), repeated_bar(y_bar / len(items), items)
+
+    return statistics.fmean(items), fmean_pullback
+
+
+examples(statistics.mean, ([1.0, 2.0, 4.5],))
+examples(statistics.fmean, ([1.0, 2.0, 4.5],), ((1, 2.5),))
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+@rrule.register(pow)
+def pow_rrule(base, exp, mod=None):
+    """z = base ** exp, see `powers`; with a modulus they are integers."""
+    if mod is not None:
+        return modular_pow_rrule(base, exp, mod)
+    z = pow(base, exp)
+
+    def pow_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(power_base_bar(z_bar, base, exp), base),
+            unbroadcast(power_exponent_bar(z_bar, base, exp, z), exp),
+        )
+
+    return z, pow_pullback
+
+
+def modular_pow_rrule(base, exp, mod):
+    """A remainder of integers: no derivative."""
+
+    def modular_pow_pullback(z_bar):
+        return NoTangent(), NoTangent(), NoTangent(), NoTangent()
+
+    return pow(base, exp, mod), modular_pow_pullback
+
+
+examples(pow, (2.0, 3.0), (3, 2), (2.0, -0.5), (_ROW, 2), (7, 3, 5))
+
+
+@rrule.register(divmod)
+def divmod_rrule(x, y):
+    """(q, r) with x = q y + r and a whole q: x_bar = r_bar, y_bar = -q * r_bar."""
+    z = divmod(x, y)
+
+    def divmod_pullback(z_bar):
+        return NoTangent(), remainder_bar(z_bar, 1.0, x), remainder_bar(z_bar, -z[0], y)
+
+    return z, divmod_pullback
+
+
+def remainder_bar(z_bar: Any, factor: Any, x: Any) -> Any:
+    """The cotangent of x from that of the pair (quotient, remainder), of which only the remainder varies."""
+    return zero_cotangent(x) if z_bar[1] is None else unbroadcast(z_bar[1] * factor, x)
+
+
+examples(divmod, (5.5, 2.0), (-7, 2.5), (_ROW, 0.7))
+
+
+@rrule.register(float)
+def float_rrule(x=0.0, /):
+    """x_bar = y_bar, in x's shape; none for text."""
+
+    def float_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar, x)
+
+    return float(x), float_pullback
+
+
+@rrule.register(float, str)
+def parsed_float_rrule(x):
+    """Text carries no derivative."""
+
+    def parsed_float_pullback(y_bar):
+        return NoTangent(), NoTangent()
+
+    return float(x), parsed_float_pullback
+
+
+examples(float, (2.5,), (3,), (np.float64(1.5),), (np.array(2.5),), ("1.5",))
+
+
+@rrule.register(complex)
+def complex_rrule(real=0.0, imag=0.0):
+    """y = real + i imag: real_bar = y_bar, imag_bar = -i y_bar, of which real arguments get the real part."""
+
+    def complex_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar, real), unbroadcast(-1j * y_bar, imag)
+
+    return complex(real, imag), complex_pullback
+
+
+@rrule.register(complex, str)
+def parsed_complex_rrule(real):
+    """Text carries no derivative."""
+
+    def parsed_complex_pullback(y_bar):
+        return NoTangent(), NoTangent()
+
+    return complex(real), parsed_complex_pullback
+
+
+examples(complex, (2.5, -1.0), (3,), (1.0 + 2.0j,), (1.5, 2.0j), ("1+2j",))
+
+
+# Copies and iterators -------------------------------------------------------------------------------------------------
+
+
+@rrule.register(list)
+def list_rrule(iterable=(), /):
+    """y holds the items of x: x_bar has those of y_bar."""
+    items = items_of(iterable)
+
+    def list_pullback(y_bar):
+        return NoTangent(), spread_over_items(y_bar, items)
+
+    return list(items), list_pullback
+
+
+@rrule.register(tuple)
+def tuple_rrule(iterable=(), /):
+    """y holds the items of x: x_bar has those of y_bar."""
+    items = items_of(iterable)
+
+    def tuple_pullback(y_bar):
+        return NoTangent(), spread_over_items(y_bar, items)
+
+    return tuple(items), tuple_pullback
+
+
+examples(list, ([1.0, 2.0],), ((1.0, 2.0),), (_ROW,), ({"a": 1.0},), ("ab",), (np.outer(_ROW, _ROW),))
+examples(tuple, ([1.0, 2.0],), ((1.0, 2.0),), (_ROW,), (range(2),))
+
+
+@rrule.register(dict)
+def dict_rrule(iterable=(), /):
+    """A copy of a dict, or one made of pairs of a key and a value, of which the last with a key counts."""
+    items = iterable if isinstance(iterable, Mapping) else items_of(iterable)
+
+    def dict_pullback(y_bar):
+        return NoTangent(), pairs_bar(y_bar, items)
+
+    return dict(items), dict_pullback
+
+
+def pairs_bar(y_bar: Mapping[Any, Any], items: Any) -> Any:
+    """The cotangent of what a dict of cotangent y_bar was made of."""
+    if isinstance(items, Mapping):
+        return y_bar
+    last = {pair[0]: place for place, pair in enumerate(items)}
+    return spread_over_items(
+        [(None, y_bar.get(key) if last[key] == place else None) for place, (key, _) in enumerate(items)], items
+    )
+
+
+examples(dict, ({"a": 1.0, "b": 2.0},), ([("a", 1.0), ("b", 2.0), ("a", 3.0)],), ((["a", 1.0],),))
+
+
+@rrule.register(reversed)
+def reversed_rrule(sequence, /):
+    """The items from the last to the first."""
+
+    def reversed_pullback(y_bar):
+        return NoTangent(), spread_over_items(y_bar[::-1], sequence)
+
+    return reversed(sequence), reversed_pullback
+
+
+@rrule.register(enumerate)
+def enumerate_rrule(iterable, start=0):
+    """Pairs of an index and an item."""
+    items = items_of(iterable)
+
+    def enumerate_pullback(y_bar):
+        return NoTangent(), column_bar(y_bar, 1, items), NoTangent()
+
+    return enumerate(items, start), enumerate_pullback
+
+
+@rrule.register(zip)
+def zip_rrule(*iterables, strict=False):
+    """Tuples of the items at one place, as far as the shortest goes."""
+    collections = tuple(map(items_of, iterables))
+
+    def zip_pullback(y_bar):
+        return NoTangent(), *(column_bar(y_bar, k, items) for k, items in enumerate(collections))
+
+    return zip(*collections, strict=strict), zip_pullback
+
+
+def column_bar(y_bar: Any, column: int, items: Any) -> Any:
+    """The cotangent of a collection whose items are one column of the tuples that y_bar is the cotangent of."""
+    bars = [None if row is None else row[column] for row in y_bar]
+    return spread_over_items(bars + [None] * (len(items) - len(bars)), items)
+
+
+examples(reversed, ([1.0, 2.0],), ((1.0, 2.0, 3.0),))
+examples(enumerate, ([1.0, 2.0],), (_ROW, 1))
+examples(zip, ([1.0, 2.0], (3.0, 4.0, 5.0)), ([1.0], [2], _ROW))
+
+non_differentiable(
+    int, round, len, bool, str, repr, ascii, format, print, isinstance, issubclass, callable, hasattr, type, id, hash,
+    range, slice, any, all, chr, ord, bin, oct, hex, bytes, dir, operator.itemgetter, operator.attrgetter,
+)  # fmt: skip

@@ -1,0 +1,220 @@
+"""Attributes and methods of Python's own types: reading containers, and the tables of methods that write in place or
+that give nothing a derivative flows through."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import logging
+import types
+import warnings
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.registry import (
+    attribute_rule,
+    examples,
+    find_attribute_rule,
+    is_inert_attribute,
+    mark_inert_attribute,
+    non_differentiable,
+    rrule,
+)
+from microgradpy.tangents.arithmetic import conj, field_cotangent, item_cotangent, zero_cotangent
+from microgradpy.tangents.types import NoTangent
+
+MUTATING_METHODS: dict[type, frozenset[str]] = {
+    list: frozenset({
+        "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort",
+        "__setitem__", "__delitem__", "__iadd__", "__imul__",
+    }),
+    dict: frozenset({
+        "clear", "pop", "popitem", "setdefault", "update", "__setitem__", "__delitem__", "__ior__",
+    }),
+    set: frozenset({
+        "add", "clear", "difference_update", "discard", "intersection_update", "pop", "remove",
+        "symmetric_difference_update", "update", "__ior__", "__iand__", "__ixor__", "__isub__",
+    }),
+    collections.deque: frozenset({
+        "append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popleft", "remove", "reverse", "rotate",
+        "__setitem__", "__delitem__", "__iadd__", "__imul__",
+    }),
+    bytearray: frozenset({
+        "append", "clear", "extend", "insert", "pop", "remove", "reverse", "__setitem__", "__delitem__", "__iadd__",
+        "__imul__",
+    }),
+    np.ndarray: frozenset({
+        "byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort",
+        "__setitem__", "__delitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__",
+        "__ipow__", "__imatmul__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__",
+    }),
+}  # fmt: skip
+"""The methods that write into their object, by the type that has them."""
+
+
+@rrule.register(getattr)
+def getattr_rrule(x, name, /, *default):
+    """y = x.name, by the attribute's rule if it has one; else y is a field of x."""
+    rule = find_attribute_rule(type(x), name)
+    if rule is not None:
+        y, pullback = rule(x)
+    else:
+        y, pullback = getattr(x, name, *default), None
+
+    def getattr_pullback(y_bar):
+        x_bar = pullback(y_bar)[1] if pullback is not None else attribute_bar(x, name, y, y_bar)
+        return NoTangent(), x_bar, NoTangent(), *(y_bar if not hasattr(x, name) else None for _ in default)
+
+    return y, getattr_pullback
+
+
+def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:
+    """The cotangent of x under y = x.name for an attribute without rule."""
+    if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name):
+        return None
+    if getattr(y, "__self__", None) is x:
+        return y_bar.get("__self__")  # a method, whose field is the object it is bound to
+    descriptor = inspect.getattr_static(type(x), name, None)
+    if hasattr(type(descriptor), "__get__") and not hasattr(type(descriptor), "__set__") or isinstance(descriptor, property):
+        raise MissingRuleError(
+            f"{type(x).__qualname__}.{name} is computed when it is read",
+            None,
+            f"Read it as x.{name} in code that is differentiated, or declare an attribute rule for it.",
+        )
+    return field_cotangent(x, name, y_bar) if hasattr(x, name) else None
+
+
+def _point(**fields: Any) -> types.SimpleNamespace:
+    return types.SimpleNamespace(**fields)
+
+
+examples(getattr, (_point(x=1.5, y=2.0), "x"), (1.0 + 2.0j, "real"), (2.5, "imag"), (_point(x=1.0), "z", 3.0))
+
+
+def _register_parts(cls: type, zero: Any) -> None:
+    """Real and imaginary part and conjugate of a number."""
+
+    @attribute_rule(cls, "real")
+    def real_rrule(x):
+        """y = Re x: x_bar = y_bar."""
+
+        def real_pullback(y_bar):
+            return NoTangent(), y_bar + zero
+
+        return x.real, real_pullback
+
+    @attribute_rule(cls, "imag")
+    def imag_rrule(x):
+        """y = Im x: x_bar = i y_bar, whose real part, all that a real x has, is 0."""
+
+        def imag_pullback(y_bar):
+            return NoTangent(), y_bar * 1j if isinstance(zero, complex) else zero
+
+        return x.imag, imag_pullback
+
+    @rrule.register(cls.conjugate)  # type: ignore[attr-defined]
+    def conjugate_rrule(self):
+        """x_bar = conj(y_bar)."""
+
+        def conjugate_pullback(y_bar):
+            return NoTangent(), conj(y_bar)
+
+        return self.conjugate(), conjugate_pullback
+
+
+_register_parts(float, 0.0)
+_register_parts(int, 0.0)
+_register_parts(complex, 0j)
+examples(float.conjugate, (2.5,))
+examples(int.conjugate, (3,))
+examples(complex.conjugate, (1.0 - 2.0j,))
+examples(getattr, (1.0 + 2.0j, "imag"), (2.5, "real"), (3, "real"))
+mark_inert_attribute(int, "numerator", "denominator")
+
+
+# Reading dicts and lists; the cotangent of a view is the list of the cotangents of what it shows ----------------------
+
+
+@rrule.register(dict.get)
+def dict_get_rrule(self, key, default=None, /):
+    """The value at the key, or the default: whichever is there gets y_bar."""
+
+    def dict_get_pullback(y_bar):
+        return NoTangent(), value_bar(y_bar, self, key), NoTangent(), default_bar(y_bar, self, key, default)
+
+    return self.get(key, default), dict_get_pullback
+
+
+def value_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> Any:
+    """The cotangent of a dict of which the value at a key was asked for."""
+    return item_cotangent(mapping, key, y_bar) if key in mapping else {}
+
+
+def default_bar(y_bar: Any, mapping: dict[Any, Any], key: Any, default: Any) -> Any:
+    """The cotangent of the default for a key that may be missing."""
+    return zero_cotangent(default) if key in mapping else y_bar
+
+
+@rrule.register(dict.values)
+def dict_values_rrule(self):
+    """y_bar has one item per value, in the dict's order."""
+
+    def dict_values_pullback(y_bar):
+        return NoTangent(), dict(zip(self, y_bar, strict=True))
+
+    return self.values(), dict_values_pullback
+
+
+@rrule.register(dict.items)
+def dict_items_rrule(self):
+    """y_bar has one pair per item, in the dict's order, of which the second is the value's cotangent."""
+
+    def dict_items_pullback(y_bar):
+        return NoTangent(), {key: None if pair is None else pair[1] for key, pair in zip(self, y_bar, strict=True)}
+
+    return self.items(), dict_items_pullback
+
+
+@rrule.register(dict.copy)
+@rrule.register(list.copy)
+def copy_rrule(self):
+    """x_bar = y_bar."""
+
+    def copy_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return self.copy(), copy_pullback
+
+
+examples(dict.get, ({"a": 1.0, "b": 2.0}, "a"), ({"a": 1.0}, "a", 5.0), ({"a": 1.0}, "z", 5.0))
+examples(dict.values, ({"a": 1.0, "b": 2.0},))
+examples(dict.items, ({"a": 1.0, "b": 2.0},))
+examples(dict.copy, ({"a": 1.0, "b": 2.0},))
+examples(list.copy, ([1.0, 2.0],))
+
+
+# What carries nothing -------------------------------------------------------------------------------------------------
+
+non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count)
+
+
+def _public_methods(cls: type) -> list[Any]:
+    return [getattr(cls, name) for name, value in vars(cls).items() if callable(value) and not name.startswith("_")]
+
+
+for _text_type in (str, bytes):
+    non_differentiable(*(method for method in vars(_text_type).values() if callable(method) and method is not None))
+    non_differentiable(*_public_methods(_text_type))
+for _number_type in (int, float, bool):
+    _kept = {getattr(_number_type, "conjugate", None)}
+    non_differentiable(*(method for method in _public_methods(_number_type) if method not in _kept))
+non_differentiable(
+    *(f for f in map(vars(logging).get, logging.__all__) if isinstance(f, types.FunctionType)),
+    *_public_methods(logging.Logger),
+    *_public_methods(logging.LoggerAdapter),
+    *(f for f in map(vars(warnings).get, warnings.__all__) if isinstance(f, types.FunctionType)),
+    warnings.warn,
+    warnings.warn_explicit,
+)

@@ -1,0 +1,320 @@
+"""NumPy's elementwise functions of one argument, without the trigonometric ones.
+
+With z = f(x): x_bar = z_bar * conj(f'(x)). Where f' is a quotient whose denominator may be 0, it is divided the IEEE way,
+without a warning. Functions that are constant between their jumps carry no derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.types import NoTangent
+
+LOG_2 = math.log(2.0)
+LOG_10 = math.log(10.0)
+
+non_differentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.spacing, np.signbit)
+
+_VECTOR = np.array([0.3, -0.7, 0.9])
+_POSITIVE = np.array([[0.3, 1.7], [2.9, 0.8]])
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j])
+_ANYWHERE = ((0.6,), (-0.4,), (_VECTOR,), (_POSITIVE,), (_COMPLEX,))
+_REAL = _ANYWHERE[:-1]
+_ABOVE_ZERO = ((0.6,), (_POSITIVE,), (_POSITIVE[0],), (_COMPLEX,))
+
+
+@rrule.register(np.exp)
+def exp_rrule(x):
+    """x_bar = z_bar * z."""
+    z = np.exp(x)
+
+    def exp_pullback(z_bar):
+        return NoTangent(), z_bar * conj(z)
+
+    return z, exp_pullback
+
+
+examples(np.exp, *_ANYWHERE)
+
+
+@rrule.register(np.exp2)
+def exp2_rrule(x):
+    """x_bar = z_bar * z * log(2)."""
+    z = np.exp2(x)
+
+    def exp2_pullback(z_bar):
+        return NoTangent(), z_bar * LOG_2 * conj(z)
+
+    return z, exp2_pullback
+
+
+examples(np.exp2, *_ANYWHERE)
+
+
+@rrule.register(np.expm1)
+def expm1_rrule(x):
+    """x_bar = z_bar * exp(x); z + 1 would have lost the digits of a small exp(x)."""
+
+    def expm1_pullback(z_bar):
+        return NoTangent(), z_bar * conj(np.exp(x))
+
+    return np.expm1(x), expm1_pullback
+
+
+examples(np.expm1, *_ANYWHERE)
+
+
+@rrule.register(np.log)
+def log_rrule(x):
+    """x_bar = z_bar / x."""
+
+    def log_pullback(z_bar):
+        return NoTangent(), divide(z_bar, conj(x))
+
+    return np.log(x), log_pullback
+
+
+examples(np.log, *_ABOVE_ZERO)
+
+
+@rrule.register(np.log2)
+def log2_rrule(x):
+    """x_bar = z_bar / (x * log(2))."""
+
+    def log2_pullback(z_bar):
+        return NoTangent(), divide(z_bar / LOG_2, conj(x))
+
+    return np.log2(x), log2_pullback
+
+
+examples(np.log2, *_ABOVE_ZERO)
+
+
+@rrule.register(np.log10)
+def log10_rrule(x):
+    """x_bar = z_bar / (x * log(10))."""
+
+    def log10_pullback(z_bar):
+        return NoTangent(), divide(z_bar / LOG_10, conj(x))
+
+    return np.log10(x), log10_pullback
+
+
+examples(np.log10, *_ABOVE_ZERO)
+
+
+@rrule.register(np.log1p)
+def log1p_rrule(x):
+    """x_bar = z_bar / (1 + x)."""
+
+    def log1p_pullback(z_bar):
+        return NoTangent(), divide(z_bar, 1.0 + conj(x))
+
+    return np.log1p(x), log1p_pullback
+
+
+examples(np.log1p, *_ANYWHERE)
+
+
+@rrule.register(np.sqrt)
+def sqrt_rrule(x):
+    """x_bar = z_bar / (2 z), infinite at 0."""
+    z = np.sqrt(x)
+
+    def sqrt_pullback(z_bar):
+        return NoTangent(), divide(0.5 * z_bar, conj(z))
+
+    return z, sqrt_pullback
+
+
+examples(np.sqrt, *_ABOVE_ZERO)
+
+
+@rrule.register(np.cbrt)
+def cbrt_rrule(x):
+    """x_bar = z_bar / (3 z^2), infinite at 0."""
+    z = np.cbrt(x)
+
+    def cbrt_pullback(z_bar):
+        return NoTangent(), divide(z_bar, 3.0 * z * z)
+
+    return z, cbrt_pullback
+
+
+examples(np.cbrt, *_REAL)
+
+
+@rrule.register(np.square)
+def square_rrule(x):
+    """x_bar = z_bar * 2 x."""
+
+    def square_pullback(z_bar):
+        return NoTangent(), z_bar * 2.0 * conj(x)
+
+    return np.square(x), square_pullback
+
+
+examples(np.square, *_ANYWHERE)
+
+
+@rrule.register(np.absolute)
+def absolute_rrule(x):
+    """x_bar = z_bar * sign(x), where sign(x) is x / |x| for complex x, and 0 at 0."""
+
+    def absolute_pullback(z_bar):
+        return NoTangent(), z_bar * np.sign(x)
+
+    return np.absolute(x), absolute_pullback
+
+
+examples(np.absolute, *_ANYWHERE)
+
+
+@rrule.register(np.fabs)
+def fabs_rrule(x):
+    """x_bar = z_bar * sign(x), 0 at 0."""
+
+    def fabs_pullback(z_bar):
+        return NoTangent(), z_bar * np.sign(x)
+
+    return np.fabs(x), fabs_pullback
+
+
+examples(np.fabs, *_REAL)
+
+
+@rrule.register(np.sign)
+def sign_rrule(x):
+    """Constant for real x; for complex x the direction x / |x|, which turns with x."""
+
+    def sign_pullback(z_bar):
+        return NoTangent(), sign_bar(z_bar, x)
+
+    return np.sign(x), sign_pullback
+
+
+def sign_bar(z_bar: Any, x: Any) -> Any:
+    """The cotangent of x under z = x / |x|: the part of z_bar across z, over |x|; None for real x, zero at 0."""
+    if not np.iscomplexobj(x):
+        return None
+    z = np.sign(x)
+    across = z_bar - z * np.real(np.conj(z) * z_bar)
+    return np.where(np.equal(x, 0.0), 0.0, divide(across, np.absolute(x)))
+
+
+examples(np.sign, *_ANYWHERE)
+
+
+@rrule.register(np.negative)
+def negative_rrule(x):
+    """x_bar = -z_bar."""
+
+    def negative_pullback(z_bar):
+        return NoTangent(), -z_bar
+
+    return np.negative(x), negative_pullback
+
+
+examples(np.negative, *_ANYWHERE)
+
+
+@rrule.register(np.positive)
+def positive_rrule(x):
+    """x_bar = z_bar."""
+
+    def positive_pullback(z_bar):
+        return NoTangent(), z_bar
+
+    return np.positive(x), positive_pullback
+
+
+examples(np.positive, *_ANYWHERE)
+
+
+@rrule.register(np.reciprocal)
+def reciprocal_rrule(x):
+    """x_bar = -z_bar * z^2."""
+    z = np.reciprocal(x)
+
+    def reciprocal_pullback(z_bar):
+        return NoTangent(), -z_bar * conj(z * z)
+
+    return z, reciprocal_pullback
+
+
+examples(np.reciprocal, *_ANYWHERE)
+
+
+@rrule.register(np.real)
+def real_rrule(val):
+    """val_bar = z_bar."""
+
+    def real_pullback(z_bar):
+        return NoTangent(), z_bar
+
+    return np.real(val), real_pullback
+
+
+examples(np.real, *_ANYWHERE)
+
+
+@rrule.register(np.imag)
+def imag_rrule(val):
+    """val_bar = i z_bar for complex val, 0 for real."""
+
+    def imag_pullback(z_bar):
+        return NoTangent(), unbroadcast(1j * z_bar, val)
+
+    return np.imag(val), imag_pullback
+
+
+examples(np.imag, *_ANYWHERE)
+
+
+@rrule.register(np.conjugate)
+def conjugate_rrule(x):
+    """x_bar = conj(z_bar)."""
+
+    def conjugate_pullback(z_bar):
+        return NoTangent(), conj(z_bar)
+
+    return np.conjugate(x), conjugate_pullback
+
+
+examples(np.conjugate, *_ANYWHERE)
+
+
+@rrule.register(np.angle)
+def angle_rrule(z):
+    """y = arg(z): z_bar = y_bar * i z / |z|^2; none for real z."""
+
+    def angle_pullback(y_bar):
+        return NoTangent(), angle_bar(y_bar, z)
+
+    return np.angle(z), angle_pullback
+
+
+def angle_bar(y_bar: Any, z: Any) -> Any:
+    """The cotangent of z under its angle y. NaN at 0, where a complex number has none."""
+    return divide(1j * y_bar * np.sign(z), np.absolute(z)) if np.iscomplexobj(z) else None
+
+
+examples(np.angle, (0.6 + 0.2j,), (_COMPLEX,), (_VECTOR,))
+
+
+@rrule.register(np.nan_to_num)
+def nan_to_num_rrule(x):
+    """x_bar = z_bar where x is finite, else 0."""
+
+    def nan_to_num_pullback(z_bar):
+        return NoTangent(), np.where(np.isfinite(x), z_bar, 0.0)
+
+    return np.nan_to_num(x), nan_to_num_pullback
+
+
+examples(np.nan_to_num, *_ANYWHERE)

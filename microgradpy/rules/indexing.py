@@ -1,0 +1,184 @@
+"""NumPy's functions that pick entries by number or by rank, and differences of neighbours.
+
+What is picked more than once gets the sum. `x[...]` itself is `operator.getitem`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.types import NoTangent
+
+non_differentiable(np.searchsorted, np.unravel_index, np.ravel_multi_index, np.indices, np.ix_, np.triu_indices)
+non_differentiable(np.tril_indices, np.diag_indices, np.isin)
+
+_VECTOR = np.array([0.7, -1.4, 2.2, 0.1])
+_TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
+_STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
+
+
+@rrule.register(np.take)
+def take_rrule(a, indices, axis=None):
+    """a_bar = zeros to which each entry of y_bar is added where it was taken."""
+
+    def take_pullback(y_bar):
+        return NoTangent(), take_bar(y_bar, a, indices, axis)
+
+    return np.take(a, indices, axis), take_pullback
+
+
+def take_bar(y_bar: Any, a: Any, indices: Any, axis: int | None) -> np.ndarray:
+    """The cotangent of a under np.take: of all its entries in order if the axis is None."""
+    a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
+    along = np.ravel(a_bar) if axis is None else np.moveaxis(a_bar, axis, 0)
+    places = np.ndim(indices)
+    start = 0 if axis is None else axis % np.ndim(a)
+    parts = np.moveaxis(y_bar, range(start, start + places), range(places))
+    np.add.at(along, np.asarray(indices, dtype=np.intp), parts)
+    # The ravelled zeros and the moved axes are views: a_bar has been written.
+    return a_bar
+
+
+examples(np.take, (_VECTOR, 2), (_VECTOR, [0, 0, -1]), (_TABLE, np.array([[0, 5], [3, 0]])), (_TABLE, [1, 1], 1))
+examples(np.take, (_STACK, np.array([[0, 2], [1, 1]]), 1), (_STACK, 1, -1), (_TABLE, [0, 1, 0], 0))
+
+
+@rrule.register(np.take_along_axis)
+def take_along_axis_rrule(arr, indices, axis=-1):
+    """arr_bar = zeros to which each entry of y_bar is added where it was taken."""
+
+    def take_along_axis_pullback(y_bar):
+        return NoTangent(), take_along_axis_bar(y_bar, arr, indices, axis)
+
+    return np.take_along_axis(arr, indices, axis), take_along_axis_pullback
+
+
+def take_along_axis_bar(y_bar: Any, arr: Any, indices: Any, axis: int | None) -> np.ndarray:
+    """The cotangent of arr under np.take_along_axis."""
+    if axis is None:
+        return np.reshape(take_along_axis_bar(y_bar, np.ravel(arr), indices, 0), np.shape(arr))
+    axis %= np.ndim(arr)
+    whole = np.broadcast_shapes(*(np.delete(shape, axis) for shape in (np.shape(arr), np.shape(indices))))
+    places = list(np.ogrid[tuple(map(slice, np.insert(whole, axis, np.shape(indices)[axis])))])
+    for other, size in enumerate(np.shape(arr)):
+        if size == 1 and other != axis:
+            places[other] = np.zeros_like(places[other])
+    places[axis] = indices
+    arr_bar = np.zeros(np.shape(arr), np.result_type(y_bar))
+    np.add.at(arr_bar, tuple(places), y_bar)
+    return arr_bar
+
+
+examples(np.take_along_axis, (_TABLE, np.array([[0, 0], [2, 1]]), 1), (_TABLE, np.array([[1, 0, 1]]), 0))
+examples(np.take_along_axis, (_TABLE, np.array([5, 0, 0]), None), (_STACK, np.array([[[0], [1], [1]]]), -1))
+
+
+@rrule.register(np.diff)
+def diff_rrule(a, n=1, axis=-1):
+    """z_i = a_(i+1) - a_i, n times: a_bar_i = z_bar_(i-1) - z_bar_i, n times."""
+
+    def diff_pullback(z_bar):
+        return NoTangent(), diff_bar(z_bar, n, axis)
+
+    return np.diff(a, n, axis), diff_pullback
+
+
+def diff_bar(z_bar: Any, n: int, axis: int) -> Any:
+    """The cotangent of a under np.diff(a, n, axis)."""
+    border = [(1, 1) if i == axis % np.ndim(z_bar) else (0, 0) for i in range(np.ndim(z_bar))]
+    for _ in range(n):
+        z_bar = -np.diff(np.pad(z_bar, border), axis=axis)
+    return z_bar
+
+
+examples(np.diff, (_VECTOR,), (_VECTOR, 2), (_TABLE,), (_TABLE, 1, 0), (_STACK, 2, 1), (_VECTOR, 0))
+
+
+@rrule.register(np.sort)
+def sort_rrule(a, axis=-1):
+    """Each entry of y_bar goes back to the one entry of a that it came from."""
+
+    def sort_pullback(y_bar):
+        return NoTangent(), sort_bar(y_bar, a, axis)
+
+    return np.sort(a, axis), sort_pullback
+
+
+def sort_bar(y_bar: Any, a: Any, axis: int | None) -> Any:
+    """The cotangent of a under np.sort(a, axis); of equal entries the first in a is the first in the result."""
+    if axis is None:
+        return np.reshape(sort_bar(y_bar, np.ravel(a), 0), np.shape(a))
+    a_bar = np.empty(np.shape(a), np.result_type(y_bar))
+    np.put_along_axis(a_bar, np.argsort(a, axis=axis, kind="stable"), y_bar, axis)
+    return a_bar
+
+
+examples(np.sort, (_VECTOR,), (_TABLE,), (_STACK, 1), (_STACK, None))
+
+
+@rrule.register(np.trapezoid)
+def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
+    """z = the sum of (x_(i+1) - x_i) * (y_i + y_(i+1)) / 2, or with dx for all the steps."""
+
+    def trapezoid_pullback(z_bar):
+        return (
+            NoTangent(),
+            trapezoid_height_bar(z_bar, y, x, dx, axis),
+            trapezoid_place_bar(z_bar, y, x, axis),
+            trapezoid_step_bar(z_bar, y, x, axis),
+        )
+
+    return np.trapezoid(y, x, dx, axis), trapezoid_pullback
+
+
+def trapezoid_height_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
+    """The cotangent of the heights: each gets half of the steps on its two sides."""
+    steps = dx if x is None else np.diff(_along(x, y, axis), axis=axis)
+    half = 0.5 * np.broadcast_to(np.expand_dims(z_bar, axis) * steps, _fewer(y, axis))
+    return unbroadcast(_at_ends(half, axis, 1.0), y)
+
+
+def trapezoid_place_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
+    """The cotangent of the places x of the heights."""
+    if x is None:
+        return None
+    x_bar = _at_ends(np.expand_dims(z_bar, axis) * _means(y, axis), axis, -1.0)
+    return unbroadcast(np.moveaxis(x_bar, axis, -1) if np.ndim(x) == 1 else x_bar, x)
+
+
+def trapezoid_step_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
+    """The cotangent of the one step of all intervals."""
+    return None if x is not None else np.sum(z_bar * np.sum(_means(y, axis), axis=axis))
+
+
+def _along(x: Any, y: Any, axis: int) -> Any:
+    """The places of the heights, which may be given as a vector, along the axis of y that they belong to."""
+    return np.moveaxis(np.reshape(x, (1,) * (np.ndim(y) - 1) + (-1,)), -1, axis) if np.ndim(x) == 1 else x
+
+
+def _means(y: Any, axis: int) -> np.ndarray:
+    along = np.moveaxis(np.asarray(y), axis, 0)
+    return np.moveaxis(0.5 * (along[1:] + along[:-1]), 0, axis)
+
+
+def _fewer(y: Any, axis: int) -> tuple[int, ...]:
+    """The shape of y with one entry less along the axis."""
+    sizes = list(np.shape(y))
+    sizes[axis] -= 1
+    return tuple(sizes)
+
+
+def _at_ends(parts: np.ndarray, axis: int, start: float) -> np.ndarray:
+    """For each point the part of the interval that it ends, plus `start` times that of the interval it starts."""
+    border = [(1, 1) if i == axis % parts.ndim else (0, 0) for i in range(parts.ndim)]
+    along = np.moveaxis(np.pad(parts, border), axis, 0)
+    return np.moveaxis(along[:-1] + start * along[1:], 0, axis)
+
+
+examples(np.trapezoid, (_VECTOR,), (_TABLE, np.array([0.0, 0.4, 1.5])), (_VECTOR, None, 0.3), (_TABLE, _TABLE**2))
+example(np.trapezoid, _STACK, np.array([0.1, 0.9, 1.5]), axis=1)
+example(np.trapezoid, _STACK, None, 0.3, axis=0)

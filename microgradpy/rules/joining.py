@@ -1,0 +1,201 @@
+"""NumPy's functions that join arrays into one, or split one into several.
+
+The cotangent of a list or tuple of arrays is a list with one cotangent per array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.types import NoTangent, is_structural_zero
+
+_VECTOR = np.array([0.5, -1.5, 2.5])
+_TABLE = np.arange(1.0, 7.0).reshape(2, 3)
+_STACK = np.arange(1.0, 13.0).reshape(2, 3, 2)
+_COMPLEX = _TABLE + 0.5j
+
+
+@rrule.register(np.concatenate)
+def concatenate_rrule(arrays, /, axis=0):
+    """Each array gets its part of z_bar."""
+
+    def concatenate_pullback(z_bar):
+        return NoTangent(), concatenate_bar(z_bar, arrays, axis)
+
+    return np.concatenate(arrays, axis=axis), concatenate_pullback
+
+
+@rrule.register(np.hstack)
+def hstack_rrule(tup):
+    """Each array gets its part of z_bar."""
+
+    def hstack_pullback(z_bar):
+        return NoTangent(), joined_bar(z_bar, tup, np.atleast_1d, min(np.ndim(z_bar) - 1, 1))
+
+    return np.hstack(tup), hstack_pullback
+
+
+@rrule.register(np.vstack)
+def vstack_rrule(tup):
+    """Each array gets its part of z_bar."""
+
+    def vstack_pullback(z_bar):
+        return NoTangent(), joined_bar(z_bar, tup, np.atleast_2d, 0)
+
+    return np.vstack(tup), vstack_pullback
+
+
+@rrule.register(np.dstack)
+def dstack_rrule(tup):
+    """Each array gets its part of z_bar."""
+
+    def dstack_pullback(z_bar):
+        return NoTangent(), joined_bar(z_bar, tup, np.atleast_3d, 2)
+
+    return np.dstack(tup), dstack_pullback
+
+
+@rrule.register(np.column_stack)
+def column_stack_rrule(tup):
+    """Each array gets its columns of z_bar."""
+
+    def column_stack_pullback(z_bar):
+        return NoTangent(), joined_bar(z_bar, tup, as_columns, 1)
+
+    return np.column_stack(tup), column_stack_pullback
+
+
+def as_columns(x: Any) -> np.ndarray:
+    """A vector as a column; a matrix as it is."""
+    return np.asarray(x) if np.ndim(x) >= 2 else np.reshape(x, (-1, 1))
+
+
+def concatenate_bar(z_bar: Any, arrays: Any, axis: int | None) -> Any:
+    """The cotangent of arrays joined along `axis`, or end to end after being flattened if it is None."""
+    return joined_bar(z_bar, arrays, np.asarray, axis) if axis is not None else joined_bar(z_bar, arrays, np.ravel, 0)
+
+
+def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], axis: int) -> Any:
+    """The cotangent of arrays each of which was given more axes by `promote`, and then joined along `axis`."""
+    along = np.moveaxis(z_bar, axis, 0)
+    parts, start = [], 0
+    for x in arrays:
+        stop = start + promote(x).shape[axis]
+        part = np.moveaxis(along[start:stop], 0, axis)
+        parts.append(unbroadcast(np.reshape(part, np.shape(x)), x))
+        start = stop
+    return np.stack(parts) if isinstance(arrays, np.ndarray) else parts
+
+
+examples(np.concatenate, ([_VECTOR, _VECTOR[:2]],), ((_TABLE, _TABLE[:1]),), ([_COMPLEX, _TABLE],), (_STACK,))
+example(np.concatenate, [_TABLE, _TABLE[:, :1], _TABLE], axis=1)
+example(np.concatenate, (_STACK, _STACK[..., :1]), axis=-1)
+example(np.concatenate, [_TABLE, _VECTOR], axis=None)
+examples(np.hstack, ([_VECTOR, _VECTOR[:1]],), ((_TABLE, _TABLE[:, :1]),), ([1.5, 2.5],), ([_VECTOR, 0.5],), (_STACK,))
+examples(np.vstack, ([_VECTOR, _TABLE],), ((_TABLE, _TABLE[:1]),), ([_VECTOR, _VECTOR],), ([_STACK, _STACK[:1]],))
+examples(np.dstack, ([_VECTOR, _VECTOR],), ((_TABLE, _TABLE),), ([_STACK, _TABLE],))
+examples(np.column_stack, ([_VECTOR, _VECTOR],), ((_TABLE, _VECTOR[:2]),), ([_VECTOR, [1.0, 2.0, 3.0]],))
+
+
+@rrule.register(np.stack)
+def stack_rrule(arrays, axis=0):
+    """Each array gets its slice of z_bar."""
+
+    def stack_pullback(z_bar):
+        return NoTangent(), stack_bar(z_bar, arrays, axis)
+
+    return np.stack(arrays, axis=axis), stack_pullback
+
+
+def stack_bar(z_bar: Any, arrays: Any, axis: int) -> Any:
+    """The cotangent of arrays, all of one shape, that were stacked along a new axis."""
+    along = np.moveaxis(z_bar, axis, 0)
+    if isinstance(arrays, np.ndarray):
+        return along
+    return [unbroadcast(part, x) for part, x in zip(along, arrays, strict=True)]
+
+
+examples(np.stack, ([_VECTOR, _VECTOR],), ((_TABLE, _TABLE),), ([1.5, 2.5],), ([_COMPLEX, _TABLE],), (_STACK,))
+example(np.stack, [_TABLE, _TABLE, _TABLE], axis=1)
+example(np.stack, (_TABLE, _TABLE), axis=-1)
+
+
+@rrule.register(np.append)
+def append_rrule(arr, values, axis=None):
+    """Each of the two gets its part of z_bar."""
+
+    def append_pullback(z_bar):
+        arr_bar, values_bar = concatenate_bar(z_bar, (arr, values), axis)
+        return NoTangent(), arr_bar, values_bar
+
+    return np.append(arr, values, axis=axis), append_pullback
+
+
+examples(np.append, (_VECTOR, 0.5), (_TABLE, _VECTOR), (_TABLE, _TABLE[:1], 0), (_TABLE, _TABLE[:, :1], -1))
+
+
+@rrule.register(np.split)
+def split_rrule(ary, indices_or_sections, axis=0):
+    """ary_bar = the parts of y_bar, put together again."""
+
+    def split_pullback(y_bar):
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis)
+
+    return np.split(ary, indices_or_sections, axis), split_pullback
+
+
+@rrule.register(np.array_split)
+def array_split_rrule(ary, indices_or_sections, axis=0):
+    """ary_bar = the parts of y_bar, put together again."""
+
+    def array_split_pullback(y_bar):
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis)
+
+    return np.array_split(ary, indices_or_sections, axis), array_split_pullback
+
+
+@rrule.register(np.hsplit)
+def hsplit_rrule(ary, indices_or_sections):
+    """ary_bar = the parts of y_bar, put together again."""
+
+    def hsplit_pullback(y_bar):
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, min(np.ndim(ary) - 1, 1))
+
+    return np.hsplit(ary, indices_or_sections), hsplit_pullback
+
+
+@rrule.register(np.vsplit)
+def vsplit_rrule(ary, indices_or_sections):
+    """ary_bar = the parts of y_bar, put together again."""
+
+    def vsplit_pullback(y_bar):
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, 0)
+
+    return np.vsplit(ary, indices_or_sections), vsplit_pullback
+
+
+def split_bar(y_bar: Any, ary: Any, indices_or_sections: Any, axis: int) -> Any:
+    """The cotangent of an array that was split along `axis`; of parts that nobody used, zero. Indices that are not in
+    order give parts that overlap, which add up."""
+    used = [part for part in y_bar if not is_structural_zero(part)]
+    if not used:
+        return None
+    ary_bar = np.zeros(np.shape(ary), np.result_type(*used))
+    along = np.moveaxis(ary_bar, axis, 0)
+    places = np.array_split(np.arange(len(along)), indices_or_sections)
+    for place, part in zip(places, y_bar, strict=True):
+        if not is_structural_zero(part):
+            along[place] += np.moveaxis(part, axis, 0)
+    return ary_bar
+
+
+for _split in (np.split, np.array_split):
+    examples(_split, (_VECTOR, 3), (_VECTOR, [1, 2]), (_TABLE, 2), (_TABLE, [1], 1), (_STACK, [2, 1], 1))
+example(np.array_split, _VECTOR, 2)
+examples(np.hsplit, (_VECTOR, 3), (_TABLE, [1]))
+examples(np.vsplit, (_TABLE, 2), (_STACK, [1]))

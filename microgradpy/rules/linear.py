@@ -1,0 +1,301 @@
+"""Products of vectors, matrices and higher arrays, and the functions that pick or place a diagonal or a triangle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
+from microgradpy.tangents.linear import (
+    dot_left_bar,
+    dot_right_bar,
+    matmul_left_bar,
+    matmul_right_bar,
+    tensordot_left_bar,
+    tensordot_right_bar,
+)
+from microgradpy.tangents.types import NoTangent
+
+
+def _table(*shape: int) -> np.ndarray:
+    """An array of irregular numbers, of both signs and the given shape."""
+    return np.sin(np.arange(1.0, 1.0 + np.prod(shape, dtype=int)) * 1.7 + len(shape)).reshape(shape)
+
+
+_COMPLEX = _table(3, 2) + 1j * _table(2, 3).T
+_MATRICES = (
+    (_table(3), _table(3)),
+    (_table(2, 3), _table(3)),
+    (_table(2), _table(2, 3)),
+    (_table(2, 3), _table(3, 4)),
+    (_COMPLEX, _table(2, 3)),
+    (_table(3), _COMPLEX),
+)
+_STACKS = (
+    (_table(4, 2, 3), _table(3, 2)),
+    (_table(2, 3), _table(4, 3, 2)),
+    (_table(4, 1, 2, 3), _table(2, 3, 2)),
+    (_table(3), _table(2, 3, 2)),
+    (_table(2, 2, 3), _table(3)),
+)
+
+
+@rrule.register(np.matmul)
+def matmul_rrule(x1, x2):
+    """z = x1 @ x2: x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar; a vector is a row on the left, a column on the right."""
+    z = np.matmul(x1, x2)
+    if np.ndim(x1) == 2:
+        if np.ndim(x2) == 2:
+
+            def matrix_product_pullback(z_bar):
+                return NoTangent(), real_like(z_bar @ conj(x2).T, x1), real_like(conj(x1).T @ z_bar, x2)
+
+            return z, matrix_product_pullback
+
+    def matmul_pullback(z_bar):
+        return NoTangent(), matmul_left_bar(z_bar, x1, x2), matmul_right_bar(z_bar, x1, x2)
+
+    return z, matmul_pullback
+
+
+examples(np.matmul, *_MATRICES, *_STACKS)
+
+
+@rrule.register(np.dot)
+def dot_rrule(a, b):
+    """As matmul for vectors and matrices; a scalar multiplies; of higher arrays all pairs are multiplied."""
+    z = np.dot(a, b)
+    if np.ndim(a) == 2:
+        if np.ndim(b) == 2:
+
+            def matrix_product_pullback(z_bar):
+                return NoTangent(), real_like(z_bar @ conj(b).T, a), real_like(conj(a).T @ z_bar, b)
+
+            return z, matrix_product_pullback
+
+    def dot_pullback(z_bar):
+        return NoTangent(), dot_left_bar(z_bar, a, b), dot_right_bar(z_bar, a, b)
+
+    return z, dot_pullback
+
+
+examples(np.dot, *_MATRICES, (2.0, 3.0), (2.0, _table(3)), (_table(2, 3), 0.5))
+examples(np.dot, (_table(2, 2, 3), _table(4, 3, 2)), (_table(3), _table(2, 3, 2)), (_table(2, 2, 3), _table(3)))
+
+
+@rrule.register(np.vdot)
+def vdot_rrule(a, b):
+    """z = sum(conj(a) * b) over all entries: a_bar = conj(z_bar) * b, b_bar = z_bar * a."""
+
+    def vdot_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(np.reshape(np.multiply(conj(z_bar), b), np.shape(a)), a),
+            unbroadcast(np.reshape(np.multiply(z_bar, a), np.shape(b)), b),
+        )
+
+    return np.vdot(a, b), vdot_pullback
+
+
+examples(np.vdot, (_table(3), _table(3)), (_table(2, 3), _table(3, 2)), (_COMPLEX, _COMPLEX + 0.5), (2.0, 3.0))
+
+
+@rrule.register(np.inner)
+def inner_rrule(a, b):
+    """The last axes of a and b are summed against each other."""
+
+    def inner_pullback(z_bar):
+        return NoTangent(), inner_left_bar(z_bar, a, b), inner_right_bar(z_bar, a, b)
+
+    return np.inner(a, b), inner_pullback
+
+
+def inner_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
+    """The cotangent of a under np.inner(a, b)."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(np.multiply(z_bar, conj(b)), a)
+    return tensordot_left_bar(z_bar, a, b, (-1, -1))
+
+
+def inner_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
+    """The cotangent of b under np.inner(a, b)."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return unbroadcast(np.multiply(z_bar, conj(a)), b)
+    return tensordot_right_bar(z_bar, a, b, (-1, -1))
+
+
+examples(np.inner, (_table(3), _table(3)), (_table(2, 3), _table(4, 3)), (_table(2, 2, 3), _table(3)), (2.0, _table(2, 3)))
+
+
+@rrule.register(np.outer)
+def outer_rrule(a, b):
+    """z_ij = a_i b_j over the entries of a and b: a_bar = z_bar @ conj(b), b_bar = conj(a) @ z_bar."""
+
+    def outer_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(np.reshape(z_bar @ np.ravel(conj(b)), np.shape(a)), a),
+            unbroadcast(np.reshape(np.ravel(conj(a)) @ z_bar, np.shape(b)), b),
+        )
+
+    return np.outer(a, b), outer_pullback
+
+
+examples(np.outer, (_table(3), _table(2)), (_table(2, 2), _table(3)), (_COMPLEX, _table(2)), (2.0, _table(3)))
+
+
+@rrule.register(np.tensordot)
+def tensordot_rrule(a, b, axes=2):
+    """Pairs of axes of a and b are summed against each other; z has the others of a, then those of b."""
+
+    def tensordot_pullback(z_bar):
+        return NoTangent(), tensordot_left_bar(z_bar, a, b, axes), tensordot_right_bar(z_bar, a, b, axes)
+
+    return np.tensordot(a, b, axes), tensordot_pullback
+
+
+examples(np.tensordot, (_table(2, 3), _table(2, 3)), (_table(2, 3, 2), _table(3, 2, 2)), (_COMPLEX, _COMPLEX.T, 1))
+example(np.tensordot, _table(2, 3, 4), _table(4, 2, 3), axes=([0, 2], [1, 0]))
+example(np.tensordot, _table(2, 3), _table(4, 3), axes=(1, -1))
+example(np.tensordot, _table(2), _table(3), axes=0)
+
+
+@rrule.register(np.kron)
+def kron_rrule(a, b):
+    """Every entry of a times all of b, in blocks."""
+
+    def kron_pullback(z_bar):
+        return NoTangent(), kron_left_bar(z_bar, a, b), kron_right_bar(z_bar, a, b)
+
+    return np.kron(a, b), kron_pullback
+
+
+def kron_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
+    """The cotangent of a under np.kron(a, b): every block of z_bar summed against b."""
+    blocks, rank = _blocks(z_bar, a, b)
+    a_bar = np.tensordot(blocks, _padded(conj(b), rank), (range(1, 2 * rank, 2), range(rank)))
+    return unbroadcast(np.reshape(a_bar, np.shape(a)), a)
+
+
+def kron_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
+    """The cotangent of b under np.kron(a, b): the blocks of z_bar, weighted by the entries of a."""
+    blocks, rank = _blocks(z_bar, a, b)
+    b_bar = np.tensordot(_padded(conj(a), rank), blocks, (range(rank), range(0, 2 * rank, 2)))
+    return unbroadcast(np.reshape(b_bar, np.shape(b)), b)
+
+
+def _padded(x: Any, rank: int) -> np.ndarray:
+    """x with axes of length one in front, up to a rank."""
+    return np.reshape(x, (1,) * (rank - np.ndim(x)) + np.shape(x))
+
+
+def _blocks(z_bar: Any, a: Any, b: Any) -> tuple[np.ndarray, int]:
+    """z_bar with each axis split in two, that of a and that of b; and the rank."""
+    rank = max(np.ndim(a), np.ndim(b))
+    pairs = zip(_padded(a, rank).shape, _padded(b, rank).shape, strict=True)
+    return np.reshape(z_bar, [size for pair in pairs for size in pair]), rank
+
+
+examples(np.kron, (_table(2, 3), _table(3, 2)), (_table(3), _table(2)), (_table(2), _table(3, 2)), (_COMPLEX, _table(2, 2)))
+
+
+@rrule.register(np.trace)
+def trace_rrule(a, offset=0, axis1=0, axis2=1):
+    """y_bar on the diagonal, zero elsewhere."""
+
+    def trace_pullback(y_bar):
+        return NoTangent(), diagonal_bar(np.expand_dims(y_bar, -1), a, offset, axis1, axis2)
+
+    return np.trace(a, offset, axis1, axis2), trace_pullback
+
+
+@rrule.register(np.diagonal)
+def diagonal_rrule(a, offset=0, axis1=0, axis2=1):
+    """y_bar on the diagonal, zero elsewhere."""
+
+    def diagonal_pullback(y_bar):
+        return NoTangent(), diagonal_bar(y_bar, a, offset, axis1, axis2)
+
+    return np.diagonal(a, offset, axis1, axis2), diagonal_pullback
+
+
+def diagonal_bar(y_bar: Any, a: Any, offset: int, axis1: int, axis2: int) -> np.ndarray:
+    """Zeros in a's shape with y_bar, whose last axis runs along it, on the diagonal."""
+    a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
+    diagonal = np.moveaxis(a_bar, (axis1, axis2), (-2, -1))
+    length = np.diagonal(diagonal, offset, -2, -1).shape[-1]
+    index = np.arange(length)
+    diagonal[..., index - min(offset, 0), index + max(offset, 0)] = y_bar
+    return a_bar
+
+
+for _diagonal in (np.trace, np.diagonal):
+    examples(_diagonal, (_table(3, 3),), (_table(2, 4),), (_table(3, 2, 2),), (_COMPLEX,))
+    example(_diagonal, _table(3, 4), offset=1)
+    example(_diagonal, _table(3, 2, 4), offset=-1, axis1=2, axis2=0)
+
+
+@rrule.register(np.diag)
+def diag_rrule(v, k=0):
+    """The diagonal of a matrix, or the matrix with a diagonal."""
+
+    def diag_pullback(y_bar):
+        return NoTangent(), diag_bar(y_bar, v, k)
+
+    return np.diag(v, k), diag_pullback
+
+
+def diag_bar(y_bar: Any, v: Any, k: int) -> Any:
+    """The cotangent of v under np.diag(v, k)."""
+    return np.diag(y_bar, k) if np.ndim(v) == 1 else diagonal_bar(y_bar, v, k, 0, 1)
+
+
+examples(np.diag, (_table(3),), (_table(2, 3),), (_table(3, 3), 1), (_table(2), -1))
+
+
+@rrule.register(np.triu)
+def triu_rrule(m, k=0):
+    """m_bar = the same triangle of y_bar."""
+
+    def triu_pullback(y_bar):
+        return NoTangent(), unbroadcast(np.triu(y_bar, k), m)
+
+    return np.triu(m, k), triu_pullback
+
+
+@rrule.register(np.tril)
+def tril_rrule(m, k=0):
+    """m_bar = the same triangle of y_bar."""
+
+    def tril_pullback(y_bar):
+        return NoTangent(), unbroadcast(np.tril(y_bar, k), m)
+
+    return np.tril(m, k), tril_pullback
+
+
+for _triangle in (np.triu, np.tril):
+    examples(_triangle, (_table(3, 3),), (_table(2, 3), 1), (_table(2, 3, 2), -1), (_table(3),))
+
+
+@rrule.register(np.cross)
+def cross_rrule(a, b, *, axis=-1):
+    """z = a x b in three dimensions: a_bar = b x z_bar, b_bar = z_bar x a."""
+
+    def cross_pullback(z_bar):
+        return NoTangent(), cross_bar(conj(b), z_bar, a, axis), cross_bar(z_bar, conj(a), b, axis)
+
+    return np.cross(a, b, axis=axis), cross_pullback
+
+
+def cross_bar(left: Any, right: Any, x: Any, axis: int) -> Any:
+    """The cotangent left x right of the operand x of a cross product."""
+    if np.shape(left)[axis] != 3 or np.shape(right)[axis] != 3:
+        raise MissingRuleError("np.cross of vectors with two components", None, "Write x0 * y1 - x1 * y0 instead.")
+    return unbroadcast(np.cross(left, right, axis=axis), x)
+
+
+examples(np.cross, (_table(3), _table(3)), (_table(2, 3), _table(3)), (_table(4, 1, 3), _table(2, 3)), (_COMPLEX.T, _table(3)))
+example(np.cross, _table(3, 2), _table(3, 2) + 0.5, axis=0)

@@ -1,0 +1,362 @@
+"""NumPy's elementwise functions of two and three arguments, which broadcast against each other.
+
+The cotangent of an operand is summed over the axes along which it was repeated (`unbroadcast`). Ties of maximum and minimum
+share the cotangent evenly. The helpers divide and take logarithms the IEEE way: nothing raises or warns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.powers import power_base_bar, power_exponent_bar
+from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.types import NoTangent, ZeroTangent
+
+non_differentiable(np.floor_divide)
+
+_ROW = np.array([0.4, -1.3, 2.2])
+_COLUMN = np.array([[0.7], [-0.3]])
+_TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j, 1.1 - 0.4j])
+_REAL = ((1.7, 0.6), (_ROW, 0.6), (1.7, _TABLE), (_ROW, _COLUMN), (_TABLE, _ROW), (np.array(1.7), _ROW))
+_ANYWHERE = (*_REAL, (_COMPLEX, _ROW), (_COLUMN, _COMPLEX), (0.3 + 0.2j, 1.2))
+_POSITIVE = tuple((np.abs(x), np.abs(y)) for x, y in _REAL)
+
+
+@rrule.register(np.add)
+def add_rrule(x, y):
+    """x_bar = y_bar = z_bar."""
+
+    def add_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(z_bar, y)
+
+    return np.add(x, y), add_pullback
+
+
+examples(np.add, *_ANYWHERE)
+
+
+@rrule.register(np.subtract)
+def subtract_rrule(x, y):
+    """x_bar = z_bar, y_bar = -z_bar."""
+
+    def subtract_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar, y)
+
+    return np.subtract(x, y), subtract_pullback
+
+
+examples(np.subtract, *_ANYWHERE)
+
+
+@rrule.register(np.multiply)
+def multiply_rrule(x, y):
+    """x_bar = z_bar * conj(y), y_bar = z_bar * conj(x)."""
+
+    def multiply_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar * conj(y), x), unbroadcast(z_bar * conj(x), y)
+
+    return np.multiply(x, y), multiply_pullback
+
+
+examples(np.multiply, *_ANYWHERE)
+
+
+@rrule.register(np.divide)
+def divide_rrule(x, y):
+    """x_bar = z_bar / y, y_bar = -z_bar * z / y."""
+    z = np.divide(x, y)
+
+    def divide_pullback(z_bar):
+        return NoTangent(), unbroadcast(divide(z_bar, conj(y)), x), unbroadcast(divide(-z_bar * conj(z), conj(y)), y)
+
+    return z, divide_pullback
+
+
+examples(np.divide, *_ANYWHERE)
+
+
+@rrule.register(np.power)
+def power_rrule(x, y):
+    """x_bar = z_bar * y * x^(y - 1), y_bar = z_bar * log(x) * z."""
+    z = np.power(x, y)
+
+    def power_pullback(z_bar):
+        return NoTangent(), unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
+
+    return z, power_pullback
+
+
+@rrule.register(np.float_power)
+def float_power_rrule(x, y):
+    """x_bar = z_bar * y * x^(y - 1), y_bar = z_bar * log(x) * z."""
+    z = np.float_power(x, y)
+
+    def float_power_pullback(z_bar):
+        return NoTangent(), unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
+
+    return z, float_power_pullback
+
+
+_POWERS = (*_POSITIVE, (_COMPLEX, _ROW), (_COMPLEX, _COMPLEX), (_ROW, 2), (_ROW, 3), (_TABLE, 0), (2, 0.7))
+examples(np.power, *_POWERS)
+examples(np.float_power, *_POWERS)
+
+
+@rrule.register(np.remainder)
+def remainder_rrule(x, y):
+    """z = x - y floor(x / y): x_bar = z_bar, y_bar = -z_bar * floor(x / y)."""
+
+    def remainder_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar * np.floor(divide(x, y)), y)
+
+    return np.remainder(x, y), remainder_pullback
+
+
+examples(np.remainder, *_REAL)
+
+
+@rrule.register(np.fmod)
+def fmod_rrule(x, y):
+    """z = x - y trunc(x / y): x_bar = z_bar, y_bar = -z_bar * trunc(x / y)."""
+
+    def fmod_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar * np.trunc(divide(x, y)), y)
+
+    return np.fmod(x, y), fmod_pullback
+
+
+examples(np.fmod, *_REAL)
+
+
+@rrule.register(np.maximum)
+def maximum_rrule(x, y):
+    """Each operand gets z_bar where it is the larger one, half of it where they are equal."""
+
+    def maximum_pullback(z_bar):
+        return NoTangent(), maximum_bar(z_bar, x, y), maximum_bar(z_bar, y, x)
+
+    return np.maximum(x, y), maximum_pullback
+
+
+@rrule.register(np.minimum)
+def minimum_rrule(x, y):
+    """Each operand gets z_bar where it is the smaller one, half of it where they are equal."""
+
+    def minimum_pullback(z_bar):
+        return NoTangent(), minimum_bar(z_bar, x, y), minimum_bar(z_bar, y, x)
+
+    return np.minimum(x, y), minimum_pullback
+
+
+@rrule.register(np.fmax)
+def fmax_rrule(x, y):
+    """As maximum, but a number wins against NaN."""
+
+    def fmax_pullback(z_bar):
+        return NoTangent(), fmax_bar(z_bar, x, y), fmax_bar(z_bar, y, x)
+
+    return np.fmax(x, y), fmax_pullback
+
+
+@rrule.register(np.fmin)
+def fmin_rrule(x, y):
+    """As minimum, but a number wins against NaN."""
+
+    def fmin_pullback(z_bar):
+        return NoTangent(), fmin_bar(z_bar, x, y), fmin_bar(z_bar, y, x)
+
+    return np.fmin(x, y), fmin_pullback
+
+
+def maximum_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under maximum(x, y)."""
+    return unbroadcast(share(z_bar, np.greater(x, y), np.equal(x, y)), x)
+
+
+def minimum_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under minimum(x, y)."""
+    return unbroadcast(share(z_bar, np.less(x, y), np.equal(x, y)), x)
+
+
+def fmax_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under fmax(x, y)."""
+    return unbroadcast(share(z_bar, np.greater(x, y) | np.isnan(y), np.equal(x, y)), x)
+
+
+def fmin_bar(z_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x under fmin(x, y)."""
+    return unbroadcast(share(z_bar, np.less(x, y) | np.isnan(y), np.equal(x, y)), x)
+
+
+def share(z_bar: Any, wins: Any, ties: Any) -> Any:
+    """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied: an infinite z_bar stays outside."""
+    kept = np.where(wins, z_bar, 0.0)
+    return np.where(ties, 0.5 * z_bar, kept) if ties.any() else kept
+
+
+for _choice in (np.maximum, np.minimum, np.fmax, np.fmin):
+    examples(_choice, *_REAL)
+
+
+@rrule.register(np.clip)
+def clip_rrule(a, a_min=None, a_max=None):
+    """z = minimum(maximum(a, a_min), a_max): half the cotangent passes at an edge."""
+
+    def clip_pullback(z_bar):
+        return (
+            NoTangent(),
+            clip_bar(z_bar, a, a_min, a_max),
+            floor_bar(z_bar, a, a_min, a_max),
+            ceiling_bar(z_bar, a, a_min, a_max),
+        )
+
+    return np.clip(a, a_min, a_max), clip_pullback
+
+
+def clip_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
+    """The cotangent of a under clip(a, a_min, a_max)."""
+    raised_bar = _raised_bar(z_bar, a, a_min, a_max)
+    return unbroadcast(raised_bar, a) if a_min is None else maximum_bar(raised_bar, a, a_min)
+
+
+def floor_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
+    """The cotangent of a_min under clip(a, a_min, a_max)."""
+    return None if a_min is None else maximum_bar(_raised_bar(z_bar, a, a_min, a_max), a_min, a)
+
+
+def ceiling_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
+    """The cotangent of a_max under clip(a, a_min, a_max)."""
+    return None if a_max is None else minimum_bar(z_bar, a_max, a if a_min is None else np.maximum(a, a_min))
+
+
+def _raised_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
+    """The cotangent, in z's shape, of maximum(a, a_min) under minimum(maximum(a, a_min), a_max)."""
+    if a_max is None:
+        return z_bar
+    raised = a if a_min is None else np.maximum(a, a_min)
+    return share(z_bar, np.less(raised, a_max), np.equal(raised, a_max))
+
+
+examples(np.clip, (0.4, -1.0, 1.0), (_TABLE, -0.5, 1.0), (_TABLE, _COLUMN, 1.5), (_TABLE, None, 0.8), (_ROW, 0.5, None))
+
+
+@rrule.register(np.where)
+def where_rrule(condition, x, y):
+    """x gets z_bar where the condition holds, y elsewhere. Selected, not multiplied: a NaN stays where it is."""
+
+    def where_pullback(z_bar):
+        return (
+            NoTangent(),
+            NoTangent(),
+            unbroadcast(np.where(condition, z_bar, 0.0), x),
+            unbroadcast(np.where(condition, 0.0, z_bar), y),
+        )
+
+    return np.where(condition, x, y), where_pullback
+
+
+examples(np.where, (_TABLE > 0.0, _TABLE, 0.0), (_ROW > 0.0, _COLUMN, _TABLE), (True, 1.5, 2.5), (_ROW > 0.0, _COMPLEX, _ROW))
+
+
+@rrule.register(np.hypot)
+def hypot_rrule(x1, x2):
+    """x1_bar = z_bar * x1 / z, and 0 at the origin."""
+    z = np.hypot(x1, x2)
+
+    def hypot_pullback(z_bar):
+        return NoTangent(), hypot_bar(z_bar, x1, z), hypot_bar(z_bar, x2, z)
+
+    return z, hypot_pullback
+
+
+def hypot_bar(z_bar: Any, x: Any, z: Any) -> Any:
+    """The cotangent of one leg x of a right triangle with hypotenuse z."""
+    return unbroadcast(z_bar * np.where(np.equal(z, 0.0), 0.0, divide(x, z)), x)
+
+
+examples(np.hypot, *_REAL)
+
+
+@rrule.register(np.arctan2)
+def arctan2_rrule(x1, x2):
+    """x1_bar = z_bar * x2 / (x1^2 + x2^2), x2_bar = -z_bar * x1 / (x1^2 + x2^2); NaN at the origin."""
+
+    def arctan2_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(divide(z_bar * conj(x2), np.square(x1) + np.square(x2)), x1),
+            unbroadcast(divide(-z_bar * conj(x1), np.square(x1) + np.square(x2)), x2),
+        )
+
+    return np.arctan2(x1, x2), arctan2_pullback
+
+
+examples(np.arctan2, *_REAL)
+
+
+@rrule.register(np.logaddexp)
+def logaddexp_rrule(x1, x2):
+    """z = log(exp(x1) + exp(x2)): x1_bar = z_bar / (1 + exp(x2 - x1))."""
+
+    def logaddexp_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(z_bar * exponential_share(x1, x2, np.exp), x1),
+            unbroadcast(z_bar * exponential_share(x2, x1, np.exp), x2),
+        )
+
+    return np.logaddexp(x1, x2), logaddexp_pullback
+
+
+@rrule.register(np.logaddexp2)
+def logaddexp2_rrule(x1, x2):
+    """z = log2(2^x1 + 2^x2): x1_bar = z_bar / (1 + 2^(x2 - x1))."""
+
+    def logaddexp2_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(z_bar * exponential_share(x1, x2, np.exp2), x1),
+            unbroadcast(z_bar * exponential_share(x2, x1, np.exp2), x2),
+        )
+
+    return np.logaddexp2(x1, x2), logaddexp2_pullback
+
+
+def exponential_share(x: Any, y: Any, exponential: Any) -> Any:
+    """exp(x) / (exp(x) + exp(y)), without overflow; a half where x and y are equal, also if both are infinite."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(x, y), 0.5, 1.0 / (1.0 + exponential(np.subtract(y, x))))
+
+
+examples(np.logaddexp, *_REAL)
+examples(np.logaddexp2, *_REAL)
+
+
+@rrule.register(np.copysign)
+def copysign_rrule(x1, x2):
+    """|x1| with the sign of x2: x1_bar = z_bar * sign(x1) * (sign of x2); x2 does not matter between its jumps."""
+
+    def copysign_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar * np.sign(x1) * np.copysign(1.0, x2), x1), ZeroTangent()
+
+    return np.copysign(x1, x2), copysign_pullback
+
+
+examples(np.copysign, *_REAL)
+
+
+@rrule.register(np.heaviside)
+def heaviside_rrule(x1, x2):
+    """The value x2 at the jump has a derivative; x1 has none."""
+
+    def heaviside_pullback(z_bar):
+        return NoTangent(), ZeroTangent(), unbroadcast(np.where(np.equal(x1, 0.0), z_bar, 0.0), x2)
+
+    return np.heaviside(x1, x2), heaviside_pullback
+
+
+examples(np.heaviside, *_REAL)

@@ -1,0 +1,215 @@
+"""NumPy's reductions and running sums and products.
+
+The cotangent of a reduction's result is repeated along the axes that were reduced (`expand_reduced`), times the derivative.
+An axis may be None, an integer or a tuple. Examples with equal entries are left out: at a tie there is no derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.linear import expand_reduced, reduced_count
+from microgradpy.tangents.types import NoTangent
+
+non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
+non_differentiable(np.argwhere, np.nanargmax, np.nanargmin, np.argpartition, np.bincount, np.digitize, np.lexsort)
+
+_VECTOR = np.array([0.7, -1.4, 2.2])
+_TABLE = np.array([[0.9, 2.1, -0.6, 1.3], [1.8, -1.1, 0.3, -0.4]])
+_STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
+_COMPLEX = np.array([[0.5 + 0.3j, -0.7 + 0.6j], [0.2 - 0.9j, 1.1 + 0.1j]])
+_REAL = ((0.6,), (_VECTOR,), (_TABLE,), (_STACK,), (_TABLE, 0), (_TABLE, -1), (_STACK, (0, 2)))
+_NUMERIC = (*_REAL, (_COMPLEX,), (_COMPLEX, 1), ([0.5, 1.5],))
+
+
+@rrule.register(np.sum)
+def sum_rrule(a, axis=None, *, keepdims=False):
+    """a_bar = y_bar, repeated."""
+
+    def sum_pullback(y_bar):
+        return NoTangent(), expand_reduced(y_bar, a, axis, keepdims)
+
+    return np.sum(a, axis=axis, keepdims=keepdims), sum_pullback
+
+
+@rrule.register(np.mean)
+def mean_rrule(a, axis=None, *, keepdims=False):
+    """a_bar = y_bar / n, repeated, for n entries in a mean."""
+
+    def mean_pullback(y_bar):
+        return NoTangent(), mean_bar(y_bar, a, axis, keepdims)
+
+    return np.mean(a, axis=axis, keepdims=keepdims), mean_pullback
+
+
+def mean_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its mean; empty if a is."""
+    return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
+
+
+@rrule.register(np.prod)
+def prod_rrule(a, axis=None, *, keepdims=False):
+    """a_bar = y_bar * (the product of the other entries): no division, hence exact with zeros too."""
+
+    def prod_pullback(y_bar):
+        return NoTangent(), prod_bar(y_bar, a, axis, keepdims)
+
+    return np.prod(a, axis=axis, keepdims=keepdims), prod_pullback
+
+
+def prod_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its product."""
+    return expand_reduced(y_bar, a, axis, keepdims) * conj(products_of_others(np.asarray(a), axis))
+
+
+def products_of_others(a: np.ndarray, axis: Any) -> np.ndarray:
+    """For each entry the product of the others that are reduced with it: of those before it times of those after it."""
+    axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    last = range(a.ndim - len(axes), a.ndim)
+    moved = np.moveaxis(a, axes, last)
+    rows = moved.reshape(*moved.shape[: a.ndim - len(axes)], -1)
+    with np.errstate(all="ignore"):
+        others = _running_product(rows) * np.flip(_running_product(np.flip(rows, -1)), -1)
+    return np.moveaxis(others.reshape(moved.shape), last, axes)
+
+
+def _running_product(rows: np.ndarray) -> np.ndarray:
+    """The product of the entries before each entry of a row."""
+    before = np.ones_like(rows)
+    np.cumprod(rows[..., :-1], axis=-1, out=before[..., 1:])
+    return before
+
+
+@rrule.register(np.max)
+def max_rrule(a, axis=None, *, keepdims=False):
+    """The largest entries share y_bar evenly."""
+    y = np.max(a, axis=axis, keepdims=keepdims)
+
+    def max_pullback(y_bar):
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+
+    return y, max_pullback
+
+
+@rrule.register(np.amax)
+def amax_rrule(a, axis=None, *, keepdims=False):
+    """The largest entries share y_bar evenly."""
+    y = np.amax(a, axis=axis, keepdims=keepdims)
+
+    def amax_pullback(y_bar):
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+
+    return y, amax_pullback
+
+
+@rrule.register(np.min)
+def min_rrule(a, axis=None, *, keepdims=False):
+    """The smallest entries share y_bar evenly."""
+    y = np.min(a, axis=axis, keepdims=keepdims)
+
+    def min_pullback(y_bar):
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+
+    return y, min_pullback
+
+
+@rrule.register(np.amin)
+def amin_rrule(a, axis=None, *, keepdims=False):
+    """The smallest entries share y_bar evenly."""
+    y = np.amin(a, axis=axis, keepdims=keepdims)
+
+    def amin_pullback(y_bar):
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+
+    return y, amin_pullback
+
+
+def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its largest or smallest entry y: split among the entries that equal it."""
+    if np.ndim(a) == 0:
+        return y_bar
+    chosen = np.equal(a, expand_reduced(y, a, axis, keepdims))
+    count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
+    if not np.all(count):
+        # NaN equals nothing, but it is what the reduction chose.
+        chosen = chosen | np.isnan(a)
+        count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
+    return np.where(chosen, expand_reduced(y_bar / count, a, axis, keepdims), 0.0)
+
+
+@rrule.register(np.ptp)
+def ptp_rrule(a, axis=None, *, keepdims=False):
+    """y = max - min: the largest entries share y_bar, the smallest -y_bar."""
+
+    def ptp_pullback(y_bar):
+        return NoTangent(), ptp_bar(y_bar, a, axis, keepdims)
+
+    return np.ptp(a, axis=axis, keepdims=keepdims), ptp_pullback
+
+
+def ptp_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its largest entry less its smallest."""
+    largest, smallest = np.max(a, axis=axis, keepdims=keepdims), np.min(a, axis=axis, keepdims=keepdims)
+    raised = extremum_bar(y_bar, a, largest, axis, keepdims)
+    return raised - extremum_bar(y_bar, a, smallest, axis, keepdims)
+
+
+for _reduction in (np.sum, np.mean, np.prod):
+    examples(_reduction, *_NUMERIC)
+    examples(_reduction, *_REAL[1:], keepdims=True)
+for _reduction in (np.max, np.amax, np.min, np.amin, np.ptp):
+    examples(_reduction, *_REAL)
+    examples(_reduction, *_REAL[1:], keepdims=True)
+example(np.sum, _STACK, axis=(0, -1))
+example(np.mean, _STACK, axis=1, keepdims=True)
+example(np.sum, np.zeros((0, 3)), axis=0)
+examples(np.prod, (np.array([2.0, 0.0, 3.0]),), (np.array([[0.0, 2.0], [0.0, 3.0]]), 1), (np.array([0.0, 0.0, 3.0]),))
+
+
+@rrule.register(np.cumsum)
+def cumsum_rrule(a, axis=None):
+    """a_bar_i = the sum of y_bar_k for k >= i."""
+
+    def cumsum_pullback(y_bar):
+        return NoTangent(), cumsum_bar(y_bar, a, axis)
+
+    return np.cumsum(a, axis=axis), cumsum_pullback
+
+
+def cumsum_bar(y_bar: Any, a: Any, axis: Any) -> Any:
+    """The cotangent of a under its running sum along `axis` (None: of all entries in order)."""
+    along = 0 if axis is None else axis
+    return unbroadcast(np.flip(np.cumsum(np.flip(y_bar, along), along), along).reshape(np.shape(a)), a)
+
+
+@rrule.register(np.cumprod)
+def cumprod_rrule(a, axis=None):
+    """a_bar_i = the sum over k >= i of y_bar_k times the product of the first k entries without the i-th."""
+
+    def cumprod_pullback(y_bar):
+        return NoTangent(), cumprod_bar(y_bar, a, axis)
+
+    return np.cumprod(a, axis=axis), cumprod_pullback
+
+
+def cumprod_bar(y_bar: Any, a: Any, axis: Any) -> Any:
+    """The cotangent of a under its running product along `axis` (None: of all entries in order), exact with zeros."""
+    along = 0 if axis is None else axis
+    factors = conj(np.moveaxis(np.ravel(a) if axis is None else np.asarray(a), along, -1))
+    weights = np.moveaxis(y_bar, along, -1)
+    # Horner's scheme from the back: rest_i = y_bar_i + a_(i+1) * rest_(i+1).
+    rest = np.array(np.broadcast_to(weights, factors.shape), dtype=np.result_type(weights, factors, np.float32))
+    for i in range(factors.shape[-1] - 2, -1, -1):
+        rest[..., i] += factors[..., i + 1] * rest[..., i + 1]
+    with np.errstate(all="ignore"):
+        a_bar = _running_product(factors) * rest
+    return unbroadcast(np.moveaxis(a_bar, -1, along).reshape(np.shape(a)), a)
+
+
+_RUNS = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, 1), (_COMPLEX,), (_COMPLEX, 0), (0.6,))
+examples(np.cumsum, *_RUNS)
+examples(np.cumprod, *_RUNS, (np.array([2.0, 0.0, 3.0, 0.0, 1.5]),))

@@ -1,0 +1,256 @@
+"""The table of rules: which callable is differentiated how.
+
+A rule in ChainRules form computes the value and returns the pullback beside it:
+
+    @rrule.register(np.sin)
+    def sin_rrule(x):
+        def sin_pullback(y_bar):
+            return NoTangent(), y_bar * conj(np.cos(x))
+        return np.sin(x), sin_pullback
+
+The compiler inlines rules from their text where the callee is known, and calls them where it is not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, final
+
+from microgradpy.tangents.types import NoTangent
+
+Rule = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
+ArgumentTypes = tuple[type | None, ...]
+_AnyRule = TypeVar("_AnyRule", bound=Callable[..., Any])
+
+
+@final
+class ReverseRules:
+    """The reverse rules. `rrule(f, *args, **kwargs)` applies the rule of `f`; `@rrule.register(f)` declares one."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Any, list[_Entry]] = {}
+        self._non_differentiable: set[Any] = set()
+        self.version = 0
+        """Counts the registrations, so that whoever keeps the outcome of a lookup sees that it may be out of date."""
+
+    def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+        """`(y, pullback)` from the rule of `f`, or None if `f` has none. `pullback(y_bar)` returns the cotangent of `f`
+        itself and one per positional argument."""
+        rule = self.find(f, tuple(map(type, args)))
+        if rule is not None:
+            y, pullback = rule(*args, **kwargs)
+            code = getattr(rule, "__code__", None)
+            fits = code is not None and code.co_argcount == len(args)
+            return y, pullback if fits else _OnePerArgument(pullback, 1 + len(args))
+        if not self.is_non_differentiable(f):
+            return None
+        return f(*args, **kwargs), _OnePerArgument(_no_derivative, 1 + len(args))
+
+    def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
+        """Declare the decorated function as the rule of `f`: for calls whose first positional arguments are of `types`,
+        if any are given, and which have exactly `arity` positional arguments, if that is given. Of several rules that
+        apply the most specific is taken, and of equals the latest."""
+        _check_hashable(f)
+
+        def declare(rule: _AnyRule) -> _AnyRule:
+            others = [entry for entry in self._rules.get(f, []) if (entry.types, entry.arity) != (types, arity)]
+            self._rules[f] = [_Entry(types, arity, rule), *others]
+            if not types:
+                self._non_differentiable.discard(f)
+            self.version += 1
+            return rule
+
+        return declare
+
+    def non_differentiable(self, *callables: Any) -> None:
+        """Declare that the results of these callables carry no derivative."""
+        for f in callables:
+            _check_hashable(f)
+        self._non_differentiable.update(callables)
+        for f in callables:
+            self._rules.pop(f, None)
+        self.version += 1
+
+    def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Rule | None:
+        """The rule for a call of `f` with positional arguments of these types. For a type of None, which stands for
+        "not known", only rules that ask for no type at that place apply."""
+        best: Rule | None = None
+        best_rank: tuple[int, ...] = ()
+        for entry in self._entries(f):
+            rank = entry.rank(argument_types)
+            if rank is not None and (best is None or rank < best_rank):
+                best, best_rank = entry.rule, rank
+        return best
+
+    def has(self, f: Any) -> bool:
+        """Whether `f` has any rule."""
+        return bool(self._entries(f))
+
+    def is_typed(self, f: Any) -> bool:
+        """Whether the choice among the rules of `f` depends on the types of the arguments."""
+        return any(entry.types for entry in self._entries(f))
+
+    def registered(self) -> list[Any]:
+        """The callables that have a rule."""
+        return list(self._rules)
+
+    def is_non_differentiable(self, f: Any) -> bool:
+        """Whether `f` was declared to give results without derivative."""
+        try:
+            return f in self._non_differentiable
+        except TypeError:
+            return False
+
+    def _entries(self, f: Any) -> list[_Entry]:
+        try:
+            return self._rules.get(f, [])
+        except TypeError:  # unhashable callables cannot have been registered
+            return []
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    types: tuple[type, ...]
+    arity: int | None
+    rule: Rule
+
+    def rank(self, argument_types: ArgumentTypes) -> tuple[int, ...] | None:
+        """How far the arguments are from those the rule asks for (smaller is more specific); None if the rule does not
+        apply. A rule that asks for nothing is behind every rule that asks for something."""
+        if len(self.types) > len(argument_types) or self.arity not in (None, len(argument_types)):
+            return None
+        distances = []
+        for wanted, given in zip(self.types, argument_types, strict=False):
+            if wanted is object:
+                distances.append(_FAR)
+            elif given is None or not issubclass(given, wanted):
+                return None
+            else:
+                # A virtual subclass is not in the mro; it comes after the real ones.
+                distances.append(given.__mro__.index(wanted) if wanted in given.__mro__ else _FAR - 1)
+        distances += [_FAR] * (len(argument_types) - len(distances))
+        return (*distances, 1 if self.arity is None else 0)
+
+
+_FAR = 1000
+
+
+@final
+class _OnePerArgument:
+    """A pullback whose result is cut, or filled up with `NoTangent()`, to one cotangent per positional argument of the
+    call: rules leave out trailing parameters like `axis`, and mention optional ones that may not have been given."""
+
+    __slots__ = ("count", "pullback")
+
+    def __init__(self, pullback: Callable[[Any], tuple[Any, ...]], count: int) -> None:
+        self.pullback = pullback
+        self.count = count
+
+    def __call__(self, y_bar: object) -> tuple[Any, ...]:
+        cotangents = self.pullback(y_bar)[: self.count]
+        return cotangents + (NoTangent(),) * (self.count - len(cotangents))
+
+
+def _no_derivative(y_bar: object) -> tuple[Any, ...]:
+    return ()
+
+
+def _check_hashable(f: Any) -> None:
+    try:
+        hash(f)
+    except TypeError:
+        raise TypeError(f"{type(f).__name__} objects are unhashable, so {f!r} cannot be given a rule") from None
+
+
+rrule = ReverseRules()
+
+
+def non_differentiable(*callables: Any) -> None:
+    """Declare that the results of these callables carry no derivative, whatever they are called with."""
+    rrule.non_differentiable(*callables)
+
+
+def is_non_differentiable(f: Any) -> bool:
+    """Whether `f` was declared `non_differentiable`."""
+    return rrule.is_non_differentiable(f)
+
+
+def method_rule(cls: type, name: str) -> Rule | None:
+    """The rule for calling the method `name` of instances of `cls`: that of the unbound method `cls.name`, whose first
+    argument is the instance."""
+    return rrule.find(getattr(cls, name, None), (cls,))
+
+
+_attribute_rules: dict[tuple[type, str], Rule] = {}
+_inert_attributes: set[tuple[type, str]] = set()
+
+
+def attribute_rule(cls: type, name: str) -> Callable[[_AnyRule], _AnyRule]:
+    """Declare the decorated function, of one argument, as the rule for reading the attribute `name` of a `cls`."""
+
+    def declare(rule: _AnyRule) -> _AnyRule:
+        _attribute_rules[cls, name] = rule
+        _inert_attributes.discard((cls, name))
+        rrule.version += 1
+        return rule
+
+    return declare
+
+
+def find_attribute_rule(cls: type, name: str) -> Rule | None:
+    """The rule for reading the attribute `name` of a `cls`, own or inherited."""
+    for base in cls.__mro__:
+        if (base, name) in _attribute_rules:
+            return _attribute_rules[base, name]
+    return None
+
+
+def mark_inert_attribute(cls: type, *names: str) -> None:
+    """Declare that these attributes of a `cls` carry no derivative."""
+    _inert_attributes.update((cls, name) for name in names)
+    rrule.version += 1
+
+
+def is_inert_attribute(cls: type, name: str) -> bool:
+    """Whether the attribute `name` of a `cls` was declared, here or on a base class, to carry no derivative."""
+    return any((base, name) in _inert_attributes for base in cls.__mro__)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """One call of a callable that has a rule: a case of the tests."""
+
+    f: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+    def __str__(self) -> str:
+        return self.id
+
+
+_examples: list[Example] = []
+_numbers: dict[int, Iterator[int]] = {}
+
+
+def example(f: Any, /, *args: Any, **kwargs: Any) -> None:
+    """Record the call `f(*args, **kwargs)` as a test case of the rule of `f`."""
+    owner = getattr(f, "__objclass__", None)
+    module = owner.__name__ if owner is not None else getattr(f, "__module__", None) or type(f).__module__
+    number = next(_numbers.setdefault(id(f), itertools.count()))
+    _examples.append(Example(f, args, kwargs, f"{module}.{getattr(f, '__name__', f)}-{number}"))
+
+
+def examples(f: Any, /, *argument_tuples: tuple[Any, ...], **common_kwargs: Any) -> None:
+    """Record one test case of the rule of `f` per tuple of positional arguments."""
+    for args in argument_tuples:
+        example(f, *args, **common_kwargs)
+
+
+def all_examples() -> list[Example]:
+    """Every recorded test case, in the order of registration."""
+    return list(_examples)

@@ -1,0 +1,288 @@
+"""NumPy's functions that move entries without changing or losing any: the pullback moves them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.types import NoTangent
+
+_VECTOR = np.arange(1.0, 7.0)
+_TABLE = np.arange(1.0, 7.0).reshape(2, 3)
+_STACK = np.arange(1.0, 13.0).reshape(2, 3, 2)
+_COMPLEX = _TABLE + 1j
+
+
+@rrule.register(np.reshape)
+def reshape_rrule(a, /, shape, order="C"):
+    """a_bar = y_bar in a's shape."""
+
+    def reshape_pullback(y_bar):
+        return NoTangent(), reshape_bar(y_bar, a, order)
+
+    return np.reshape(a, shape, order=order), reshape_pullback
+
+
+@rrule.register(np.ravel)
+def ravel_rrule(a, order="C"):
+    """a_bar = y_bar in a's shape."""
+
+    def ravel_pullback(y_bar):
+        return NoTangent(), reshape_bar(y_bar, a, order)
+
+    return np.ravel(a, order=order), ravel_pullback
+
+
+def reshape_bar(y_bar: Any, a: Any, order: str) -> Any:
+    """The cotangent of an array whose entries were read in C or Fortran order; other orders depend on the strides."""
+    if order not in ("C", "F"):
+        raise MissingRuleError(f"reshaping in the order {order!r}", None, 'Use order="C" or order="F".')
+    return np.reshape(y_bar, np.shape(a), order=order)
+
+
+examples(np.reshape, (_TABLE, (3, 2)), (_TABLE, 6), (_STACK, (3, -1)), (2.5, (1, 1)), (_COMPLEX, -1))
+example(np.reshape, _TABLE, (3, 2), order="F")
+examples(np.ravel, (_TABLE,), (_STACK,), (2.5,))
+example(np.ravel, _TABLE, order="F")
+
+
+@rrule.register(np.transpose)
+def transpose_rrule(a, axes=None):
+    """a_bar = y_bar with its axes put back."""
+
+    def transpose_pullback(y_bar):
+        return NoTangent(), transpose_bar(y_bar, axes)
+
+    return np.transpose(a, axes), transpose_pullback
+
+
+def transpose_bar(y_bar: Any, axes: Any) -> Any:
+    """`y_bar` with its axes in the order they had before `np.transpose(a, axes)`."""
+    if axes is None:
+        return np.transpose(y_bar)
+    return np.transpose(y_bar, np.argsort([axis % np.ndim(y_bar) for axis in axes]))
+
+
+examples(np.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, (-1, 0, 1)), (_VECTOR,), (2.5,))
+
+
+@rrule.register(np.swapaxes)
+def swapaxes_rrule(a, axis1, axis2):
+    """a_bar = y_bar with the same axes swapped."""
+
+    def swapaxes_pullback(y_bar):
+        return NoTangent(), np.swapaxes(y_bar, axis1, axis2)
+
+    return np.swapaxes(a, axis1, axis2), swapaxes_pullback
+
+
+@rrule.register(np.moveaxis)
+def moveaxis_rrule(a, source, destination):
+    """a_bar = y_bar with the axes moved back."""
+
+    def moveaxis_pullback(y_bar):
+        return NoTangent(), np.moveaxis(y_bar, destination, source)
+
+    return np.moveaxis(a, source, destination), moveaxis_pullback
+
+
+examples(np.swapaxes, (_TABLE, 0, 1), (_STACK, 0, -1))
+examples(np.moveaxis, (_STACK, 0, -1), (_STACK, (0, 1), (2, 0)))
+
+
+@rrule.register(np.expand_dims)
+def expand_dims_rrule(a, axis):
+    """a_bar = y_bar in a's shape."""
+
+    def expand_dims_pullback(y_bar):
+        return NoTangent(), np.reshape(y_bar, np.shape(a))
+
+    return np.expand_dims(a, axis), expand_dims_pullback
+
+
+@rrule.register(np.squeeze)
+def squeeze_rrule(a, axis=None):
+    """a_bar = y_bar in a's shape."""
+
+    def squeeze_pullback(y_bar):
+        return NoTangent(), np.reshape(y_bar, np.shape(a))
+
+    return np.squeeze(a, axis), squeeze_pullback
+
+
+@rrule.register(np.atleast_1d, arity=1)
+def atleast_1d_rrule(a):
+    """a_bar = y_bar in a's shape."""
+
+    def atleast_1d_pullback(y_bar):
+        return NoTangent(), np.reshape(y_bar, np.shape(a))
+
+    return np.atleast_1d(a), atleast_1d_pullback
+
+
+@rrule.register(np.atleast_2d, arity=1)
+def atleast_2d_rrule(a):
+    """a_bar = y_bar in a's shape."""
+
+    def atleast_2d_pullback(y_bar):
+        return NoTangent(), np.reshape(y_bar, np.shape(a))
+
+    return np.atleast_2d(a), atleast_2d_pullback
+
+
+@rrule.register(np.atleast_3d, arity=1)
+def atleast_3d_rrule(a):
+    """a_bar = y_bar in a's shape."""
+
+    def atleast_3d_pullback(y_bar):
+        return NoTangent(), np.reshape(y_bar, np.shape(a))
+
+    return np.atleast_3d(a), atleast_3d_pullback
+
+
+examples(np.expand_dims, (_VECTOR, 0), (_TABLE, (0, -1)), (2.5, 0))
+examples(np.squeeze, (_TABLE[None],), (_TABLE[:, None, :], 1), (np.ones((1, 1)),))
+for _promotion in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    examples(_promotion, (2.5,), (_VECTOR,), (_TABLE,), (_STACK,))
+
+
+@rrule.register(np.broadcast_to)
+def broadcast_to_rrule(array, shape):
+    """array_bar = y_bar summed over the axes along which the array was repeated."""
+
+    def broadcast_to_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar, array)
+
+    return np.broadcast_to(array, shape), broadcast_to_pullback
+
+
+examples(np.broadcast_to, (2.5, (2, 3)), (_TABLE, (4, 2, 3)), (_TABLE[:, :1], (2, 3)))
+
+
+@rrule.register(np.flip)
+def flip_rrule(m, axis=None):
+    """m_bar = y_bar, flipped again."""
+
+    def flip_pullback(y_bar):
+        return NoTangent(), np.flip(y_bar, axis)
+
+    return np.flip(m, axis), flip_pullback
+
+
+@rrule.register(np.fliplr)
+def fliplr_rrule(m):
+    """m_bar = y_bar, flipped again."""
+
+    def fliplr_pullback(y_bar):
+        return NoTangent(), np.fliplr(y_bar)
+
+    return np.fliplr(m), fliplr_pullback
+
+
+@rrule.register(np.flipud)
+def flipud_rrule(m):
+    """m_bar = y_bar, flipped again."""
+
+    def flipud_pullback(y_bar):
+        return NoTangent(), np.flipud(y_bar)
+
+    return np.flipud(m), flipud_pullback
+
+
+@rrule.register(np.rot90)
+def rot90_rrule(m, k=1, axes=(0, 1)):
+    """m_bar = y_bar, turned back."""
+
+    def rot90_pullback(y_bar):
+        return NoTangent(), np.rot90(y_bar, -k, axes)
+
+    return np.rot90(m, k, axes), rot90_pullback
+
+
+@rrule.register(np.roll)
+def roll_rrule(a, shift, axis=None):
+    """a_bar = y_bar, rolled back."""
+
+    def roll_pullback(y_bar):
+        return NoTangent(), np.roll(y_bar, np.negative(shift), axis)
+
+    return np.roll(a, shift, axis), roll_pullback
+
+
+examples(np.flip, (_VECTOR,), (_TABLE,), (_STACK, 1), (_STACK, (0, 2)))
+examples(np.fliplr, (_TABLE,))
+examples(np.flipud, (_TABLE,), (_VECTOR,))
+examples(np.rot90, (_TABLE,), (_TABLE, 2), (_STACK, 3, (1, 2)))
+examples(np.roll, (_VECTOR, 2), (_TABLE, 1), (_TABLE, -1, 1), (_STACK, (1, 2), (0, 1)))
+
+
+@rrule.register(np.repeat)
+def repeat_rrule(a, repeats, axis=None):
+    """a_bar = for each entry the sum of y_bar over its repetitions."""
+
+    def repeat_pullback(y_bar):
+        return NoTangent(), repeat_bar(y_bar, a, repeats, axis)
+
+    return np.repeat(a, repeats, axis), repeat_pullback
+
+
+def repeat_bar(y_bar: Any, a: Any, repeats: Any, axis: int | None) -> Any:
+    """The cotangent of a under np.repeat. Counts of zero leave an entry out."""
+    along = 0 if axis is None else axis
+    entries = np.moveaxis(np.ravel(a) if axis is None else np.asarray(a), along, 0)
+    sums = np.zeros(entries.shape, np.result_type(y_bar))
+    np.add.at(sums, np.repeat(np.arange(len(entries)), repeats), np.moveaxis(y_bar, along, 0))
+    return np.reshape(np.moveaxis(sums, 0, along), np.shape(a))
+
+
+@rrule.register(np.tile)
+def tile_rrule(A, reps):
+    """A_bar = the sum of y_bar over the tiles."""
+
+    def tile_pullback(y_bar):
+        return NoTangent(), tile_bar(y_bar, A, reps)
+
+    return np.tile(A, reps), tile_pullback
+
+
+def tile_bar(y_bar: Any, a: Any, reps: Any) -> Any:
+    """The cotangent of a under np.tile: each axis of y_bar is split into tiles and their entries."""
+    counts = tuple(np.atleast_1d(reps).tolist())
+    rank = max(len(counts), np.ndim(a))
+    counts = (1,) * (rank - len(counts)) + counts
+    sizes = (1,) * (rank - np.ndim(a)) + np.shape(a)
+    tiles = np.reshape(y_bar, [size for pair in zip(counts, sizes, strict=True) for size in pair])
+    return np.reshape(np.sum(tiles, axis=tuple(range(0, 2 * rank, 2))), np.shape(a))
+
+
+examples(np.repeat, (_VECTOR, 3), (_TABLE, 2), (_TABLE, 2, 0), (_TABLE, np.array([1, 0, 3]), 1), (2.5, 4), (_STACK, 2, -1))
+examples(np.tile, (_VECTOR, 2), (_TABLE, (2, 1)), (_TABLE, (2, 1, 3)), (2.5, 3), (_STACK, 2))
+
+
+@rrule.register(np.pad)
+def pad_rrule(array, pad_width, mode="constant"):
+    """array_bar = the inner part of y_bar; only for padding with zeros."""
+
+    def pad_pullback(y_bar):
+        return NoTangent(), pad_bar(y_bar, array, pad_width, mode)
+
+    return np.pad(array, pad_width, mode), pad_pullback
+
+
+def pad_bar(y_bar: Any, array: Any, pad_width: Any, mode: str) -> Any:
+    """The cotangent of an array that was padded with zeros."""
+    if mode != "constant":
+        raise MissingRuleError(f"np.pad with mode {mode!r}", None, "Build the border with indexing and np.concatenate.")
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(axis, pad_width.get(axis - np.ndim(array), 0)) for axis in range(np.ndim(array))]
+        pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]
+    before = np.broadcast_to(pad_width, (np.ndim(array), 2))[:, 0]
+    inner = tuple(slice(start, start + size) for start, size in zip(before.tolist(), np.shape(array), strict=True))
+    return y_bar[inner]
+
+
+examples(np.pad, (_VECTOR, 2), (_VECTOR, (1, 2)), (_TABLE, ((1, 0), (2, 3))), (_STACK, 1))

@@ -1,0 +1,143 @@
+"""NumPy's variance, standard deviation, weighted average and median."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.tangents.arithmetic import divide, unbroadcast
+from microgradpy.tangents.linear import expand_reduced, reduced_count
+from microgradpy.tangents.types import NoTangent
+
+_VECTOR = np.array([0.7, -1.4, 2.2])
+_TABLE = np.array([[0.9, 2.1, -0.6, 1.3], [1.8, -1.1, 0.3, -0.4]])
+_STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
+_COMPLEX = np.array([[0.5 + 0.3j, -0.7 + 0.6j], [0.2 - 0.9j, 1.1 + 0.1j]])
+_SHAPES = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, (0, 2)), (_COMPLEX, 0))
+
+
+@rrule.register(np.var)
+def var_rrule(a, axis=None, *, ddof=0, keepdims=False):
+    """a_bar = y_bar * 2 (a - mean) / (n - ddof), for n entries in a mean."""
+
+    def var_pullback(y_bar):
+        return NoTangent(), var_bar(y_bar, a, axis, ddof, keepdims)
+
+    return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims), var_pullback
+
+
+def var_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its variance."""
+    deviation = a - np.mean(a, axis=axis, keepdims=True)
+    with np.errstate(all="ignore"):
+        scale = divide(2.0 * y_bar, reduced_count(a, axis) - ddof)
+        return expand_reduced(scale, a, axis, keepdims) * deviation
+
+
+@rrule.register(np.std)
+def std_rrule(a, axis=None, *, ddof=0, keepdims=False):
+    """a_bar = y_bar * (a - mean) / ((n - ddof) y), and 0 where y = 0."""
+    y = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
+
+    def std_pullback(y_bar):
+        return NoTangent(), std_bar(y_bar, a, y, axis, ddof, keepdims)
+
+    return y, std_pullback
+
+
+def std_bar(y_bar: Any, a: Any, y: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its standard deviation y."""
+    return var_bar(np.where(np.equal(y, 0.0), 0.0, divide(0.5 * y_bar, y)), a, axis, ddof, keepdims)
+
+
+for _spread in (np.var, np.std):
+    examples(_spread, *_SHAPES)
+    examples(_spread, *_SHAPES, keepdims=True)
+    examples(_spread, (_TABLE,), (_TABLE, 1), ddof=1)
+
+
+@rrule.register(np.average)
+def average_rrule(a, axis=None, weights=None, *, keepdims=False):
+    """y = sum(w a) / sum(w): a_bar = y_bar * w / sum(w), w_bar = y_bar * (a - y) / sum(w)."""
+    y = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
+
+    def average_pullback(y_bar):
+        return (
+            NoTangent(),
+            average_bar(y_bar, a, axis, weights, keepdims),
+            NoTangent(),
+            average_weights_bar(y_bar, a, y, axis, weights, keepdims),
+        )
+
+    return y, average_pullback
+
+
+def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its weighted average."""
+    if weights is None:
+        return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
+    w = _spread_weights(a, axis, weights)
+    return unbroadcast(expand_reduced(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
+
+
+def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
+    """The cotangent of the weights of a weighted average y."""
+    if weights is None:
+        return None
+    w = _spread_weights(a, axis, weights)
+    deviation = np.conj(a - expand_reduced(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True)
+    w_bar = expand_reduced(y_bar, a, axis, keepdims) * deviation
+    if np.shape(weights) != np.shape(a):
+        w_bar = np.sum(w_bar, axis=tuple(i for i in range(np.ndim(a)) if i not in _axes(a, axis)))
+        w_bar = np.transpose(w_bar, np.argsort(np.argsort(_axes(a, axis))))
+    return unbroadcast(w_bar, weights)
+
+
+def _axes(a: Any, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(np.ndim(a)))
+    return tuple(one % np.ndim(a) for one in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def _spread_weights(a: Any, axis: Any, weights: Any) -> np.ndarray:
+    """The weights in a's shape: they may be given along the averaged axes only, in the order of `axis`."""
+    w = np.asarray(weights)
+    if w.shape != np.shape(a):
+        axes = _axes(a, axis)
+        w = np.expand_dims(np.transpose(w, np.argsort(axes)), tuple(i for i in range(np.ndim(a)) if i not in axes))
+    return np.broadcast_to(w, np.shape(a))
+
+
+_WEIGHTS = np.array([0.3, 1.1, 0.6])
+examples(np.average, *_SHAPES, (_VECTOR, None, _WEIGHTS), (_TABLE, None, np.abs(_TABLE)), (_STACK, 1, _WEIGHTS))
+example(np.average, _STACK, (2, 1), np.outer([0.4, 1.5], _WEIGHTS), keepdims=True)
+
+
+@rrule.register(np.median)
+def median_rrule(a, axis=None, *, keepdims=False):
+    """y_bar goes to the entry in the middle, or half each to the two entries there."""
+
+    def median_pullback(y_bar):
+        return NoTangent(), median_bar(y_bar, a, axis, keepdims)
+
+    return np.median(a, axis=axis, keepdims=keepdims), median_pullback
+
+
+def median_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """The cotangent of a under its median."""
+    if np.ndim(a) == 0:
+        return y_bar
+    axes = _axes(a, axis)
+    last = range(np.ndim(a) - len(axes), np.ndim(a))
+    moved = np.moveaxis(a, axes, last)
+    rows = moved.reshape(*moved.shape[: np.ndim(a) - len(axes)], -1)
+    order, count = np.argsort(rows, axis=-1), rows.shape[-1]
+    shares = np.zeros(rows.shape)
+    np.put_along_axis(shares, order[..., (count - 1) // 2 : count // 2 + 1], 1.0 if count % 2 else 0.5, axis=-1)
+    return expand_reduced(y_bar, a, axis, keepdims) * np.moveaxis(shares.reshape(moved.shape), last, axes)
+
+
+examples(np.median, *_SHAPES[:-1], (0.6,))
+examples(np.median, *_SHAPES[:-1], keepdims=True)

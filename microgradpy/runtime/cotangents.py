@@ -1,0 +1,137 @@
+"""What generated adjoints call where the structure of a value is known only at run time."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
+from microgradpy.tangents.arithmetic import add_item, stack_items, zero_cotangent
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+def or_zero(x_bar: Any, x: Any) -> Any:
+    """`x_bar`, or a zero cotangent of `x` if it is None. A tuple's missing items are filled too."""
+    if is_structural_zero(x_bar):
+        return tuple(map(or_zero, [None] * len(x), x)) if type(x) is tuple else zero_cotangent(x)
+    if type(x) is tuple and type(x_bar) is tuple and any(map(is_structural_zero, x_bar)):
+        return tuple(map(or_zero, x_bar, x))
+    return x_bar
+
+
+def cotangent_item(x_bar: Any, key: Any) -> Any:
+    """The cotangent of item `key` of a container with cotangent `x_bar`; None if it has none."""
+    if is_structural_zero(x_bar):
+        return None
+    if isinstance(x_bar, dict | Tangent):
+        return x_bar.get(key)
+    return x_bar[key]
+
+
+def cotangent_item_unless(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:
+    """The same for a dict display, where a later equal key has taken the place."""
+    return None if key in later else cotangent_item(x_bar, key)
+
+
+def cotangent_field(x_bar: Any, name: str) -> Any:
+    """The cotangent of field `name` of an object, closure or method."""
+    if is_structural_zero(x_bar):
+        return None
+    if not isinstance(x_bar, Tangent):
+        raise MissingRuleError(
+            f"a pullback gave a {type(x_bar).__name__} as cotangent of a function", None, "Return a Tangent or NoTangent()."
+        )
+    return x_bar.get(name)
+
+
+def from_items(x: Any, items: tuple[Any, ...]) -> Any:
+    """The cotangent of `x`, which was unpacked, from those of its items."""
+    if all(map(is_structural_zero, items)):
+        return None
+    if isinstance(x, np.ndarray):
+        return stack_items(x, items)
+    if isinstance(x, list):
+        return list(items)
+    if isinstance(x, tuple):
+        return items
+    if isinstance(x, dict | str | range | set):
+        return None
+    raise MissingRuleError(
+        f"a {type(x).__name__} of differentiated values was unpacked", None, "Make a tuple or list of it first."
+    )
+
+
+def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
+    """`x_bar` (owned by the caller) with the cotangent `d` of the item that an iteration over `x` gave at `position`."""
+    if is_structural_zero(d) or isinstance(x, dict | str | bytes | range | set | frozenset):
+        return x_bar  # keys, characters and integers carry no derivative
+    if isinstance(x, np.ndarray | list | tuple):
+        return add_item(x_bar, x, position, d)
+    raise MissingRuleError(
+        f"a loop ran over a {type(x).__name__} of differentiated values", None, "Loop over a list, tuple or array."
+    )
+
+
+def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
+    """The cotangent of `x` from that of its attribute `name`."""
+    if is_structural_zero(d):
+        return None
+    for cls in type(x).__mro__:
+        if is_inert_attribute(cls, name):
+            return None
+    rule = find_attribute_rule(type(x), name)
+    if rule is not None:
+        return rule(x)[1](d)[-1]
+    if isinstance(x, int | float | complex | np.generic | np.ndarray | list | tuple | dict) and not _has_field(x, name):
+        return _method_cotangent(x, name, d)
+    if isinstance(x, types.ModuleType | type):
+        return None
+    if _has_field(x, name):
+        return Tangent(type(x), {name: d})
+    static = _static_attribute(type(x), name)
+    if isinstance(static, types.FunctionType):
+        return cotangent_field(d, "__self__")
+    if isinstance(static, staticmethod | classmethod):
+        return None
+    if static is _MISSING or hasattr(type(static), "__get__"):
+        raise MissingRuleError(
+            f"attribute {name!r} of a {type(x).__name__} is computed (a property or __getattr__)",
+            None,
+            "Call a method instead, or read the fields it is computed from.",
+        )
+    return Tangent(type(x), {name: d})
+
+
+def _method_cotangent(x: Any, name: str, d: Any) -> Any:
+    if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
+        items: list[Any] = [None] * len(x)
+        items[x._fields.index(name)] = d
+        return tuple(items)
+    if isinstance(x, int | float) and name in ("real",):
+        return d
+    if isinstance(d, Tangent):
+        return d.get("__self__")
+    raise MissingRuleError(
+        f"no rule for attribute {name!r} of a {type(x).__name__}",
+        None,
+        f"Declare one with @attribute_rule({type(x).__name__}, {name!r}).",
+    )
+
+
+def _has_field(x: Any, name: str) -> bool:
+    if name in getattr(x, "__dict__", ()):
+        return True
+    return any(name == slot or name in slot for slot in (getattr(c, "__slots__", ()) for c in type(x).__mro__) if slot)
+
+
+_MISSING = object()
+
+
+def _static_attribute(cls: type, name: str) -> Any:
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return _MISSING

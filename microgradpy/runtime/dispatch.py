@@ -1,0 +1,313 @@
+"""Choosing the derivative of a call at run time, by what the callee is.
+
+`resolve(f, args, kwargs)` computes `f(*args, **kwargs)` and returns it with its pullback. A function with source goes to
+the compiler, which installs its entry here, so that recursion runs by value and not by import.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
+from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
+from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.cotangents import cotangent_item
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.opaque import call_unchanged
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments."""
+
+    function: Any
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+
+
+Back = Callable[[Any], Bars]
+Wanted = tuple[bool, ...] | None
+
+
+class Entry(Protocol):
+    """The compiler's entry: differentiate a Python function through its own source."""
+
+    def __call__(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        wanted: Wanted,
+        keywords_wanted: bool,
+    ) -> tuple[Any, Back]: ...
+
+
+_entry: list[Entry] = []
+
+
+def install(entry: Entry) -> None:
+    """Called once by the compiler."""
+    _entry[:] = [entry]
+
+
+def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`(y, back)`; `back(y_bar)` returns the cotangents of `f` and of each positional argument, None where zero."""
+    y, back = resolve(f, args, kwargs, keywords_wanted=False)
+
+    def pullback(y_bar: Any) -> tuple[Any, ...]:
+        if is_structural_zero(y_bar):
+            return (None,) * (1 + len(args))
+        bars = back(y_bar)
+        return (bars.function, *bars.arguments)
+
+    return y, pullback
+
+
+def pullback_of_packed(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, Any, Any]]]:
+    """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
+    y, back = resolve(f, tuple(args), dict(kwargs))
+
+    def pullback(y_bar: Any) -> tuple[Any, Any, Any]:
+        if is_structural_zero(y_bar):
+            return (None, None, None)
+        bars = back(y_bar)
+        return bars.function, bars.arguments, dict(bars.keywords)
+
+    return y, pullback
+
+
+def resolve(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, *, keywords_wanted: bool = True
+) -> tuple[Any, Back]:
+    """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
+    given)."""
+    if rrule.has(f):
+        return _by_rule(f, args, kwargs, keywords_wanted)
+    if is_non_differentiable(f):
+        return f(*args, **kwargs), _nothing(len(args))
+    match f:
+        case types.FunctionType():
+            if f in NESTED_DIFFERENTIATION:
+                raise _nested(f)
+            return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+        case types.MethodType():
+            return _by_method(f, args, kwargs, wanted, keywords_wanted)
+        case functools.partial():
+            return _by_partial(f, args, kwargs)
+        case types.BuiltinFunctionType() if not isinstance(f.__self__, types.ModuleType | types.NoneType):
+            return _by_builtin_method(f, args, kwargs, keywords_wanted)
+        case type() if issubclass(f, tuple) and hasattr(f, "_fields"):
+            return f(*args, **kwargs), _named_tuple_back(f, len(args), tuple(kwargs))
+    call = getattr(type(f), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
+    return _opaque(f, args, kwargs)
+
+
+def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> tuple[Any, Back]:
+    rule = rrule.find(f, tuple(map(type, args)))
+    if rule is None:
+        return _opaque(f, args, kwargs)
+    names: list[str] = []
+    if kwargs:
+        args, kwargs, names = _positional(f, rule, args, kwargs, keywords_wanted)
+    count = len(args)
+    y, pullback = rule(*args, **kwargs)
+
+    def back(y_bar: Any) -> Bars:
+        if is_structural_zero(y_bar):
+            return Bars(None, (None,) * (count - len(names)), {})
+        own, *bars = pullback(y_bar)
+        bars = [None if is_structural_zero(bar) else bar for bar in bars] + [None] * (count - len(bars))
+        split = count - len(names)
+        own = None if is_structural_zero(own) else own
+        return Bars(own, tuple(bars[:split]), dict(zip(names, bars[split:], strict=False)))
+
+    return y, back
+
+
+def _positional(
+    f: Any, rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
+) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
+    """Keyword arguments that the rule takes by position become positional, so that they have a cotangent."""
+    try:
+        signature = inspect.signature(rule)
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        f(*args, **kwargs)  # if the call itself is wrong, the user sees its own error
+        name = getattr(f, "__name__", repr(f))
+        raise MissingRuleError(
+            f"the rule of {name} does not take these arguments ({error})", None, "Write the call without them."
+        ) from None
+    names = []
+    for parameter in list(signature.parameters.values())[len(args) :]:
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name not in kwargs:
+            break
+        names.append(parameter.name)
+    extended = (*args, *(kwargs[name] for name in names))
+    rest = {name: value for name, value in kwargs.items() if name not in names}
+    if keywords_wanted and any(isinstance(value, float) for value in rest.values()):
+        raise MissingRuleError(
+            f"a keyword argument of {getattr(f, '__name__', f)} may be differentiated", None, "Give it by position."
+        )
+    return extended, rest, names
+
+
+def _by_method(
+    f: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    inner = None if wanted is None else (True, *wanted)
+    y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted=keywords_wanted)
+
+    def method_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        own, *rest = bars.arguments
+        return Bars(_field(f, "__self__", own), tuple(rest), bars.keywords)
+
+    return y, method_back
+
+
+def _by_builtin_method(
+    f: types.BuiltinFunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
+) -> tuple[Any, Back]:
+    owner = f.__self__
+    for cls in type(owner).__mro__:
+        if f.__name__ in MUTATING_METHODS.get(cls, ()):
+            raise MutationError(
+                f"{cls.__name__}.{f.__name__} writes in place", None, "Build a new value instead of writing into this one."
+            )
+    unbound = getattr(type(owner), f.__name__, None)
+    if is_non_differentiable(unbound) or is_non_differentiable(f):
+        return f(*args, **kwargs), _nothing(len(args))
+    if unbound is None or not rrule.has(unbound):
+        return _opaque(f, args, kwargs)
+    y, back = _by_rule(unbound, (owner, *args), kwargs, keywords_wanted)
+
+    def method_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        own, *rest = bars.arguments
+        return Bars(_field(f, "__self__", own), tuple(rest), bars.keywords)
+
+    return y, method_back
+
+
+def _field(f: Any, name: str, bar: Any) -> Tangent | None:
+    return None if is_structural_zero(bar) else Tangent(type(f), {name: bar})
+
+
+def _by_partial(f: functools.partial[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    fixed = len(f.args)
+    y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
+
+    def partial_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        fields: dict[str, Any] = {}
+        if bars.function is not None:
+            fields["func"] = bars.function
+        if any(bar is not None for bar in bars.arguments[:fixed]):
+            fields["args"] = tuple(bars.arguments[:fixed])
+        own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs and bar is not None}
+        if own:
+            fields["keywords"] = own
+        rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
+        return Bars(Tangent(type(f), fields) if fields else None, tuple(bars.arguments[fixed:]), rest)
+
+    return y, partial_back
+
+
+def _named_tuple_back(cls: Any, count: int, names: tuple[str, ...]) -> Back:
+    fields = cls._fields
+
+    def back(y_bar: Any) -> Bars:
+        arguments = tuple(cotangent_item(y_bar, index) for index in range(count))
+        return Bars(None, arguments, {name: cotangent_item(y_bar, fields.index(name)) for name in names})
+
+    return back
+
+
+def _by_callable_object(
+    f: Any,
+    call: types.FunctionType,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: Wanted,
+    keywords_wanted: bool,
+) -> tuple[Any, Back]:
+    inner = None if wanted is None else (True, *wanted)
+    y, back = resolve(call, (f, *args), kwargs, inner, keywords_wanted=keywords_wanted)
+
+    def object_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        own, *rest = bars.arguments
+        return Bars(own, tuple(rest), bars.keywords)
+
+    return y, object_back
+
+
+def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
+    """A callee that is neither known nor readable: called if it gets nothing that may be differentiated."""
+    if f in NESTED_DIFFERENTIATION:
+        raise _nested(f)
+    owner = getattr(f, "__self__", None)
+    owners = () if isinstance(owner, types.ModuleType) else (owner,)
+    if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
+        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f))
+        if isinstance(f, type):
+            raise MissingRuleError(
+                f"the constructor {name} was reached with differentiated data",
+                None,
+                f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
+            )
+        raise MissingRuleError(
+            f"no rule for {name}, which has no readable source, and it was reached with differentiated data",
+            None,
+            f"Declare one:\n    @rrule.register({name})\n    def {name.rpartition('.')[2]}_rrule(x):\n"
+            f"        return {name}(x), lambda y_bar: (NoTangent(), ...)",
+        )
+    return call_unchanged("", f, *args, **kwargs), _nothing(len(args))
+
+
+def _nested(f: Any) -> DifferentiationError:
+    return UnsupportedSyntaxError(
+        f"{f.__name__} was called inside differentiated code",
+        None,
+        "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
+    )
+
+
+def _nothing(count: int) -> Back:
+    return lambda y_bar: Bars(None, (None,) * count, {})
+
+
+def may_be_active(value: Any, depth: int = 3) -> bool:
+    """Whether a value may carry a derivative, as far as a look at it tells."""
+    if carries_nothing(value_kind(value)):
+        return False
+    if depth and type(value) in (list, tuple):
+        return any(may_be_active(item, depth - 1) for item in value)
+    if depth and type(value) is dict:
+        return any(may_be_active(item, depth - 1) for item in value.values())
+    return True
+
+
+def value_kind(value: Any) -> Any:
+    """The kind of an argument. Functions without fields, modules and classes carry no derivative."""
+    kind = kind_of(value)
+    if isinstance(value, types.FunctionType):
+        return Inert("function") if value.__closure__ is None else kind
+    if isinstance(value, type | types.ModuleType):
+        return Inert(type(value).__name__)
+    if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType | types.NoneType):
+        return Inert("function")
+    return kind
+

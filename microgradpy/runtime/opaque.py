@@ -1,0 +1,82 @@
+"""Calls that no derivative flows through, and refusals that are raised where they are reached."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from microgradpy.errors import MutationError, UnsupportedSyntaxError
+from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.rules.registry import is_non_differentiable, rrule
+
+
+def refuse_syntax(found: str, place: str, remedy: str) -> NoReturn:
+    """Raised where the user's program reaches what cannot be differentiated."""
+    raise UnsupportedSyntaxError(found, place, remedy)
+
+
+def refuse_mutation(found: str, place: str, remedy: str) -> NoReturn:
+    """Raised where the user's program writes in place."""
+    raise MutationError(found, place, remedy)
+
+
+_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), np.generic)
+
+
+def check_immutable(x: object, place: str) -> None:
+    """`x += y` makes a new value only if `x` is immutable; anything else may be written in place, and is refused."""
+    if not isinstance(x, _IMMUTABLE):
+        raise MutationError(
+            f"an augmented assignment writes into a {type(x).__name__} in place",
+            place,
+            "Write it as `x = x + y`, which makes a new value.",
+        )
+
+
+def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, because
+    what was read from there before may have been kept for the reverse pass."""
+    _refuse_mutating_method(place, f)
+    if is_non_differentiable(f) or rrule.has(f):
+        return f(*args, **kwargs)
+    given = (*args, *kwargs.values(), getattr(f, "__self__", None))
+    before = [(value, _snapshot(value)) for value in given if isinstance(value, np.ndarray | list | dict | set)]
+    result = f(*args, **kwargs)
+    for value, snapshot in before:
+        if not _is_same(value, snapshot):
+            name = getattr(f, "__name__", type(f).__name__)
+            raise MutationError(
+                f"{name} wrote into a {type(value).__name__} it was given",
+                place,
+                "Give it a copy, or return a new value.",
+            )
+    return result
+
+
+def _refuse_mutating_method(place: str, f: object) -> None:
+    if isinstance(f, types.BuiltinMethodType) and not isinstance(f.__self__, types.ModuleType):
+        for cls in type(f.__self__).__mro__:
+            if f.__name__ in MUTATING_METHODS.get(cls, ()):
+                raise MutationError(
+                    f"{cls.__name__}.{f.__name__} writes in place",
+                    place,
+                    "Build a new value instead of writing into this one.",
+                )
+
+
+def _snapshot(value: Any) -> Any:
+    return value.copy()
+
+
+def _is_same(value: Any, snapshot: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.shape == snapshot.shape and value.tobytes() == snapshot.tobytes()
+    if isinstance(value, set):
+        return bool(value == snapshot)
+    if len(value) != len(snapshot):
+        return False
+    pairs = zip(value, snapshot, strict=True) if isinstance(value, list) else ((value.get(k), snapshot[k]) for k in snapshot)
+    return all(a is b for a, b in pairs)

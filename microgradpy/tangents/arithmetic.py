@@ -1,0 +1,247 @@
+"""Arithmetic on cotangents: what rules and generated code call.
+
+`None` (and `NoTangent()`, `ZeroTangent()`) is the structural zero. Nothing here changes an argument, except `add_item`,
+whose first argument belongs to the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import CotangentShapeError, MissingRuleError
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+
+__all__ = [
+    "accumulate",
+    "add_item",
+    "conj",
+    "divide",
+    "field_cotangent",
+    "item_cotangent",
+    "own",
+    "real_like",
+    "unbroadcast",
+    "zero_cotangent",
+]
+
+_BASIC_INDICES = (int, slice, EllipsisType, type(None), np.integer)
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate: `x` itself if it is real. A list or tuple of numbers counts as an array."""
+    if isinstance(x, complex | np.complexfloating):
+        return x.conjugate()
+    if isinstance(x, list | tuple):
+        x = np.asarray(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind == "c":
+        return np.conjugate(x)
+    return x
+
+
+def divide(a: Any, b: Any) -> Any:
+    """a / b as IEEE 754 has it (1/0 = inf, 0/0 = nan), for numbers and arrays: neither raises nor warns."""
+    if type(a) is float and (type(b) is float or type(b) is int):
+        if b:
+            return a / b
+        return math.copysign(math.inf, a) * math.copysign(1.0, b) if a and a == a else math.nan
+    return _divide_silently(a, b)
+
+
+def _divide_silently(a: Any, b: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.divide(a, b)
+
+
+def zero_cotangent(x: Any) -> Any:
+    """The zero to start a sum of cotangents of `x` with: 0.0 for a real number (0j for a complex one, `np.float32(0)` for
+    a float32), zeros for an array (float64 for integers), and None for everything else."""
+    if type(x) is float:
+        return 0.0
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" else None
+    if isinstance(x, bool):
+        return None
+    if isinstance(x, int | np.integer | np.float64):
+        return 0.0
+    if isinstance(x, np.inexact):
+        return type(x)(0)
+    if isinstance(x, float):
+        return 0.0
+    return 0j if isinstance(x, complex) else None
+
+
+def cotangent_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the cotangent of an array of numbers: its own, or float64 for integers."""
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+def unbroadcast(d: Any, x: Any) -> Any:
+    """The cotangent of the operand `x` of a broadcasting operation whose result has the cotangent `d`: `d` summed over
+    the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
+    None if `x` carries no derivative."""
+    if type(x) is float:
+        if type(d) is float:
+            return d
+    elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
+        return d if x.dtype.kind != "b" else None
+    if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes):
+        return None
+    if isinstance(x, list | tuple):
+        x = _operand_array(d, x)
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind == "b":
+            return None
+        return real_like(_sum_to_shape(np.asarray(d), x.shape), x)
+    total = real_like(np.asarray(d).sum() if isinstance(d, np.ndarray) else d, x)
+    # A Python number again, so that the arithmetic that follows is Python's and not NumPy's, which is slower.
+    return total.item() if isinstance(x, float | int) and isinstance(total, np.generic) else total
+
+
+def _operand_array(d: Any, x: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
+    """A list of numbers that NumPy took as an array."""
+    array = np.asarray(x)
+    if isinstance(d, list | tuple) or (np.ndim(d) == array.ndim and len(d) != len(array)):
+        # This might be the cotangent of `x + other_list`, of which x has a slice.
+        raise CotangentShapeError(
+            f"a {type(x).__name__} is an operand where an array or number was expected",
+            None,
+            "Convert it first: np.asarray(x).",
+        )
+    return array
+
+
+def _sum_to_shape(d: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
+    if d.shape == shape:
+        return d
+    if d.ndim < len(shape):
+        return np.broadcast_to(d, shape)
+    extra = d.ndim - len(shape)
+    axes = (
+        *range(extra),
+        *(extra + axis for axis, size in enumerate(shape) if size == 1 and d.shape[extra + axis] != 1),
+    )
+    summed = np.asarray(d.sum(axis=axes, keepdims=True)).reshape(d.shape[extra:] if not axes[extra:] else shape)
+    return summed if summed.shape == shape else np.broadcast_to(summed, shape)
+
+
+def real_like(d: Any, x: Any) -> Any:
+    """The cotangent `d` without its imaginary part if the value `x` is real."""
+    if type(d) is float or (type(d) is np.ndarray and d.dtype.kind == "f"):
+        return d
+    if np.iscomplexobj(d) and not np.iscomplexobj(x):
+        return d.real
+    return d
+
+
+def item_cotangent(x: Any, index: Any, d: Any) -> Any:
+    """The cotangent of a container of which only `x[index]` was read: a new array, list, tuple or dict that is `d` at
+    `index` (summed where an index array repeats) and zero elsewhere. None if `d` is."""
+    if is_structural_zero(d):
+        return None
+    if isinstance(x, np.ndarray):
+        zeros = zero_cotangent(x)
+        if zeros is not None:
+            return _add_to_array(zeros, x, index, d)
+        if x.dtype.kind in "bSU":
+            return None
+    if isinstance(x, dict):
+        return {index: d}
+    if isinstance(x, list | tuple):
+        items = _add_to_sequence([None] * len(x), index, d)
+        return items if isinstance(x, list) else tuple(items)
+    if isinstance(x, np.generic):
+        return real_like(np.asarray(d).sum(), x)
+    if isinstance(x, str | bytes | range):
+        return None
+    raise MissingRuleError(f"an item of a {type(x).__name__} was read", None, _ITEM_REMEDY)
+
+
+_ITEM_REMEDY = "Copy it to a list or dict first, or give its __getitem__ a rule with @rrule.register."
+
+
+def add_item(x_bar: Any, x: Any, index: Any, d: Any) -> Any:
+    """`accumulate(x_bar, item_cotangent(x, index, d))` in time that does not depend on the size of `x`: writes into
+    `x_bar`, which the caller owns (a tuple becomes a list). Returns the sum."""
+    if is_structural_zero(d):
+        return x_bar
+    if is_structural_zero(x_bar):
+        return item_cotangent(x, index, d)
+    if isinstance(x, np.ndarray) and isinstance(x_bar, np.ndarray):
+        return _add_to_array(x_bar, x, index, d)
+    if isinstance(x_bar, dict):
+        x_bar[index] = accumulate(x_bar.get(index), d)
+        return x_bar
+    if isinstance(x, list | tuple):
+        # An array stands for the cotangents of a list of numbers only until one item is written by itself.
+        return _add_to_sequence(x_bar if isinstance(x_bar, list) else list(x_bar), index, d)
+    return accumulate(x_bar, item_cotangent(x, index, d))
+
+
+def _add_to_array(x_bar: np.ndarray[Any, Any], x: np.ndarray[Any, Any], index: Any, d: Any) -> np.ndarray[Any, Any]:
+    if isinstance(d, list | tuple):
+        d = stack_items(x[index], d)
+    if x.dtype.kind != "c":
+        d = real_like(d, x)
+    elif x_bar.dtype.kind != "c":
+        x_bar = x_bar.astype(x.dtype)
+    if _is_basic(index):
+        x_bar[index] += d
+    else:
+        # `x_bar[index] += d` would count an index that is repeated only once.
+        np.add.at(x_bar, index, d)
+    return x_bar
+
+
+def _is_basic(index: Any) -> bool:
+    if isinstance(index, tuple):
+        return all(isinstance(part, _BASIC_INDICES) for part in index)
+    return isinstance(index, _BASIC_INDICES)
+
+
+def _add_to_sequence(items: list[Any], index: Any, d: Any) -> list[Any]:
+    if not isinstance(index, slice):
+        items[index] = accumulate(items[index], d)
+        return items
+    positions = range(*index.indices(len(items)))
+    if len(positions) != len(d):
+        raise CotangentShapeError(f"the cotangent of a slice of {len(positions)} items has {len(d)} items")
+    for position, item in zip(positions, d, strict=True):
+        items[position] = accumulate(items[position], item)
+    return items
+
+
+def stack_items(x: np.ndarray[Any, Any], items: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
+    """The cotangent of an array from those of its items along the first axis, given as a sequence that may hold None."""
+    if len(items) != len(x):
+        raise CotangentShapeError(f"the cotangent of an array of shape {x.shape} has {len(items)} items")
+    zeros = zero_cotangent(x)
+    if zeros is None:
+        raise CotangentShapeError(f"an array of {x.dtype} has no cotangent")
+    for index, item in enumerate(items):
+        if not is_structural_zero(item):
+            zeros[index] = stack_items(x[index], item) if isinstance(item, list | tuple) else item
+    return zeros
+
+
+def field_cotangent(x: Any, name: str, d: Any) -> Any:
+    """The cotangent of a value of which only the field `name` was read; None if `d` is. A namedtuple counts as a
+    tuple."""
+    if is_structural_zero(d):
+        return None
+    names = getattr(x, "_fields", None)
+    if isinstance(x, tuple) and isinstance(names, tuple) and name in names:
+        return item_cotangent(x, names.index(name), d)
+    return Tangent(type(x), {name: d})
+
+
+def own(x_bar: Any) -> Any:
+    """A cotangent with the same value that the caller may write into: arrays, lists and dicts are copied."""
+    if isinstance(x_bar, np.ndarray):
+        return x_bar.astype(cotangent_dtype(x_bar.dtype))
+    if isinstance(x_bar, list | dict):
+        return x_bar.copy()
+    return x_bar

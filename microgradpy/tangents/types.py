@@ -1,0 +1,201 @@
+"""The types of cotangents that are not numbers, arrays or containers, and the sum of any two cotangents.
+
+Inside generated code a structural zero is `None`; `NoTangent()` and `ZeroTangent()` are what rules write for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.errors import CotangentShapeError
+
+
+class _StructuralZero:
+    """The zero of every cotangent space; one instance per class."""
+
+    __slots__ = ()
+    _instances: dict[type, _StructuralZero] = {}
+
+    def __new__(cls) -> _StructuralZero:
+        return cls._instances.setdefault(cls, super().__new__(cls))
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return type(self), ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __neg__(self) -> _StructuralZero:
+        return self
+
+    def __mul__(self, other: object) -> _StructuralZero:
+        return self
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        # The sum of the two zeros is NoTangent: what cannot be perturbed stays so.
+        return self if other is None or isinstance(other, ZeroTangent) else other
+
+    __radd__ = __add__
+
+
+@final
+class NoTangent(_StructuralZero):
+    """There is no derivative: the value cannot be perturbed (an index, a string, a function without fields)."""
+
+    __slots__ = ()
+
+
+@final
+class ZeroTangent(_StructuralZero):
+    """The value can be perturbed, and the derivative is zero."""
+
+    __slots__ = ()
+
+
+def is_structural_zero(x_bar: object) -> bool:
+    """Whether a cotangent is one of the three spellings of "nothing": None, `NoTangent()`, `ZeroTangent()`."""
+    return x_bar is None or isinstance(x_bar, _StructuralZero)
+
+
+@final
+class Tangent(Mapping[str, Any]):
+    """The cotangent of a value with fields: an immutable mapping from field name to the field's cotangent, which can
+    also be read as attributes. `primal_type` is the type it is a cotangent of. A field that is missing is zero.
+
+    `Tangent(Point, x=1.0) + Tangent(Point, y=2.0) == Tangent(Point, x=1.0, y=2.0)`
+    """
+
+    __slots__ = ("_fields", "primal_type")
+    __hash__ = None  # type: ignore[assignment]
+    _fields: dict[str, Any]
+    primal_type: type
+
+    def __init__(self, primal_type: type, mapping: Mapping[str, Any] | None = None, /, **fields: Any) -> None:
+        object.__setattr__(self, "primal_type", primal_type)
+        object.__setattr__(self, "_fields", {**(mapping or {}), **fields})
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for names that are no attribute of the class; "_fields" itself is missing while unpickling.
+        if name != "_fields" and name in self._fields:
+            return self._fields[name]
+        raise AttributeError(f"the Tangent of a {_type_name(self)} has no field {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Tangent is immutable; build a new one, or add two")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Tangent is immutable")
+
+    def __reduce__(self) -> tuple[type, tuple[type, dict[str, Any]]]:
+        return Tangent, (self.primal_type, dict(self._fields))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._fields]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
+        return f"Tangent({_type_name(self)}, {fields})" if fields else f"Tangent({_type_name(self)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tangent) or other.primal_type is not self.primal_type:
+            return NotImplemented if not isinstance(other, Tangent) else False
+        names = {*self._fields, *other._fields}
+        return all(are_equal(self._fields.get(name), other._fields.get(name)) for name in names)
+
+    def __add__(self, other: Any) -> Any:
+        if is_structural_zero(other) or isinstance(other, Tangent):
+            return accumulate(self, other)
+        return NotImplemented
+
+    __radd__ = __add__
+
+
+def _type_name(tangent: Tangent) -> str:
+    return getattr(tangent.primal_type, "__qualname__", repr(tangent.primal_type))
+
+
+def are_equal(a: Any, b: Any) -> bool:
+    """Whether two cotangents are the same, a structural zero being equal to any zero of any structure."""
+    if is_structural_zero(a) or is_structural_zero(b):
+        return _is_zero(a) and _is_zero(b)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if isinstance(a, Tangent) or isinstance(b, Tangent):
+            return bool(a == b)
+        return all(are_equal(a.get(key), b.get(key)) for key in {*a, *b})
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(are_equal, a, b))
+    return np.array_equal(a, b)
+
+
+def _is_zero(x_bar: Any) -> bool:
+    if is_structural_zero(x_bar):
+        return True
+    if isinstance(x_bar, Mapping):
+        return all(map(_is_zero, x_bar.values()))
+    if isinstance(x_bar, list | tuple):
+        return all(map(_is_zero, x_bar))
+    return not np.any(x_bar)
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """The sum of two cotangents of one value: element by element in containers, structural zeros being neutral.
+    Changes neither; the result may be, or share, one of them."""
+    if is_structural_zero(a):
+        return b
+    if is_structural_zero(b):
+        return a
+    if isinstance(a, Tangent) and isinstance(b, Tangent):
+        return _add_tangents(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return {**a, **{key: accumulate(a.get(key), value) for key, value in b.items()}}
+    if isinstance(a, list | tuple) or isinstance(b, list | tuple):
+        return _add_sequences(a, b)
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape != b.shape:
+        # NumPy would broadcast, which is never what a sum of cotangents of one array means.
+        raise CotangentShapeError(f"two cotangents of one array have the shapes {a.shape} and {b.shape}")
+    if isinstance(a, Mapping) or isinstance(b, Mapping):
+        raise _different_structures(a, b)
+    return a + b
+
+
+def _add_tangents(a: Tangent, b: Tangent) -> Tangent:
+    if a.primal_type is not b.primal_type:
+        raise CotangentShapeError(f"cotangents of a {_type_name(a)} and of a {_type_name(b)} cannot be added")
+    return Tangent(a.primal_type, {**a, **{name: accumulate(a.get(name), value) for name, value in b.items()}})
+
+
+def _add_sequences(a: Any, b: Any) -> list[Any] | tuple[Any, ...]:
+    """The cotangents of a list or tuple: lists, tuples, and arrays whose first axis runs over the items."""
+    if not (_has_items(a) and _has_items(b)):
+        raise _different_structures(a, b)
+    if len(a) != len(b):
+        raise CotangentShapeError(f"two cotangents of one sequence have {len(a)} and {len(b)} items")
+    items = map(accumulate, a, b)
+    return tuple(items) if isinstance(a, tuple) or isinstance(b, tuple) else list(items)
+
+
+def _has_items(x_bar: object) -> bool:
+    return x_bar.ndim > 0 if isinstance(x_bar, np.ndarray) else isinstance(x_bar, list | tuple)
+
+
+def _different_structures(a: object, b: object) -> CotangentShapeError:
+    return CotangentShapeError(
+        f"two cotangents of one value have different structures: {type(a).__name__} and {type(b).__name__}"
+    )

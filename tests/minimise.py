@@ -1,0 +1,98 @@
+"""Shrink a random program that fails: `python -m tests.minimise NUMBER`.
+
+Statements are dropped, compound statements are replaced by their bodies and expressions by their parts, as long as the
+program still runs by itself and still fails in the same way.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Iterator
+
+from tests.random_programs import RandomProgram, random_program
+from tests.test_random_programs import defect_at
+
+
+def failure(program: RandomProgram, source: str) -> str | None:
+    """The kind of failure of this text of the program: an exception's class, or the first word of the defect."""
+    try:
+        function = program.load(source)
+        for point in program.points:
+            function(*point)
+    except Exception:
+        return None  # not a program
+    for point in program.points:
+        try:
+            defect = defect_at(function, point)
+        except Exception as error:
+            return type(error).__name__
+        if defect is not None:
+            return defect.split()[0]
+    return None
+
+
+def smaller(tree: ast.Module) -> Iterator[ast.Module]:
+    """Every tree that is one step smaller; big steps first."""
+    nodes = list(ast.walk(tree))
+    for i, node in enumerate(nodes):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                for j, statement in enumerate(value):
+                    yield with_statements(tree, i, name, j, [])
+                    for part in ("body", "orelse"):
+                        inside = getattr(statement, part, None)
+                        if isinstance(inside, list) and not isinstance(statement, ast.FunctionDef):
+                            yield with_statements(tree, i, name, j, inside)
+    for i, node in enumerate(nodes):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr) and not isinstance(value, ast.Name | ast.Constant):
+                for part in [*ast.iter_child_nodes(value), ast.Constant(0.5)]:
+                    if isinstance(part, ast.expr):
+                        yield with_expression(tree, i, name, part)
+
+
+def with_statements(tree: ast.Module, i: int, name: str, j: int, statements: list[ast.stmt]) -> ast.Module:
+    twin = copy.deepcopy(tree)
+    node = list(ast.walk(twin))[i]
+    block = getattr(node, name)
+    block[j : j + 1] = copy.deepcopy(statements)
+    if not block and name == "body":
+        block.append(ast.Pass())
+    return twin
+
+
+def with_expression(tree: ast.Module, i: int, name: str, part: ast.expr) -> ast.Module:
+    twin = copy.deepcopy(tree)
+    setattr(list(ast.walk(twin))[i], name, copy.deepcopy(part))
+    return twin
+
+
+def minimise(program: RandomProgram, source: str) -> str:
+    """The smallest text reached that fails as `source` does."""
+    kind = failure(program, source)
+    if kind is None:
+        return source
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for tree in smaller(ast.parse(source)):
+            text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+            if len(text) < len(source) and failure(program, text) == kind:
+                source, shrinking = text, True
+                break
+    return source
+
+
+def main() -> None:
+    for number in map(int, sys.argv[1:]):
+        program = random_program(number)
+        source = ast.unparse(ast.parse(program.source)) + "\n"
+        kind = failure(program, source)
+        print(f"# program {number}: {kind}, at {program.points}")
+        print(minimise(program, source) if kind else "# does not fail")
+
+
+if __name__ == "__main__":
+    main()

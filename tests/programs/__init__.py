@@ -1,0 +1,20 @@
+"""The table of programs, one module per family of language features."""
+
+from __future__ import annotations
+
+from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects
+from tests.programs.table import PROGRAMS, Program
+
+__all__ = [
+    "PROGRAMS",
+    "Program",
+    "arrays",
+    "branches",
+    "calls",
+    "containers",
+    "expressions",
+    "iteration",
+    "loops",
+    "models",
+    "objects",
+]

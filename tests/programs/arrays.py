@@ -1,0 +1,297 @@
+"""Programs on NumPy arrays: broadcasting, reductions, products, shapes, indexing, methods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.programs.table import program
+
+V = np.array([0.5, -1.5, 2.5])
+M = np.array([[0.5, 1.5, -0.5], [2.5, -3.5, 1.0]])
+COLUMN = np.array([[10.0], [20.0]])
+T = np.arange(12.0).reshape(2, 3, 2) / 7.0 + 0.1
+
+
+@program(V, features="elementwise")
+def elementwise(x):
+    return np.sum(np.sin(x) * np.exp(x) + np.tanh(x) / (1.0 + x * x))
+
+
+@program(np.array([0.5, 1.5, 2.5]), features="elementwise")
+def elementwise_positive(x):
+    return np.sum(np.log(x) * np.sqrt(x) + x**1.5 + np.log1p(x) - np.expm1(-x) + np.square(x) + 1.0 / x)
+
+
+@program(V, np.array([2.0, 3.0, 4.0]), features="array operators")
+def array_operators(x, y):
+    return np.sum(x + y * x - x / y + (-x) * (y - 2.0) + 3.0 * x + y**x)
+
+
+@program(M, COLUMN, features="broadcasting a column")
+def broadcast_column(a, b):
+    return np.sum((a + b) * a - b / (a * a + 1.0))
+
+
+@program(M, V, features="broadcasting a row")
+def broadcast_row(a, v):
+    return np.sum(v * a * a + v)
+
+
+@program(np.array([[1.0], [2.0]]), np.array([0.1, 0.2, 0.3]), features="broadcasting both ways")
+def broadcast_both_ways(a, b):
+    return np.sum(np.sin(a * b) + a - b)
+
+
+@program(M, 0.7, features="broadcasting a float")
+def broadcast_float(a, s):
+    return np.sum(a * s + s / (2.0 + a * a) + s)
+
+
+@program(M, np.array(0.7), features="broadcasting a 0-d array")
+def broadcast_zero_dimensional(a, s):
+    return np.sum(a * s - s)
+
+
+@program(M, COLUMN, features="array result")
+def array_result(a, b):
+    return a * a + b
+
+
+@program(M, V, features="array result, matmul")
+def array_result_of_matmul(a, v):
+    return np.tanh(a @ v)
+
+
+@program(M, features="sum, axis, keepdims")
+def sums(a):
+    rows = np.sum(a, axis=1)
+    columns = np.sum(a, axis=0, keepdims=True)
+    return np.sum(rows * rows) + np.sum(columns * a) + np.sum(a) ** 2
+
+
+@program(T, features="reductions over several axes")
+def sums_over_several_axes(t):
+    return np.sum(np.sum(t, axis=(0, 2)) ** 2) + np.sum(np.mean(t * t, axis=-1)) + t.sum(axis=1).sum()
+
+
+@program(M, features="mean, axis, keepdims")
+def normalises(a):
+    centred = a - np.mean(a, axis=1, keepdims=True)
+    return np.sum(centred**2 * a) + a.mean() * np.mean(a * a)
+
+
+@program(M, features="max, min with axis")
+def extremes(a):
+    return (
+        np.sum(np.max(a, axis=1) * np.min(a, axis=1)) + np.max(a) * a.min() + np.sum(a.max(axis=0, keepdims=True) * a)
+    )
+
+
+@program(M, features="softmax by hand")
+def softmax_by_hand(a):
+    e = np.exp(a - np.max(a, axis=1, keepdims=True))
+    p = e / np.sum(e, axis=1, keepdims=True)
+    return -np.sum(np.log(p)[:, 0])
+
+
+@program(M, features="maximum, minimum")
+def maximum_and_minimum(a):
+    return np.sum(np.maximum(a, 0.0) * a + np.minimum(a, 1.2) + np.maximum(0.3, a[0]))
+
+
+@program(M, COLUMN, features="where")
+def where(a, b):
+    return np.sum(np.where(a > 0.0, a * a, a * b)) + np.sum(np.where(a > 0.0, 1.0, b))
+
+
+@program(V, features="abs, clip, sign")
+def piecewise(x):
+    return np.sum(np.abs(x) * x + np.clip(x, -1.0, 2.0) * x + np.sign(x) * x)
+
+
+@program(M, np.array([[1.0, 0.5], [0.2, -0.3], [0.7, 0.1]]), features="matmul matrix matrix")
+def matmul_matrix_matrix(a, b):
+    return np.sum((a @ b) ** 2) + np.sum(np.matmul(b, a))
+
+
+@program(M, V, features="matmul matrix vector")
+def matmul_matrix_vector(a, v):
+    return np.sum(np.sin(a @ v))
+
+
+@program(np.array([0.3, 0.9]), M, features="matmul vector matrix")
+def matmul_vector_matrix(v, a):
+    return np.sum((v @ a) ** 3)
+
+
+@program(V, np.array([2.0, 3.0, 4.0]), features="matmul vector vector")
+def matmul_vector_vector(v, w):
+    return (v @ w) ** 2 + np.dot(v, v)
+
+
+@program(T, np.array([[1.0, 0.5, 0.1], [0.2, -0.3, 0.7]]), features="matmul batched")
+def matmul_batched(t, a):
+    return np.sum((t @ a) ** 2) + np.sum(a @ t)
+
+
+@program(M, V, np.array([0.3, 0.9]), features="dot, outer, einsum")
+def products(a, v, w):
+    return (
+        np.dot(w, np.dot(a, v))
+        + np.sum(np.outer(w, v) * a)
+        + np.einsum("i,ij,j->", w, a, v) * np.einsum("ij,ij->", a, a)
+    )
+
+
+@program(M, features="transpose")
+def transposes(a):
+    return np.sum(a.T @ a * 0.5) + np.sum(np.transpose(a)[1]) + np.sum((a.T * a.T)[0])
+
+
+@program(M, features="reshape, ravel")
+def reshapes(a):
+    flat = a.reshape(-1)
+    return (
+        np.sum(flat[1:] * flat[:-1])
+        + np.sum(a.reshape(3, 2)[:, 0] ** 2)
+        + np.sum(np.ravel(a)[::2])
+        + np.reshape(a, (6,))[5]
+    )
+
+
+@program(M, features="shape, ndim, size, len")
+def reads_shapes(a):
+    n, m = a.shape
+    return np.sum(a * a) / (n * m) + a.size * a[0, 0] + a.ndim * a[1, 1] + len(a) * a[0, 1] + a.shape[1]
+
+
+@program(V, np.array([1.0, 2.0]), features="concatenate, stack")
+def concatenates_arrays(x, y):
+    z = np.concatenate([x, y, x])
+    s = np.stack([x, x * x, x])
+    return np.sum(z[2:6] ** 2) + np.sum(s[1] * s[2])
+
+
+@program(M, V, features="concatenate with axis, stack with axis")
+def concatenates_along_axes(a, v):
+    wide = np.concatenate((a, a * a), axis=1)
+    return np.sum(wide[0] ** 2) + np.sum(np.stack((v, v * v), axis=-1)[:, 1] * v)
+
+
+@program(V, features="basic indexing")
+def basic_indexing(x):
+    return x[0] * x[-1] + np.sum(x[1:]) ** 2 + np.sum(x[::-1] * x)
+
+
+@program(M, features="basic indexing of a matrix")
+def basic_indexing_of_a_matrix(a):
+    return a[0, 1] * a[1][2] + np.sum(a[:, 0] ** 2) + np.sum(a[1, ...] * a[0]) + np.sum(a[:, None, 1:])
+
+
+@program(V, features="integer-array indexing, repeated")
+def fancy_indexing(x):
+    i = np.array([0, 1, 2, 2])
+    return np.sum(x[i] ** 2) + np.sum(x[[2, 2, 0]])
+
+
+@program(M, features="integer-array indexing of a matrix")
+def fancy_indexing_of_a_matrix(a):
+    rows = np.array([0, 1, 1])
+    return np.sum(a[rows, [2, 0, 0]] ** 2) + np.sum(a[rows] ** 3) + np.sum(a[:, [0, 0, 1]] * a)
+
+
+@program(V, features="boolean indexing")
+def boolean_indexing(x):
+    return np.sum(x[x > 0.0] ** 2)
+
+
+@program(V, features="indexing in a loop")
+def indexing_in_a_loop(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        total = total + x[i] * x[i + 1] ** 2
+    return total
+
+
+@program(M, features="array methods")
+def array_methods(a):
+    return (
+        a.sum() * a.mean()
+        + a.sum(axis=0)[1] * a.max()
+        + a.T.sum(axis=1)[0]
+        + a.dot(V)[0]
+        + a.reshape(3, 2).T[1, 2]
+        + a.ravel()[3]
+        + a.flatten()[4]
+    )
+
+
+@program(M, features="astype, copy, item")
+def array_copies(a):
+    return np.sum(a.copy() * a.astype(float)) + a[0, 0].item() * a[0, 1]
+
+
+@program(0.7, features="array made of floats")
+def array_of_floats(x):
+    a = np.array([x, x * x, 1.0])
+    b = np.array([[x, 1.0], [2.0, x**3]])
+    return np.sum(a * a) + np.sum(b @ b)
+
+
+@program(0.7, features="zeros, ones, arange, full")
+def array_constructors(x):
+    return (
+        np.sum((np.zeros(3) + np.ones(3)) * x)
+        + np.sum(np.arange(4) * x**2)
+        + np.sum(np.eye(2) * x)
+        + np.sum(np.zeros((2, 3)) + x)
+    )
+
+
+@program(V, features="zeros_like")
+def array_like_constructors(x):
+    return np.sum(np.zeros_like(x) + x * x) + np.sum(np.ones_like(x) * x)
+
+
+@program(V, features="augmented assignment to a name of a fresh array")
+def accumulates_arrays(x):
+    total = 0.0
+    for k in range(3):
+        total = total + x**k
+    return np.sum(total * total)
+
+
+@program(V, features="comparison of arrays")
+def counts_positive(x):
+    return np.sum(x > 0.0) * np.sum(x) + np.sum((x > 0.0) * x)
+
+
+@program(np.array([1, 2, 3]), 0.7, features="int array")
+def int_array_as_constant(n, x):
+    return np.sum(n * x**2)
+
+
+@program(V, features="numpy scalar from a reduction")
+def numpy_scalar_in_python_arithmetic(x):
+    s = np.sum(x)
+    t = float(np.sum(x * x))
+    return s * 2.0 + t * s if t > 1.0 else s
+
+
+@program(V, features="iteration and arithmetic on items")
+def items_and_whole(x):
+    a, b, c = x
+    return a * np.sum(x) + b * c
+
+
+@program(V, features="two arguments of one array")
+def same_array_twice(x):
+    return np.dot(x, x) * np.sum(x * x)
+
+
+@program(M, features="array unchanged through calls")
+def row_by_row(a):
+    def norm(v):
+        return np.sqrt(np.sum(v * v))
+
+    return sum([norm(row) for row in a]) * norm(a[0])

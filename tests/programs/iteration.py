@@ -1,0 +1,151 @@
+"""Programs that iterate over what they are given: lists, arrays, dicts, enumerate, zip, reversed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tests.programs.table import program
+
+
+@program([0.5, 1.5, 2.5], features="for over a list")
+def loop_over_a_list(values):
+    total = 1.0
+    for v in values:
+        total = total * v + v
+    return total
+
+
+@program([], 0.7, features="for over a list, zero trips")
+def loop_over_an_empty_list(values, x):
+    for v in values:
+        x = x * v
+    return x * x
+
+
+@program((0.5, 1.5, 2.5), features="for over a tuple")
+def loop_over_a_tuple(values):
+    total = 1.0
+    for v in values:
+        total = math.sin(total) * v
+    return total
+
+
+@program(np.array([0.5, 1.5, 2.5]), features="for over an array")
+def loop_over_an_array(values):
+    total = 1.0
+    for v in values:
+        total = total * v + v
+    return total
+
+
+@program(np.array([[0.5, 1.5], [2.5, 3.5], [1.0, -1.0]]), features="for over a matrix")
+def loop_over_rows(matrix):
+    total = np.zeros(2)
+    for row in matrix:
+        total = total * row + row
+    return np.sum(total)
+
+
+@program(0.7, features="for over a literal")
+def loop_over_a_literal(x):
+    y = x
+    for k in (1.0, 2.0, 3.0):
+        y = y * k + x
+    for name in ["a", "bb"]:
+        y = y * len(name)
+    return y
+
+
+@program(0.7, features="for over a literal of active values")
+def loop_over_active_values(x):
+    y = 1.0
+    for v in [x, x * x, 2.0]:
+        y = y * v
+    for v in (y, x):
+        y = y + v
+    return y
+
+
+@program(0.7, features="for over a string")
+def loop_over_a_string(x):
+    y = x
+    for letter in "abca":
+        if letter == "a":
+            y = y * x
+        else:
+            y = y + x
+    return y
+
+
+@program([0.5, 1.5, 2.5], features="enumerate")
+def loop_with_enumerate(values):
+    total = 0.0
+    for i, v in enumerate(values):
+        total = total + i * v * v
+    for i, v in enumerate(values, start=5):
+        total = total + i * v
+    return total
+
+
+@program([0.5, 1.5, 2.5], (2.0, 3.0, 4.0), features="zip")
+@program([0.5, 1.5, 2.5], (2.0, 3.0), features="zip, unequal lengths")
+def loop_with_zip(a, b):
+    total = 1.0
+    for u, v in zip(a, b):
+        total = total * u + v * v
+    return total
+
+
+@program([0.5, 1.5, 2.5], np.array([2.0, 3.0, 4.0]), features="enumerate of zip")
+def loop_with_enumerate_and_zip(a, b):
+    total = 0.0
+    for i, (u, v) in enumerate(zip(a, b)):
+        total = total * 0.5 + (i + 1) * u * v
+    return total
+
+
+@program([0.5, 1.5, 2.5], features="reversed")
+def loop_reversed(values):
+    total = 1.0
+    for v in reversed(values):
+        total = total * v + v
+    for i in reversed(range(3)):
+        total = total + i * values[i]
+    return total
+
+
+@program({"a": 0.5, "b": 1.5}, features="dict.items")
+def loop_over_dict_items(d):
+    total = 1.0
+    for name, value in d.items():
+        if name == "b":
+            total = total * value * value
+        else:
+            total = total + value
+    return total
+
+
+@program({"a": 0.5, "b": 1.5}, features="for over a dict")
+def loop_over_dict_keys(d):
+    total = 1.0
+    for name in d:
+        total = total * d[name] + d[name]
+    return total
+
+
+@program([(0.5, 1.5), (2.5, 0.1)], features="unpacking in for")
+def loop_unpacks_pairs(pairs):
+    total = 1.0
+    for a, b in pairs:
+        total = total * a + b
+    return total
+
+
+@program([(0.5, (1.5, 2.0)), (2.5, (0.1, 0.2))], features="nested unpacking in for")
+def loop_unpacks_nested_pairs(pairs):
+    total = 1.0
+    for i, (a, (b, c)) in enumerate(pairs):
+        total = total * a + b * c * i
+    return total

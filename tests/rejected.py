@@ -1,0 +1,357 @@
+"""One table of what is refused: the program, the class of the error, words of its message, and the line it points at.
+
+Each function has a comment `# here` on the line that the message must name.
+"""
+
+# The cases are written the way users write them, good style or not.
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from microgradpy import gradient
+from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
+
+counter = 0.0
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """`gradient(function, *args)` raises `error` with `words` in its message, which names the line marked `# here`."""
+
+    id: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    error: type[DifferentiationError]
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+REJECTED: list[Rejected] = []
+
+
+def rejected(*args: Any, error: type[DifferentiationError], words: str = "") -> Callable[..., Callable[..., Any]]:
+    """Enter the decorated function into the table."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        REJECTED.append(Rejected(function.__name__, function, args, error, tuple(words.split())))
+        return function
+
+    return enter
+
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+# In-place writes
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def writes_to_an_array_argument(x):
+    x[0] = x[1] * 2.0  # here
+    return np.sum(x)
+
+
+@rejected(2.0, error=MutationError)
+def writes_to_a_fresh_array(x):
+    y = np.zeros(3)
+    y[1] = x * x  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def writes_to_a_slice(x):
+    y = x * 1.0
+    y[:] = x * x  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def augmented_assignment_to_an_item(x):
+    y = x * 2.0
+    y[0] += x[1]  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def augmented_assignment_to_an_array_argument(x):
+    x *= 2.0  # here
+    return np.sum(x * x)
+
+
+@rejected(2.0, error=MutationError)
+def writes_to_a_list(x):
+    values = [x, 1.0]
+    values[1] = x * x  # here
+    return values[0] * values[1]
+
+
+@rejected([1.0, 2.0], error=MutationError)
+def writes_to_a_list_argument(values):
+    values[0] = values[1] * 3.0  # here
+    return values[0] * values[1]
+
+
+@rejected(2.0, error=MutationError)
+def appends_to_a_list(x):
+    values = []
+    values.append(x)  # here
+    return values[0] * x
+
+
+@rejected(2.0, error=MutationError)
+def extends_a_list(x):
+    values = [1.0]
+    values.extend([x, x])  # here
+    return values[0] * values[1]
+
+
+@rejected(2.0, error=MutationError)
+def extends_a_list_by_augmented_assignment(x):
+    values = [1.0]
+    other = values
+    values += [x * x]  # here
+    return other[1] * x
+
+
+@rejected([1.0, 2.0], error=MutationError)
+def pops_from_a_list(values):
+    last = values.pop()  # here
+    return last * values[0]
+
+
+@rejected([2.0, 1.0], error=MutationError)
+def sorts_a_list(values):
+    values.sort()  # here
+    return values[0] * 2.0 + values[1]
+
+
+@rejected(2.0, error=MutationError)
+def writes_to_a_dict(x):
+    d = {}
+    d["a"] = x  # here
+    return d["a"] * x
+
+
+@rejected(2.0, error=MutationError)
+def updates_a_dict(x):
+    d = {"a": 1.0}
+    d.update(a=x)  # here
+    return d["a"] * x
+
+
+@rejected(2.0, error=MutationError)
+def deletes_an_item(x):
+    values = [1.0, x]
+    del values[0]  # here
+    return values[0] * x
+
+
+@rejected(Box(2.0), error=MutationError)
+def writes_to_an_attribute(box):
+    box.value = box.value * 3.0  # here
+    return box.value
+
+
+@rejected(Box(2.0), error=MutationError)
+def augmented_assignment_to_an_attribute(box):
+    box.value += 1.0  # here
+    return box.value * 2.0
+
+
+@rejected(Box(2.0), 3.0, error=MutationError)
+def uses_setattr(box, x):
+    box.value = x  # here
+    return box.value * x
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def writes_with_out(x):
+    y = np.zeros(2)
+    np.multiply(x, x, out=y)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([2.0, 1.0]), error=MutationError)
+def sorts_an_array_in_place(x):
+    y = x * 1.0
+    y.sort()  # here
+    return y[0] * 2.0
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def fills_an_array(x):
+    y = np.zeros(2)
+    y.fill(x[0])  # here
+    return np.sum(y)
+
+
+@rejected(2.0, error=MutationError)
+def writes_in_a_loop(x):
+    y = np.zeros(3)
+    for i in range(3):
+        y[i] = x * i  # here
+    return np.sum(y)
+
+
+def write_into(target, value):
+    target[0] = value  # here
+
+
+@rejected(2.0, error=MutationError)
+def callee_writes(x):
+    y = np.zeros(3)
+    write_into(y, x)
+    return np.sum(y)
+
+
+@rejected(2.0, error=MutationError)
+def swaps_items(x):
+    values = [x, 3.0]
+    values[0], values[1] = values[1], values[0]  # here
+    return values[0] * 2.0 + values[1]
+
+
+@rejected(2.0, error=MutationError)
+def loop_target_is_an_item(x):
+    values = [0.0]
+    for values[0] in (x, x * x):  # here
+        pass
+    return values[0]
+
+
+# Rebinding other scopes
+
+
+@rejected(2.0, error=MutationError, words="nonlocal")
+def rebinds_a_nonlocal(x):
+    total = x
+
+    def add():
+        nonlocal total
+        total = total + x  # here
+
+    add()
+    return total
+
+
+@rejected(2.0, error=MutationError, words="global")
+def rebinds_a_global(x):
+    global counter
+    counter = x * x  # here
+    return counter
+
+
+# Statements
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="try")
+def catches(x):
+    try:  # here
+        return x * x
+    except ValueError:
+        return x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="try")
+def cleans_up(x):
+    try:  # here
+        y = x * x
+    finally:
+        print("done")
+    return y
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="with")
+def uses_with(x):
+    with nullcontext():  # here
+        y = x * x
+    return y
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="match")
+def uses_match(x):
+    match x:  # here
+        case 2.0:
+            return x * x
+        case _:
+            return x
+
+
+def numbers(x):
+    yield x  # here
+    yield x * x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="generator")
+def loops_over_a_generator(x):
+    total = 0.0
+    for v in numbers(x):
+        total = total + v
+    return total
+
+
+# Nested differentiation
+
+
+@rejected(2.0, error=DifferentiationError, words="gradient")
+def differentiates_inside(x):
+    (inner,) = gradient(lambda t: t**3 * x, x)  # here
+    return inner
+
+
+@rejected(2.0, error=DifferentiationError, words="gradient")
+def differentiates_inside_by_another_name(x):
+    d = gradient
+    return d(lambda t: t * x, 1.0)[0]  # here
+
+
+# Callees without a rule
+
+
+@rejected(2.0, error=MissingRuleError, words="nextafter")
+def calls_a_c_function_without_a_rule(x):
+    return math.nextafter(x, 3.0) * x  # here
+
+
+@rejected(np.array([1.0, 2.0, 9.0]), error=MissingRuleError, words="unwrap")
+def calls_a_numpy_function_without_a_rule(x):
+    return np.sum(np.unwrap(x * x))  # here
+
+
+@rejected(1.5, error=MissingRuleError, words="fromtimestamp")
+def calls_a_method_of_a_c_type(x):
+    return datetime.datetime.fromtimestamp(x).timestamp()  # here
+
+
+@rejected(2.0, math.nextafter, error=MissingRuleError, words="nextafter")
+def calls_an_argument_without_a_rule(x, f):
+    return f(x, 3.0) * x  # here
+
+
+@rejected(Fraction(1, 2), error=DifferentiationError, words="Fraction")
+def uses_a_fraction(x):
+    return float(x * x)
+
+
+@rejected(Decimal("0.5"), error=DifferentiationError, words="Decimal")
+def uses_a_decimal(x):
+    return float(x * x)
+
+
+@rejected(np.array([1.0, 2.0], dtype=object), error=DifferentiationError, words="object")
+def uses_an_object_array(x):
+    return x[0] * x[1]

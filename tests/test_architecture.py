@@ -1,0 +1,178 @@
+"""The shape of the code itself: which module may import which, and what every rule and public name has."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import microgradpy
+from microgradpy.rules.registry import all_examples, rrule
+
+ROOT = Path(microgradpy.__file__).parent
+PROJECT = ROOT.parent
+MODULES = sorted(ROOT.rglob("*.py"))
+
+# What each part of the package may import, besides itself. Folders and top-level modules alike.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "ir": {"errors"},
+    "tangents": {"errors"},
+    "frontend": {"errors", "ir"},
+    "passes": {"errors", "ir"},
+    "ad": {"errors", "ir"},
+    "codegen": {"errors", "ir"},
+    "rules": {"errors", "tangents"},
+    "runtime": {"errors", "tangents", "rules"},
+}
+BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime"}
+COMPILER = BELOW | {"compiler", "cache"}
+SURFACE = COMPILER | {"api", "introspect", "tracking", "export", "explain"}
+MAY_IMPORT |= dict.fromkeys(["cache", "compiler"], BELOW | {"cache"})
+MAY_IMPORT |= dict.fromkeys(["api", "introspect", "tracking", "export", "explain"], SURFACE)
+MAY_IMPORT |= dict.fromkeys(["nn", "testing", "cli", "__main__"], SURFACE | {"testing"})
+MAY_IMPORT["__init__"] = SURFACE | {"nn", "testing"}
+
+
+def part_of(path: Path) -> str:
+    """The folder or top-level module that a file belongs to."""
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """(line, module) of every import of this package, imports under TYPE_CHECKING included."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = path.relative_to(PROJECT).parts[: -node.level]
+                base = ".".join([*parents, base]).rstrip(".")
+            found += [(node.lineno, f"{base}.{alias.name}" if base == "microgradpy" else base) for alias in node.names]
+    return [(line, name) for line, name in found if name.split(".")[0] == "microgradpy"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    part = part_of(path)
+    assert part in MAY_IMPORT, f"{part} has no place in the order of imports"
+    for line, name in imports_of(path):
+        target = name.split(".")[1]
+        assert target == part or target in MAY_IMPORT[part], f"{path}:{line}: {part} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_imports_the_package_inside_a_function(path: Path) -> None:
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
+                    relative = bool(getattr(node, "level", 0))
+                    assert not relative and not any(name.startswith("microgradpy") for name in names), (
+                        f"{path}:{node.lineno}"
+                    )
+
+
+def test_no_import_cycle() -> None:
+    graph: dict[str, set[str]] = {}
+    names = {module_name(path): path for path in MODULES}
+    for name, path in names.items():
+        graph[name] = {nearest(target, names) for _, target in runtime_imports(path)} - {name}
+    seen: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join([*trail[trail.index(name) :], name])
+        if name not in seen:
+            for target in sorted(graph.get(name, ())):
+                visit(target, (*trail, name))
+            seen.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())
+
+
+def runtime_imports(path: Path) -> list[tuple[int, str]]:
+    """As `imports_of`, with the submodules that `from package import submodule` reads, without TYPE_CHECKING."""
+    tree = ast.parse(path.read_text())
+    guarded = {
+        inner.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Import | ast.ImportFrom)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.lineno not in guarded
+            and (node.module or "").startswith("microgradpy")
+        ):
+            found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+        elif isinstance(node, ast.Import) and node.lineno not in guarded:
+            found += [(node.lineno, alias.name) for alias in node.names if alias.name.startswith("microgradpy")]
+    return found
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PROJECT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def nearest(name: str, names: dict[str, Path]) -> str:
+    """The module that an imported dotted name is, or is in."""
+    while name not in names:
+        name = name.rpartition(".")[0]
+    return name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_are_documented_and_not_empty_shells(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    if path.name != "__init__.py":
+        assert tree.body, f"{path} is empty"
+    if tree.body:
+        assert ast.get_docstring(tree), f"{path} has no docstring"
+    assert "TODO" not in path.read_text()
+
+
+def test_only_one_module_imports_astor() -> None:
+    importing = [path for path in MODULES if re.search(r"^\s*(import|from) astor", path.read_text(), re.MULTILINE)]
+    assert [str(path.relative_to(ROOT)) for path in importing] == ["codegen/printing.py"]
+
+
+def test_every_rule_has_an_example() -> None:
+    shown = {id(example.f) for example in all_examples()}
+    missing = [f for f in rrule.registered() if id(f) not in shown and of_the_package(f)]
+    assert not missing, f"rules without examples: {missing}"
+
+
+def of_the_package(f: object) -> bool:
+    """Rules that tests register for their own functions have no examples."""
+    return not str(getattr(f, "__module__", "")).startswith(("tests", "test_", "random_program"))
+
+
+def test_every_rule_is_named_after_its_function() -> None:
+    for path in sorted((ROOT / "rules").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and any(
+                "rrule.register" in ast.unparse(d) for d in node.decorator_list
+            ):
+                assert node.name.endswith("_rrule"), f"{path}:{node.lineno}"
+                pullbacks = [inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)]
+                assert pullbacks == [node.name.removesuffix("_rrule") + "_pullback"], f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("name", microgradpy.__all__)
+def test_every_public_name_has_a_docstring_and_is_in_the_docs(name: str) -> None:
+    value = getattr(microgradpy, name)
+    assert inspect.getdoc(value), f"{name} has no docstring"
+    docs = "\n".join(path.read_text() for path in sorted((PROJECT / "docs").rglob("*.md")))
+    assert re.search(rf"`[^`\n]*\b{re.escape(name)}\b", docs), f"{name} is not in the docs"

@@ -1,0 +1,298 @@
+"""What changes between calls is seen by the next call, and nothing is kept alive (ruling 13)."""
+
+from __future__ import annotations
+
+import gc
+import math
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import (
+    NoTangent,
+    Tangent,
+    cache_clear,
+    cache_info,
+    gradient,
+    pullback,
+    rrule,
+)
+from tests.programs.objects import Affine
+
+
+def cube(x):
+    return x * x * x
+
+
+# Live semantics
+
+
+factor = 2.0
+
+
+def helper(x):
+    return x * 2.0
+
+
+def uses_globals(x):
+    return helper(x) * factor
+
+
+def test_a_redefined_global_is_seen_by_the_next_call(monkeypatch):
+    assert gradient(uses_globals, 3.0) == (4.0,)
+    monkeypatch.setitem(globals(), "factor", 5.0)
+    assert gradient(uses_globals, 3.0) == (10.0,)
+    monkeypatch.setitem(globals(), "helper", lambda x: x * x)
+    assert gradient(uses_globals, 3.0) == (30.0,)
+    monkeypatch.setitem(globals(), "helper", np.sin)
+    assert gradient(uses_globals, 3.0)[0] == pytest.approx(5.0 * math.cos(3.0))
+
+
+def test_a_redefined_helper_of_a_helper_is_seen(monkeypatch):
+    def outer(x):
+        return uses_globals(x) + uses_globals(x)
+
+    assert gradient(outer, 3.0) == (8.0,)
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 10.0)
+    assert gradient(outer, 3.0) == (40.0,)
+
+
+def test_a_shadowed_builtin_is_seen(monkeypatch):
+    def f(x):
+        return abs(x) * 2.0
+
+    assert gradient(f, -3.0) == (-2.0,)
+    monkeypatch.setitem(globals(), "abs", lambda x: x * x)
+    assert gradient(f, -3.0) == (-12.0,)
+
+
+def test_a_replaced_module_attribute_is_seen(monkeypatch):
+    def f(x):
+        return math.sin(x)
+
+    assert gradient(f, 3.0) == (math.cos(3.0),)
+    monkeypatch.setattr(math, "sin", math.cos)
+    assert gradient(f, 3.0)[0] == pytest.approx(-np.sin(3.0))
+
+
+def test_a_rebound_cell_is_seen():
+    k = 2.0
+    g = np.sin
+
+    def f(x):
+        return g(x) * k
+
+    assert gradient(f, 1.0)[0] == pytest.approx(2.0 * math.cos(1.0))
+    k = 3.0
+    assert gradient(f, 1.0)[0] == pytest.approx(3.0 * math.cos(1.0))
+    k = np.float64(4.0)
+    g = np.cos
+    assert gradient(f, 1.0)[0] == pytest.approx(-4.0 * math.sin(1.0))
+    k = 5
+    g = helper
+    assert gradient(f, 1.0)[0] == pytest.approx(10.0)
+
+
+def test_changed_defaults_and_instances_are_seen():
+    def f(x, k=2.0):
+        return x * k
+
+    assert gradient(f, 1.0) == (2.0,)
+    f.__defaults__ = (5.0,)
+    assert gradient(f, 1.0) == (5.0,)
+    a = Affine(2.0, 3.0)
+    assert gradient(a, 1.0) == (2.0,)
+    a.a = 7.0
+    assert gradient(a, 1.0) == (7.0,)
+
+
+def test_a_rule_registered_later_is_seen():
+    def plain(x):
+        return x * x
+
+    def f(x):
+        return plain(x) * 3.0
+
+    _, back_before = pullback(f, 2.0)
+    assert gradient(f, 2.0) == (12.0,)
+
+    @rrule.register(plain)
+    def plain_rrule(x):
+        def plain_pullback(y_bar):
+            return NoTangent(), 100.0 * y_bar
+
+        return x * x, plain_pullback
+
+    assert gradient(f, 2.0) == (300.0,)
+    assert gradient(plain, 2.0) == (100.0,)
+    assert back_before(1.0)[1] == 12.0
+
+
+def test_a_rule_is_called_once_and_its_pullback_once_per_back():
+    calls = []
+
+    def five(x):
+        return 5.0 * x
+
+    @rrule.register(five)
+    def five_rrule(x):
+        def five_pullback(y_bar):
+            calls.append("back")
+            return None, 5.0 * y_bar
+
+        calls.append("forward")
+        return 5.0 * x, five_pullback
+
+    _, back = pullback(lambda x: five(x), 3.0)
+    assert [back(seed)[1] for seed in (1.0, 2.0, 3.0)] == [5.0, 10.0, 15.0]
+    assert calls == ["forward", "back", "back", "back"]
+
+
+def test_rules_with_keywords_and_several_results():
+    def both(x, y, *, scale=2.0):
+        return scale * x, x * y
+
+    @rrule.register(both)
+    def both_rrule(x, y, *, scale=2.0):
+        def both_pullback(bars):
+            first, second = bars
+            return NoTangent(), scale * first + y * second, x * second
+
+        return (scale * x, x * y), both_pullback
+
+    def f(x, y):
+        a, b = both(x, y, scale=3.0)
+        return a * 2.0 + b
+
+    assert gradient(f, 5.0, 7.0) == (13.0, 5.0)
+
+
+# Caches
+
+
+def test_cache_info_and_clear():
+    cache_clear()
+    empty = cache_info()
+    gradient(cube, 2.0)
+    assert cache_info() != empty
+    gradient(cube, 3.0)
+    cache_clear()
+    assert cache_info() == empty
+    assert gradient(cube, 2.0) == (12.0,)
+
+
+def test_back_outlives_the_cache():
+    _, back = pullback(cube, 2.0)
+    cache_clear()
+    gc.collect()
+    assert back(1.0)[1] == 12.0
+
+
+class Payload:
+    def __init__(self, value):
+        self.value = value
+
+
+def test_lambdas_made_in_a_loop_do_not_leak():
+    references = []
+
+    def times(payload):
+        return lambda x: x * payload.value
+
+    for k in range(5):
+        payload = Payload(float(k))
+        f = times(payload)
+        assert gradient(f, 2.0) == (float(k),)
+        references += [weakref.ref(f), weakref.ref(payload)]
+        del f, payload
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 10
+
+
+def test_arguments_are_not_kept_alive():
+    p = Payload(2.0)
+    _, back = pullback(lambda p: p.value * 3.0, p)
+    reference = weakref.ref(p)
+    del p, back
+    gc.collect()
+    assert reference() is None
+
+
+def test_methods_do_not_keep_their_object_alive():
+    a = Affine(2.0, 3.0)
+    gradient(a.__call__, 1.0), gradient(a, 1.0)
+    reference = weakref.ref(a)
+    del a
+    gc.collect()
+    assert reference() is None
+
+
+def test_functions_made_from_new_text_do_not_leak():
+    import linecache
+
+    for k in range(3):
+        name, text = f"<generated {k}>", f"def f(x):\n    return x * {k}.0\n"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        namespace: dict[str, Any] = {}
+        exec(compile(text, name, "exec"), namespace)
+        assert gradient(namespace["f"], 2.0) == (float(k),)
+        reference = weakref.ref(namespace["f"])
+        del namespace
+        gc.collect()
+        assert reference() is None
+
+
+def test_one_compilation_serves_many_closures():
+    def make(k):
+        return lambda x: x * k
+
+    gradient(make(1.0), 2.0)
+    before = cache_info()
+    for k in range(2, 30):
+        assert gradient(make(float(k)), 2.0) == (float(k),)
+    assert cache_info().size == before.size
+    assert cache_info().misses == before.misses
+
+
+def test_the_cache_is_bounded():
+    assert cache_info().size <= cache_info().maximum
+
+
+# Calling convention and repeated use with other kinds
+
+
+def test_the_same_function_with_floats_arrays_and_lists():
+    def f(x):
+        return np.sum(np.array(x) * 2.0)
+
+    assert gradient(f, 3.0) == (2.0,)
+    assert np.array_equal(gradient(f, np.ones(2))[0], [2.0, 2.0])
+    assert gradient(f, [1.0, 2.0]) == ([2.0, 2.0],)
+    assert gradient(f, 3.0) == (2.0,)
+    assert gradient(f, 3) == (2.0,)
+    assert np.array_equal(gradient(f, np.ones((2, 2)))[0], 2.0 * np.ones((2, 2)))
+
+
+def test_numpy_functions_and_builtins_directly():
+    assert gradient(np.sum, np.ones(3))[0].tolist() == [1.0, 1.0, 1.0]
+    assert gradient(abs, -2.0) == (-1.0,)
+    assert gradient(math.sin, 0.0) == (1.0,)
+    assert gradient(pow, 2.0, 3.0)[0] == 12.0
+    assert gradient(np.ndarray.sum, np.ones(2))[0].tolist() == [1.0, 1.0]
+
+
+@dataclass
+class Weights:
+    w: float
+    b: float
+
+
+def test_the_value_is_the_very_object():
+    p = Weights(1.0, 2.0)
+    y, back = pullback(lambda p: p, p)
+    assert y is p
+    (_, bar) = back(Tangent(Weights, w=2.0))
+    assert bar.w == 2.0

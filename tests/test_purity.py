@@ -1,0 +1,182 @@
+"""Gradients alias nothing, arguments stay as they are, effects happen once, threads do not meet (rulings 7, 8, 14)."""
+
+from __future__ import annotations
+
+import copy
+import math
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import (
+    cache_clear,
+    gradient,
+    ignore_derivatives,
+    pullback,
+    stop_gradient,
+)
+
+
+def cube(x):
+    return x * x * x
+
+
+# Aliasing and purity
+
+
+def test_gradients_alias_nothing():
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    seed = np.array([1.0, 1.0])
+    value, back = pullback(lambda a, b: a + b, x, y)
+    _, x_bar, y_bar = back(seed)
+    arrays = [x, y, seed, value, x_bar, y_bar, *back(seed)[1:]]
+    for i, a in enumerate(arrays):
+        for b in arrays[i + 1 :]:
+            assert not np.shares_memory(a, b)
+    x_bar[:] = 100.0
+    assert np.array_equal(back(seed)[1], [1.0, 1.0])
+
+
+def test_gradients_in_one_container_alias_nothing():
+    (bar,) = gradient(lambda p: np.sum(p[0] + p[1]), [np.ones(2), np.ones(2)])
+    assert not np.shares_memory(bar[0], bar[1])
+    assert all(item.flags.writeable for item in bar)
+    (bar,) = gradient(np.sum, np.ones(3))
+    bar += 1.0  # a broadcast view would be read-only
+
+
+def test_arguments_that_share_memory():
+    v = np.array([1.0, 2.0, 3.0])
+    a, b = gradient(np.dot, v, v)
+    assert np.array_equal(a, v) and np.array_equal(b, v)
+    a, b = gradient(lambda x, y: np.sum(x * y[::-1]), v, v[:])
+    assert np.array_equal(a, v[::-1]) and np.array_equal(b, v[::-1])
+    values = [2.0, 3.0]
+    assert gradient(lambda a, b: a[0] * b[0], values, values) == ([2.0, None], [2.0, None])
+
+
+def test_arguments_are_not_changed():
+    x = {"a": np.array([1.0, 2.0]), "b": [1.0, (2.0, 3.0)]}
+    before = copy.deepcopy(x)
+    gradient(lambda x: np.sum(x["a"] * x["b"][0]) + x["b"][1][0] ** 2, x)
+    assert repr(x) == repr(before)
+
+
+def test_changing_an_argument_after_the_call_of_a_scalar_function_does_not_matter():
+    values = [2.0, 3.0]
+    _, back = pullback(lambda v: v[0] * v[1], values)
+    values[0] = 100.0
+    assert back(1.0)[1] == [3.0, 2.0]
+
+
+def test_effects_happen_once_and_as_in_a_plain_call(capsys):
+    log = []
+
+    def note(text):
+        log.append(text)
+
+    def f(x):
+        note("called")
+        print("x is", x)
+        return x * x
+
+    _, back = pullback(f, 3.0)
+    assert log == ["called"] and capsys.readouterr().out == "x is 3.0\n"
+    back(1.0), back(1.0)
+    assert log == ["called"] and capsys.readouterr().out == ""
+
+
+def test_warnings_are_those_of_the_plain_call():
+    def f(x):
+        return np.sum(np.log(x))
+
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        pullback(f, np.array([0.0, 1.0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (x_bar,) = gradient(lambda x: np.sum(np.sqrt(x)), np.array([0.0, 4.0]))
+        assert x_bar[0] == math.inf and x_bar[1] == 0.25
+
+
+def test_last_bits_are_those_of_the_plain_call():
+    def f(x):
+        return (x + 0.1) + 0.2 - (x * 3.0) / 3.0 + x**2 + x * x * x
+
+    for x in np.linspace(0.1, 3.0, 50):
+        assert pullback(f, float(x))[0] == f(float(x))
+
+
+def test_pytest_asserts_are_not_different_code():
+    def f(x):
+        assert x > 0.0, "positive"
+        assert isinstance(x, float) and x < 10.0
+        return x * x
+
+    assert gradient(f, 3.0) == (6.0,)
+
+
+# Threads and repetition
+
+
+def test_back_from_several_threads():
+    x = np.linspace(0.1, 1.0, 20)
+
+    def f(x):
+        y = x
+        for k in range(20):
+            y = np.tanh(y * x + k)
+        return np.sum(y)
+
+    _, back = pullback(f, x)
+    expected = back(1.0)[1]
+    results: list[Any] = []
+
+    def work():
+        for _ in range(20):
+            results.append(back(1.0)[1])
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 120
+    assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_compiling_from_several_threads():
+    def make(k):
+        def f(x):
+            return x**3 * k + math.sin(x)
+
+        return f
+
+    cache_clear()
+    results: list[float] = []
+    threads = [threading.Thread(target=lambda k=k: results.append(gradient(make(k), 2.0)[0])) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == pytest.approx([12.0 * k + math.cos(2.0) for k in range(8)])
+
+
+# Opaque to derivatives
+
+
+def test_stop_gradient():
+    assert gradient(lambda x: x[0] * stop_gradient(x[1]), np.array([3.0, 4.0]))[0].tolist() == [4.0, 0.0]
+    assert gradient(lambda x: x * stop_gradient(x * x), 3.0) == (9.0,)
+    assert gradient(lambda x: stop_gradient(x), 3.0)[0] in (None, 0.0)
+
+
+def test_ignore_derivatives_of_a_function():
+    def f(x):
+        return x * ignore_derivatives(lambda t: t * t)(x)
+
+    assert gradient(f, 3.0) == (9.0,)
+    assert ignore_derivatives(cube)(2.0) == 8.0
+    assert gradient(lambda x: x * ignore_derivatives(cube)(x), 2.0) == (8.0,)

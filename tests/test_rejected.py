@@ -1,0 +1,435 @@
+"""What cannot be differentiated is refused, with the class, the place, the construct and what to do instead.
+
+What is not reached with active data is not refused, and the user's own exceptions come out unchanged.
+"""
+
+# ruff: noqa: F841
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import linecache
+import math
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import (
+    CotangentShapeError,
+    DifferentiationError,
+    NonScalarOutputError,
+    SourceNotFoundError,
+    gradient,
+    pullback,
+    value_and_gradient,
+)
+from microgradpy.compiler import always_dispatch
+from tests.rejected import REJECTED, Rejected
+
+
+def marked_line(function: Callable[..., Any]) -> str | None:
+    """`file:line` of the comment `# here` in the function, or in a function of its module that it names."""
+    candidates = [function]
+    if hasattr(function, "__code__"):
+        candidates += [function.__globals__.get(name) for name in function.__code__.co_names]
+    for candidate in candidates:
+        if inspect.isfunction(candidate):
+            lines, first = inspect.getsourcelines(candidate)
+            for number, line in enumerate(lines, first):
+                if line.rstrip().endswith("# here"):
+                    return f"{Path(inspect.getsourcefile(candidate) or '').name}:{number}"
+    return None
+
+
+def refusal(case: Rejected) -> DifferentiationError:
+    """The error that `gradient` raises for the case."""
+    with pytest.raises(DifferentiationError) as caught:
+        gradient(case.function, *copy.deepcopy(case.args))
+    return caught.value
+
+
+@pytest.mark.parametrize("case", REJECTED, ids=str)
+def test_refused_with_class_place_and_remedy(case: Rejected) -> None:
+    error = refusal(case)
+    message = str(error)
+    assert isinstance(error, case.error), f"{type(error).__name__}: {message}"
+    for word in case.words:
+        assert word.lower() in message.lower(), message
+    line = marked_line(case.function)
+    if line is not None:
+        assert line in message, f"expected {line} in: {message}"
+    assert error.remedy, "the message does not say what to do instead"
+
+
+@pytest.mark.parametrize("case", REJECTED, ids=str)
+def test_refused_alike_when_every_rule_is_dispatched(case: Rejected) -> None:
+    with always_dispatch():
+        error = refusal(case)
+    assert isinstance(error, case.error), f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("case", REJECTED, ids=str)
+def test_the_plain_call_works(case: Rejected) -> None:
+    """The table refuses programs that run, not broken ones."""
+    case.function(*copy.deepcopy(case.args))
+
+
+# What the signature shows is refused before any user code runs
+
+
+EFFECTS: list[str] = []
+
+
+async def asynchronous(x):
+    EFFECTS.append("ran")
+    await asyncio.sleep(0)
+    return x * x
+
+
+def generator(x):
+    EFFECTS.append("ran")
+    yield x * x
+
+
+async def asynchronous_generator(x):
+    EFFECTS.append("ran")
+    yield x * x
+
+
+@pytest.mark.parametrize("function", [asynchronous, generator, asynchronous_generator])
+def test_kinds_of_functions_are_refused_before_they_run(function: Callable[..., Any]) -> None:
+    EFFECTS.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DifferentiationError) as caught:
+            gradient(function, 2.0)
+    assert function.__name__ in str(caught.value)
+    assert not EFFECTS
+
+
+def test_function_without_text_is_refused() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def nameless(x):\n    return x * x\n", namespace)
+    with pytest.raises(SourceNotFoundError, match="nameless"):
+        gradient(namespace["nameless"], 2.0)
+
+
+def test_text_that_is_not_the_running_code_is_refused() -> None:
+    name, text = "<edited file>", "def edited(x):\n    return x * x\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), namespace)
+    changed = text.replace("x * x", "x * 3.0")
+    linecache.cache[name] = (len(changed), None, changed.splitlines(keepends=True), name)
+    with pytest.raises(SourceNotFoundError, match="edited"):
+        gradient(namespace["edited"], 2.0)
+
+
+def test_function_without_text_is_called_when_it_gets_inactive_data_only() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def count(n):\n    return n + 1\n", namespace)
+    count = namespace["count"]
+
+    def f(x):
+        return x ** count(2)
+
+    assert gradient(f, 2.0) == (12.0,)
+
+
+# Not reached with active data: not refused
+
+
+def unreached_try(x):
+    if x < 0.0:
+        try:
+            return math.sqrt(x)
+        except ValueError:
+            return 0.0
+    return x * x
+
+
+def unreached_with(x):
+    if x < 0.0:
+        with nullcontext():
+            return 3.0 * x
+    return x * x
+
+
+def unreached_match(x):
+    for k in range(3):
+        if k > 5:
+            match x:
+                case _:
+                    return x
+    return x * x
+
+
+def unreached_write(x):
+    values = [x, 1.0]
+    if x < 0.0:
+        values[0] = 3.0
+    return values[0] * x
+
+
+def unreached_missing_rule(x):
+    if x < 0.0:
+        return math.nextafter(x, 3.0)
+    return x * x
+
+
+def unreached_yield_in_a_helper(x):
+    def items(n):
+        yield n
+
+    if x < 0.0:
+        return sum(items(x))
+    return x * x
+
+
+def parse_count(text):
+    try:
+        return int(text)
+    except ValueError:
+        return 2
+
+
+def tally(words):
+    counts = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def inactive_callee_with_try(x):
+    return x ** parse_count("two")
+
+
+def inactive_callee_that_writes(x):
+    return x * tally(["a", "b", "a"])["a"] * x / 2.0
+
+
+def inactive_callee_without_a_rule(x):
+    return x * x * math.nextafter(1.0, 1.0)
+
+
+def active_data_in_logging(x):
+    print(repr(x), id(x) > 0, isinstance(x, float), type(x).__name__, hash(x) is None, str(x))
+    return x * x
+
+
+NOT_REFUSED = [
+    unreached_try,
+    unreached_with,
+    unreached_match,
+    unreached_write,
+    unreached_missing_rule,
+    unreached_yield_in_a_helper,
+    inactive_callee_with_try,
+    inactive_callee_that_writes,
+    inactive_callee_without_a_rule,
+    active_data_in_logging,
+]
+
+
+@pytest.mark.parametrize("function", NOT_REFUSED, ids=lambda function: function.__name__)
+def test_not_reached_with_active_data_is_not_refused(function: Callable[..., Any]) -> None:
+    assert value_and_gradient(function, 3.0) == (9.0, (6.0,))
+
+
+# The user's exceptions
+
+
+class CustomError(Exception):
+    pass
+
+
+def raises_custom(x):
+    if x > 0.0:
+        raise CustomError("message", 3)
+    return x
+
+
+def raises_with_cause(x):
+    raise CustomError("outer") from KeyError("inner")
+
+
+def raises_in_a_callee(x):
+    return raises_custom(x * 2.0)
+
+
+def raises_by_dividing(x):
+    return x / (x - x)
+
+
+def raises_by_domain(x):
+    return math.sqrt(-x)
+
+
+def raises_by_key(x):
+    return x * {"a": 1.0}["b"]
+
+
+def raises_by_index(x):
+    return [x][3]
+
+
+def raises_by_attribute(x):
+    return x.no_such_attribute
+
+
+def raises_by_assertion(x):
+    y = x * x
+    assert y < 0.0, f"y is {y}"
+    return y
+
+
+def raises_by_unpacking(x):
+    a, b = (x, x, x)
+    return a
+
+
+def raises_by_an_unbound_local(x):
+    if x < 0.0:
+        y = x
+    return y * x
+
+
+def raises_by_type(x):
+    return x + "text"
+
+
+def raises_by_calling(x):
+    return raises_custom(x, x, x)
+
+
+def raises_by_shape(x):
+    return np.sum(np.ones(3) @ (np.ones(4) * x))
+
+
+def raises_by_a_name(x):
+    return x * no_such_name  # noqa: F821
+
+
+USER_ERRORS = [
+    raises_custom,
+    raises_with_cause,
+    raises_in_a_callee,
+    raises_by_dividing,
+    raises_by_domain,
+    raises_by_key,
+    raises_by_index,
+    raises_by_attribute,
+    raises_by_assertion,
+    raises_by_unpacking,
+    raises_by_an_unbound_local,
+    raises_by_type,
+    raises_by_calling,
+    raises_by_shape,
+    raises_by_a_name,
+]
+
+
+@pytest.mark.parametrize("dispatched", [False, True], ids=["inlined", "dispatched"])
+@pytest.mark.parametrize("function", USER_ERRORS, ids=lambda function: function.__name__)
+def test_the_users_exceptions_come_out_unchanged(function: Callable[..., Any], dispatched: bool) -> None:
+    with pytest.raises(Exception) as plain:
+        function(2.0)
+    with always_dispatch() if dispatched else nullcontext(), pytest.raises(Exception) as differentiated:
+        gradient(function, 2.0)
+    assert type(differentiated.value) is type(plain.value)
+    # Rewriting of asserts by pytest is not seen by the compiler; the message the user wrote must be there.
+    expected = str(plain.value).splitlines()[0]
+    assert expected in str(differentiated.value)
+    assert differentiated.value.args[1:] == plain.value.args[1:]
+    assert repr(differentiated.value.__cause__) == repr(plain.value.__cause__)
+
+
+def test_wrong_number_of_arguments_is_a_type_error() -> None:
+    def f(x, y):
+        return x * y
+
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'y'"):
+        gradient(f, 1.0)
+    with pytest.raises(TypeError, match=r"takes 2 positional arguments but 3 were given"):
+        gradient(f, 1.0, 2.0, 3.0)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'k'"):
+        gradient(f, 1.0, 2.0, k=3.0)
+
+
+def test_what_is_not_callable_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        gradient(3.0, 1.0)
+
+
+# Outputs and seeds
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        (np.array([1.0, 2.0]), "(2,)"),
+        ((1.0, 2.0), "tuple"),
+        ([1.0], "list"),
+        ({"a": 1.0}, "dict"),
+        (1.0 + 2.0j, "complex"),
+        ("text", "str"),
+        (None, "None"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else None,
+)
+def test_gradient_of_a_non_scalar_says_what_came_back(output: Any, shown: str) -> None:
+    def f(x):
+        return output
+
+    with pytest.raises(NonScalarOutputError) as caught:
+        gradient(f, 2.0)
+    message = str(caught.value)
+    assert shown in message
+    assert "jacobian" in message or "pullback" in message
+
+
+@pytest.mark.parametrize(
+    "output", [3, True, np.float32(1.0), np.array(2.0), np.int64(3)], ids=lambda v: type(v).__name__
+)
+def test_gradient_accepts_every_real_scalar(output: Any) -> None:
+    assert gradient(lambda x: output, 2.0) == (None,)
+
+
+@pytest.mark.parametrize(
+    ("function", "seed", "words"),
+    [
+        (lambda x: x * np.ones(3), np.ones(4), ["(4,)", "(3,)"]),
+        (lambda x: x * np.ones(3), 1.0, ["(3,)"]),
+        (lambda x: x * np.ones((2, 3)), np.ones(3), ["(3,)", "(2, 3)"]),
+        (lambda x: x * np.ones(3), np.ones((3, 1)), ["(3, 1)", "(3,)"]),
+        (lambda x: x * 2.0, np.ones(2), ["(2,)"]),
+        (lambda x: (x, x), 1.0, ["tuple"]),
+        (lambda x: (x, x), (1.0,), ["tuple"]),
+        (lambda x: [x, x], [1.0, 2.0, 3.0], ["list"]),
+        (lambda x: {"a": x}, {"b": 1.0}, ["b"]),
+        (lambda x: (x, np.ones(2) * x), (1.0, np.ones(3)), ["(3,)", "(2,)"]),
+    ],
+)
+def test_a_seed_of_the_wrong_shape_names_both(function: Callable[..., Any], seed: Any, words: list[str]) -> None:
+    _, back = pullback(function, 2.0)
+    with pytest.raises(CotangentShapeError) as caught:
+        back(seed)
+    for word in words:
+        assert word in str(caught.value), str(caught.value)
+
+
+def test_back_without_a_seed_needs_a_scalar() -> None:
+    _, back = pullback(lambda x: x * np.ones(3), 2.0)
+    with pytest.raises(DifferentiationError, match=r"\(3,\)"):
+        back()
+
+
+def test_every_error_is_a_differentiation_error() -> None:
+    for error in (NonScalarOutputError, CotangentShapeError, SourceNotFoundError):
+        assert issubclass(error, DifferentiationError)
