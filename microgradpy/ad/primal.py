@@ -82,7 +82,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.passes.result_kinds import result_kind
-from microgradpy.passes.typed_builder import Keywords, TypedBuilder
+from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import (
     find_attribute_rule,
@@ -501,8 +501,6 @@ class _Walker:
             self.call_inactive(op, callee, kind, (*kinds, *(self.builder.kind(value) for _, value in keywords)))
         elif is_non_differentiable(function) or (carries_nothing(kind) and kind != UNKNOWN):
             self.plain(op, kind=kind)
-        elif function is operator.getitem and not rrule.is_typed(function):
-            self.read_item(op, arguments, kind)
         elif function is operator.getitem:
             self.read_item(op, arguments, kind)
         elif rrule.has(function):
@@ -537,7 +535,8 @@ class _Walker:
         else:
             kinds = tuple(map(self.builder.kind, (*arguments, *(value for _, value in keywords))))
             bound_to = self.builder.producers.get(callee) if isinstance(callee, Var) else None
-            if bound_to is not None and isinstance(self.builder.kind(bound_to.arguments[0]), Inert | Scalar):
+            is_method = bound_to is not None and is_getattr(bound_to.callee)
+            if is_method and isinstance(self.builder.kind(bound_to.arguments[0]), Inert | Scalar):
                 self.plain(op, kind=UNKNOWN, callee=callee)
             else:
                 self.call_inactive(op, callee, UNKNOWN, (UNKNOWN, *kinds))
@@ -625,10 +624,9 @@ class _Walker:
         function = callee.value
         if self.services.inlines:
             types = tuple(_type_of(self.builder.kind(argument)) for argument in arguments)
-            ambiguous = rrule.is_typed(function) and any(
-                cls is None and not is_numeric(self.builder.kind(value)) for cls, value in zip(types, arguments, strict=True)
-            )
-            rule = None if ambiguous and not _is_operator(function) else rrule.find(function, types)
+            # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
+            sequences = any(isinstance(self.builder.kind(argument), Sequence | TupleOf) for argument in arguments)
+            rule = None if sequences and _is_operator(function) else rrule.find(function, types)
             if rule is not None and self.inline(op, rule, callee.path or function.__name__, arguments, dict(keywords)):
                 return
         self.dispatch(op, callee, arguments, keywords)
@@ -637,8 +635,6 @@ class _Walker:
         self, op: Op, rule: Callable[..., Any], name: str, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
     ) -> bool:
         """Splice a rule in; whether that was possible."""
-        if any(isinstance(self.builder.kind(argument), Sequence) for argument in arguments) and _is_operator(rule):
-            return False
         try:
             value, pullback, positional = splice_rule(rule, arguments, keywords, self.builder)  # type: ignore[arg-type]
         except NotInlinable:

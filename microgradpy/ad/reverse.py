@@ -372,7 +372,7 @@ class _Walker:
         self.owned = left_owned & right_owned
         self.builder.where = where
         results = []
-        merged = dict(before)
+        merged = {var: value for var, value in left_cotangents.items() if right_cotangents.get(var) == value}
         for var, a, b in zip(keys, left_values, right_values, strict=True):
             kind = join(self.builder.kind(a), self.builder.kind(b))
             result = self.builder.variable(kind, _bar(var), var.user_named)
@@ -380,7 +380,7 @@ class _Walker:
             merged[var] = result
             if a in left_owned and b in right_owned:
                 self.owned.add(result)
-        self.cotangents = {var: value for var, value in merged.items() if var in left_cotangents or var in right_cotangents}
+        self.cotangents = merged
         if left or right or keys:
             self.builder.add(
                 If(

@@ -76,7 +76,10 @@ def save(primal: Primal, reverse: Reverse) -> Pair:
     recorder = _Recorder(plan, reverse)
     body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
     kinds = dict(reverse.kinds) | recorder.kinds
-    primal_function = replace(primal.function, name=f"{primal.function.name}_primal", body=body, kinds=kinds)
+    # The halves are called with one positional argument per input, whatever the user's signature is.
+    inputs = tuple(Parameter(parameter.var, parameter.name) for parameter in primal.function.parameters)
+    name = f"{primal.function.name}_primal"
+    primal_function = replace(primal.function, name=name, parameters=inputs, body=body, kinds=kinds)
     return Pair(primal_function, _adjoint_function(primal.function, adjoint_body, fields, reverse, kinds))
 
 

@@ -69,9 +69,11 @@ class Blocks:
     liveness: Liveness
     places: dict[ast.stmt, Location] = field(default_factory=dict)
     # For the check that a nested operation reads what it would have read in its own place: when each name was last
-    # assigned, and when each nested operation would have run.
+    # assigned on the way here, and when each nested operation would have run; `_left` is what was assigned on the ways
+    # to the ends of the iterations of each enclosing loop.
     _clock: int = 0
     _assigned: dict[str, int] = field(default_factory=dict)
+    _left: list[dict[str, int]] = field(default_factory=list)
     _due: dict[Var, int] = field(default_factory=dict)
 
     def function_body(self, body: Region) -> list[ast.stmt]:
@@ -89,6 +91,7 @@ class Blocks:
 
     def _block(self, region: Region, flow: _Flow) -> list[ast.stmt]:
         block: list[ast.stmt] = []
+        before = dict(self._assigned)
         last = region.statements[-1] if region.statements else None
         for statement in region.statements:
             if isinstance(statement, Op | If) and self.expressions.nesting.is_nested(statement):
@@ -96,7 +99,12 @@ class Blocks:
                 continue
             tail = flow.tail and statement is last and isinstance(region.terminator, Unreachable)
             block += self._statement(statement, replace(flow, tail=tail))
-        return block + self._end(region.terminator, flow)
+        block += self._end(region.terminator, flow)
+        if isinstance(region.terminator, Continue | Break):
+            _merge(self._left[-1], self._assigned)
+        if not isinstance(region.terminator, Yield):
+            self._assigned = before
+        return block
 
     def _end(self, terminator: Terminator, flow: _Flow) -> list[ast.stmt]:
         match terminator:
@@ -186,13 +194,10 @@ class Blocks:
         return None
 
     def _augment(self, op: Op, sign: type[ast.operator], value: Value) -> ast.stmt:
-        expression = self.expressions.operation(op)
         operand = self._read(value)
-        name = self._name(op.result)
-        match expression:
-            # `x + -y` has been written as `x - y`.
-            case ast.BinOp(left=ast.Name(id=left), op=ast.Sub(), right=right) if sign is ast.Add and left == name:
-                sign, operand = ast.Sub, right
+        positive = self.expressions.subtracted(op, value, operand) if sign is ast.Add else None
+        if positive is not None:
+            sign, operand = ast.Sub, positive
         self._store(op.results)
         return self._placed(ast.AugAssign(self._target(op.result), sign(), operand), op.where)
 
@@ -225,10 +230,10 @@ class Blocks:
         start = self._copy(loop.parameters, loop.initial)
         flow = _Flow((), loop.parameters, loop.results, tail=True)
         # Nothing is left of the condition's statements if all of them are nested in its value.
-        before = self._block(replace(loop.condition, terminator=Unreachable()), _Flow())
+        before = self._block(replace(loop.condition, terminator=Yield(())), _Flow())
         (condition,) = terminator_values(loop.condition.terminator)
         test = self._read(condition)
-        body = self._block(loop.body, flow)
+        body = self._loop_body(loop.body, flow)
         if before:
             leave = ast.If(negation(test), [ast.Break()], [])
             test, body = ast.Constant(True), [*before, leave, *body]
@@ -240,8 +245,14 @@ class Blocks:
         self._store(item_variables(loop.items))
         target = self._item_target(loop.items)
         flow = _Flow((), loop.parameters, loop.results, tail=True)
-        body = self._block(loop.body, flow) or [ast.Pass()]
+        body = self._loop_body(loop.body, flow) or [ast.Pass()]
         return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
+
+    def _loop_body(self, body: Region, flow: _Flow) -> list[ast.stmt]:
+        self._left.append({})
+        block = self._block(body, flow)
+        _merge(self._assigned, self._left.pop())
+        return block
 
     def _iterable(self, items: Items) -> ast.expr:
         match items:
@@ -373,6 +384,11 @@ class Blocks:
             late = isinstance(operand, Var) and operand not in nested and self._assigned.get(self._name(operand), 0)
             if late > self._due[value]:
                 raise CompilerBug(f"{self._name(operand)!r} is assigned between a nested operation and its user")
+
+
+def _merge(times: dict[str, int], others: dict[str, int]) -> None:
+    for name, time in others.items():
+        times[name] = max(time, times.get(name, 0))
 
 
 def _completes(region: Region, flow: _Flow) -> bool:

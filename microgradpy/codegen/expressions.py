@@ -98,11 +98,14 @@ class Expressions:
                 return ast.Call(self.bindings.builtin("slice"), [self.value(part) for part in parts], [])
 
     def _binary(self, op: Op, sign: type[ast.operator], left: ast.expr, right: ast.expr) -> ast.expr:
-        if sign is ast.Add and not op.from_user and not self._is_users(op.arguments[1]):
-            positive = without_minus(right)
-            if positive is not None and self._is_numeric(op.arguments[1]):
-                return ast.BinOp(left, ast.Sub(), positive)
-        return ast.BinOp(left, sign(), right)
+        positive = self.subtracted(op, op.arguments[1], right) if sign is ast.Add else None
+        return ast.BinOp(left, sign(), right) if positive is None else ast.BinOp(left, ast.Sub(), positive)
+
+    def subtracted(self, op: Op, value: Value, text: ast.expr) -> ast.expr | None:
+        """y, if the compiler's sum `x + value` may be written `x - y`."""
+        if op.from_user or self._is_users(value) or not self._is_numeric(value):
+            return None
+        return without_minus(text)
 
     def _is_users(self, value: Value) -> bool:
         statement = self.nesting.nested.get(value) if isinstance(value, Var) else None
@@ -167,8 +170,9 @@ class Expressions:
             case Opcode.TAPE:
                 return ast.List([], ast.Load())
             case Opcode.JOIN:
+                parts = self._values(op)
                 join = ast.Attribute(ast.Constant(""), "join", ast.Load())
-                return ast.Call(join, [ast.Tuple(self._values(op), ast.Load())], [])
+                return parts[0] if len(parts) == 1 else ast.Call(join, [ast.Tuple(parts, ast.Load())], [])
             case Opcode.GLOBAL:
                 self.needs_globals = True
                 return ast.Subscript(ast.Name(GLOBALS_NAME, ast.Load()), ast.Constant(op.payload), ast.Load())

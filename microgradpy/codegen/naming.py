@@ -210,6 +210,7 @@ def _hints(function: Function, nesting: Nesting, liveness: Liveness, made: Seque
     wish.follow(_continued(function.body, nesting))
     wish.follow(slots)
     wish.follow((result, parameter) for parameter, result in slots)
+    wish.users = frozenset(wish.hints.values())
     wish.name_by_operation(function.body)
     # What is copied from a value that has just been named after its operation is named like it.
     wish.follow((target, value) for value, target in pairs)
@@ -222,6 +223,7 @@ class _Wishes:
     nesting: Nesting
     liveness: Liveness
     hints: dict[Var, str] = field(default_factory=dict)
+    users: frozenset[str] = frozenset()
 
     def own(self, variables: Iterable[Var]) -> None:
         for var in variables:
@@ -269,10 +271,15 @@ class _Wishes:
             match statement:
                 case Op():
                     for result in statement.results:
-                        self.hints.setdefault(result, self._word(statement))
+                        self.hints.setdefault(result, self._free_word(statement))
                 case For():
                     for var in item_variables(statement.items):
                         self.hints.setdefault(var, "item")
+
+    def _free_word(self, op: Op) -> str:
+        """A word for an operation that is no name of the user's."""
+        word = self._word(op)
+        return word if word not in self.users else next(n for n in _candidates(word, self.users) if n != word)
 
     def _word(self, op: Op) -> str:
         sign = notation(op)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import final
 
 from microgradpy.codegen.effects import Effect, conflict, effect
-from microgradpy.codegen.notation import InPlace, notation, operands
+from microgradpy.codegen.notation import InPlace, SliceOf, notation, operands
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -45,7 +45,7 @@ from microgradpy.ir.nodes import (
     walk,
 )
 
-_USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
+_USER_WIDTH = 104  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
 _REACH = 60  # statements an operation may be moved past
 _NEVER_NESTED = frozenset({Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
@@ -219,7 +219,7 @@ class _Fold:
         statement = self.statements[index]
         match statement:
             case Op():
-                width = _width(statement) + sum(len(result.hint or "item") + 3 for result in statement.results)
+                width = _width(statement) + sum(_value_width(result) + 3 for result in statement.results)
                 self._root(index, _open_operands(statement), width)
             case If():
                 self._root(index, [statement.condition], 4 + _choice_width(statement, self.planner))
@@ -244,7 +244,7 @@ class _Fold:
                 continue
             statement = self.statements[place]
             assert isinstance(value, Var) and isinstance(statement, Op | If)
-            added = _width_of(statement, self.planner) - len(value.hint or "item")
+            added = _width_of(statement, self.planner) - _value_width(value)
             if width + added > (_USER_WIDTH if isinstance(statement, If) or statement.from_user else _WIDTH):
                 continue
             width += added
@@ -306,8 +306,9 @@ def _width(op: Op) -> int:
     """About how many columns an operation takes with names for its operands."""
     inside = sum(_value_width(value) for value in (*op.arguments, *(value for _, value in op.keywords)))
     inside += sum(len(name) + 1 for name, _ in op.keywords)
-    if notation(op) is not None:
-        return inside + 4
+    sign = notation(op)
+    if sign is not None:
+        return inside + (3 if not isinstance(sign, SliceOf) else -4 * op.arguments.count(Const(None)))
     if isinstance(op.callee, Opcode):
         return inside + 2 * len(op.arguments)
     return inside + _value_width(op.callee) + 2 * (len(op.arguments) + len(op.keywords))

@@ -35,7 +35,8 @@ def _print_with_astor(statement: ast.stmt) -> str:
 
 
 def _plain_string(text: str, *_: object, **__: object) -> str:
-    return repr(text)
+    quoted = repr(text)
+    return quoted if '"' in quoted or "\\" in quoted else f'"{quoted[1:-1]}"'
 
 
 def _try(print_tree: Callable[[ast.stmt], str], statement: ast.stmt) -> str:

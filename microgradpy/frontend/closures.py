@@ -7,13 +7,13 @@ variable gets no new value while the closure can still be called. That is checke
 
 from __future__ import annotations
 
-import ast
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.frontend.scope import Binding, FunctionNode, Position, end_of, start_of
+from microgradpy.frontend.codes import comes_from, first_line, is_named
+from microgradpy.frontend.scope import Binding, FunctionNode, Position
 from microgradpy.ir.nodes import (
     Function,
     If,
@@ -63,10 +63,10 @@ class PendingClosure:
 
 def nested_code(code: types.CodeType, node: FunctionNode) -> types.CodeType | None:
     """The code object that a nested function is made from."""
-    candidates = [inner for inner in _nested_codes(code) if _may_be(inner, node)]
-    if len(candidates) > 1:
-        candidates = [inner for inner in candidates if spans(inner, node)] or candidates
-    return candidates[0] if candidates else None
+    for inner in _nested_codes(code):
+        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node):
+            return inner
+    return None
 
 
 def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -76,37 +76,6 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
                 yield from _nested_codes(constant)
             else:
                 yield constant
-
-
-def _may_be(code: types.CodeType, node: FunctionNode) -> bool:
-    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-    return code.co_name == name and code.co_firstlineno == first_line(node)
-
-
-def first_line(node: FunctionNode) -> int:
-    """The line a code object says it starts in: a function starts with its decorators."""
-    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def spans(code: types.CodeType, node: FunctionNode) -> bool:
-    """Whether the instructions of a lambda's code come from the body of this lambda (several may share a line)."""
-    if not isinstance(node, ast.Lambda):
-        return True
-    start, end = span(code)
-    return (start, end) == (start_of(node.body), end_of(node.body))
-
-
-def span(code: types.CodeType) -> tuple[Position, Position]:
-    """Where the text starts and ends that the instructions come from; ((0, 0), (0, 0)) if that was not recorded."""
-    starts: list[Position] = []
-    ends: list[Position] = []
-    for line, end_line, column, end_column in code.co_positions():
-        # The first instruction of every function has the empty range at column 0 of its first line.
-        if line and end_line and column is not None and end_column:
-            starts.append((line, column))
-            ends.append((end_line, end_column))
-    return (min(starts), max(ends)) if starts else ((0, 0), (0, 0))
 
 
 def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Position]) -> tuple[Binding, ...]:

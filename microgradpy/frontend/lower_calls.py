@@ -90,7 +90,7 @@ def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.Call) 
     key = fresh("key")
 
     def fail() -> None:
-        message = low.emit(Opcode.JOIN, Const("got multiple values for keyword argument "), key, node=node)
+        message = low.emit(Opcode.JOIN, Const("got multiple values for keyword argument '"), key, Const("'"), node=node)
         low.raise_builtin(TypeError, message, node=node)
 
     def body() -> None:

@@ -305,7 +305,7 @@ class Lowering:
     # Loops
 
     def for_loop(self, items: Items, frame: LoopFrame, body: Step, node: ast.AST) -> None:
-        """Lower a `For` whose body is lowered by `body`; it falls through into the next iteration."""
+        """Lower a `For` whose body is lowered by `body`; where that falls through, the next iteration follows."""
         parameters = tuple(self.variable(name) for name in frame.state)
         initial = tuple(self.env.get(name, UNDEFINED) for name in frame.state)
         region = self._loop_body(parameters, frame, body, node)

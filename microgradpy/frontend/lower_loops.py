@@ -40,7 +40,7 @@ def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
 
     def body() -> None:
         bind(low, node.target, provided)
-        low.statements(node.body, None)
+        low.statements(node.body, low.go_on)
 
     low.for_loop(items, frame, body, node)
     return _lower_else(low, node, frame, rest)
@@ -49,7 +49,7 @@ def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
 @lowers(STATEMENTS, ast.While)
 def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     frame = _frame(low, node)
-    low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, None), node)
+    low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
     return _lower_else(low, node, frame, rest)
 
 

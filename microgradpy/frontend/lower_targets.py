@@ -47,7 +47,7 @@ def assign(low: Lowering, target: ast.expr, value: Value) -> None:
 
 
 def _assign_starred(low: Lowering, items: Sequence[ast.expr], value: Value, node: ast.expr) -> None:
-    """`first, *middle, last = xs` takes `xs[0]`, `xs[1:-1]` and `xs[-1]` of a list of `xs`, which has to be long enough."""
+    """`first, *middle, last = xs` takes items 0, 1:-1 and -1 of `list(xs)`, which has to be long enough."""
     star = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
     after = len(items) - star - 1
     values = low.emit(builtin(list), value, node=node)

@@ -113,8 +113,8 @@ class _Flow:
         return needed
 
     def unchanging(self, replaced: Mapping[Var, Value]) -> dict[Var, Value]:
-        """State that every edge leaves at its initial value, apart from what was replaced before. Undefined values stay:
-        they may not be operands."""
+        """State that every edge leaves at its initial value, apart from what was replaced before. Undefined values
+        stay: they may not be operands."""
         found: dict[Var, Value] = {}
         for parameter, initial, result in self.slots:
             edges = [*self.feeds[parameter], *self.feeds[result]]
@@ -126,8 +126,8 @@ class _Flow:
 
 @dataclass(frozen=True, slots=True)
 class _Dropping:
-    """Removes what is not needed; `kept` and `loop` are the positions that stay in the values of a region's `Yield`, and
-    of its `Continue` and `Break`."""
+    """Removes what is not needed; `kept` and `loop` are the positions that stay in the values of a region's `Yield`,
+    and of its `Continue` and `Break`."""
 
     needed: AbstractSet[Var]
 

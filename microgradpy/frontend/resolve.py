@@ -1,9 +1,9 @@
 """Which module-level names are constants while a compiled function is valid.
 
-`np.linalg.norm` becomes Const(numpy.linalg.norm, path="np.linalg.norm", root=numpy), guarded by Guard("np", ("linalg",
-"norm"), ...). Modules, classes and functions are folded, because rules are found by them at compile time; the guards say
-what to compare before the compiled code is used again. Data (numbers, arrays, objects) are read when executed, so a
-rebound `LEARNING_RATE` is seen by the next call without compiling anything.
+`np.linalg.norm` becomes Const(numpy.linalg.norm, path="np.linalg.norm", root=numpy), guarded by
+Guard("np", ("linalg", "norm"), ...). Modules, classes and functions are folded, because rules are found by them at
+compile time; the guards say what to compare before the compiled code is used again. Data (numbers, arrays, objects) are
+read when executed, so a rebound `LEARNING_RATE` is seen by the next call without compiling anything.
 """
 
 from __future__ import annotations

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from microgradpy.errors import SourceNotFoundError
-from microgradpy.frontend.closures import first_line, span
-from microgradpy.frontend.scope import FunctionNode, end_of, start_of
+from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code
+from microgradpy.frontend.scope import FunctionNode, start_of
 
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
-_REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewriting adds
 
 
 @final
@@ -52,13 +51,10 @@ def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> F
         remedy = "Define it in a file, or register a rule for it (`rrule.register`)."
         raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, remedy)
     parsed = _parse(code.co_filename, "".join(lines), code.co_flags & _FUTURES)
-    if parsed is None or not (candidates := _candidates(parsed, code)):
+    found = _find(parsed, code) if parsed is not None else None
+    if parsed is None or found is None:
         remedy = "If the file was edited after it was imported, import it again."
         raise SourceNotFoundError(f"The source text of `{code.co_qualname}` is not the code that runs", place, remedy)
-    if len({ast.dump(candidate.tree) for candidate in candidates}) > 1:
-        remedy = "Write them on lines of their own."
-        raise SourceNotFoundError("Several functions in this line may be the one that runs", place, remedy)
-    found = candidates[0]
     assert isinstance(found.tree, ast.FunctionDef | ast.Lambda)
     return FoundSource(found.tree, code.co_filename, code.co_name, parsed.lines, found.class_name)
 
@@ -127,58 +123,11 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _candidates(parsed: _ParsedFile, code: types.CodeType) -> list[_Defined]:
-    """The functions of the file that the code object may come from: one, unless columns were not recorded."""
+def _find(parsed: _ParsedFile, code: types.CodeType) -> _Defined | None:
+    """The function of the file that the code object comes from, if the file still says what the code does."""
     if not any(is_same_code(compiled, code) for compiled in parsed.codes.get(code.co_firstlineno, ())):
-        return []
-    found = [defined for defined in parsed.trees.get(code.co_firstlineno, ()) if _is_called(defined.tree, code)]
-    if len(found) > 1:
-        found = [defined for defined in found if _contains(defined.tree, code)] or found
-    return found
-
-
-def _is_called(tree: FunctionNode, code: types.CodeType) -> bool:
-    return code.co_name == ("<lambda>" if isinstance(tree, ast.Lambda) else tree.name)
-
-
-def _contains(tree: FunctionNode, code: types.CodeType) -> bool:
-    """Whether the instructions come from this function's body: for a lambda they cover it exactly."""
-    start, end = span(code)
-    if isinstance(tree, ast.Lambda):
-        return (start, end) == (start_of(tree.body), end_of(tree.body))
-    return start_of(tree) <= start and end <= end_of(tree)
-
-
-def is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
-    """Whether two code objects do the same: equal instructions, names and constants. Asserts that pytest rewrote are
-    allowed to differ, so only the signature of such a function is compared."""
-    if (a.co_name, a.co_varnames[: _argument_count(a)]) != (b.co_name, b.co_varnames[: _argument_count(b)]):
-        return False
-    if _is_rewritten(a) or _is_rewritten(b):
-        return True
-    return (
-        a.co_code == b.co_code
-        and (a.co_names, a.co_varnames) == (b.co_names, b.co_varnames)
-        and (a.co_freevars, a.co_cellvars) == (b.co_freevars, b.co_cellvars)
-        and _is_same_constant(a.co_consts, b.co_consts)
-    )
-
-
-def _argument_count(code: types.CodeType) -> int:
-    variadic = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    return code.co_argcount + code.co_kwonlyargcount + variadic
-
-
-def _is_rewritten(code: types.CodeType) -> bool:
-    return any(name.startswith(_REWRITTEN) for name in (*code.co_names, *code.co_varnames))
-
-
-def _is_same_constant(a: object, b: object) -> bool:
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
-        return is_same_code(a, b)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_is_same_constant, a, b))
-    # The text of a number says more than `==`, for which 0.0 is -0.0 and nan is not nan; a frozenset's has no order.
-    return a == b if isinstance(a, frozenset) else repr(a) == repr(b)
+        return None
+    here = parsed.trees.get(code.co_firstlineno, ())
+    found = [defined for defined in here if is_named(defined.tree, code) and comes_from(code, defined.tree)]
+    # The instructions of a lambda lie in the lambdas around it as well: the innermost one starts last.
+    return max(found, key=lambda defined: start_of(defined.tree), default=None)

@@ -4,6 +4,7 @@ that give nothing a derivative flows through."""
 from __future__ import annotations
 
 import collections
+import functools
 import inspect
 import logging
 import types
@@ -54,20 +55,34 @@ MUTATING_METHODS: dict[type, frozenset[str]] = {
 """The methods that write into their object, by the type that has them."""
 
 
-@rrule.register(getattr)
-def getattr_rrule(x, name, /, *default):
-    """y = x.name, by the attribute's rule if it has one; else y is a field of x."""
+@rrule.register(getattr, arity=2)
+def getattr_rrule(x, name, /):
+    """y = x.name, by the attribute's own rule if it has one; else y is a field of x."""
     rule = find_attribute_rule(type(x), name)
-    if rule is not None:
-        y, pullback = rule(x)
-    else:
-        y, pullback = getattr(x, name, *default), None
+    y, pullback = (getattr(x, name), None) if rule is None else rule(x)
 
     def getattr_pullback(y_bar):
-        x_bar = pullback(y_bar)[1] if pullback is not None else attribute_bar(x, name, y, y_bar)
-        return NoTangent(), x_bar, NoTangent(), *(y_bar if not hasattr(x, name) else None for _ in default)
+        x_bar = attribute_bar(x, name, y, y_bar) if pullback is None else pullback(y_bar)[1]
+        return NoTangent(), x_bar, NoTangent()
 
     return y, getattr_pullback
+
+
+@rrule.register(getattr, arity=3)
+def getattr_or_default_rrule(x, name, default, /):
+    """y = x.name if there is such an attribute, else the default."""
+    if hasattr(x, name):
+        y, pullback = getattr_rrule(x, name)
+
+        def attribute_pullback(y_bar):
+            return *pullback(y_bar), zero_cotangent(default)
+
+        return y, attribute_pullback
+
+    def default_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent(), y_bar
+
+    return default, default_pullback
 
 
 def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:
@@ -77,60 +92,66 @@ def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:
     if getattr(y, "__self__", None) is x:
         return y_bar.get("__self__")  # a method, whose field is the object it is bound to
     descriptor = inspect.getattr_static(type(x), name, None)
-    if hasattr(type(descriptor), "__get__") and not hasattr(type(descriptor), "__set__") or isinstance(descriptor, property):
+    if isinstance(descriptor, property | functools.cached_property):
         raise MissingRuleError(
             f"{type(x).__qualname__}.{name} is computed when it is read",
             None,
             f"Read it as x.{name} in code that is differentiated, or declare an attribute rule for it.",
         )
-    return field_cotangent(x, name, y_bar) if hasattr(x, name) else None
+    return field_cotangent(x, name, y_bar)
 
 
-def _point(**fields: Any) -> types.SimpleNamespace:
-    return types.SimpleNamespace(**fields)
+@attribute_rule(int, "real")
+@attribute_rule(float, "real")
+@attribute_rule(complex, "real")
+def real_rrule(x):
+    """y = Re x: x_bar = y_bar."""
+
+    def real_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return x.real, real_pullback
 
 
-examples(getattr, (_point(x=1.5, y=2.0), "x"), (1.0 + 2.0j, "real"), (2.5, "imag"), (_point(x=1.0), "z", 3.0))
+@attribute_rule(complex, "imag")
+def imag_rrule(x):
+    """y = Im x: x_bar = i y_bar."""
+
+    def imag_pullback(y_bar):
+        return NoTangent(), 1j * y_bar
+
+    return x.imag, imag_pullback
 
 
-def _register_parts(cls: type, zero: Any) -> None:
-    """Real and imaginary part and conjugate of a number."""
+@attribute_rule(int, "imag")
+@attribute_rule(float, "imag")
+def imag_of_real_rrule(x):
+    """y = 0, whatever the real number x."""
 
-    @attribute_rule(cls, "real")
-    def real_rrule(x):
-        """y = Re x: x_bar = y_bar."""
+    def imag_of_real_pullback(y_bar):
+        return NoTangent(), 0.0
 
-        def real_pullback(y_bar):
-            return NoTangent(), y_bar + zero
-
-        return x.real, real_pullback
-
-    @attribute_rule(cls, "imag")
-    def imag_rrule(x):
-        """y = Im x: x_bar = i y_bar, whose real part, all that a real x has, is 0."""
-
-        def imag_pullback(y_bar):
-            return NoTangent(), y_bar * 1j if isinstance(zero, complex) else zero
-
-        return x.imag, imag_pullback
-
-    @rrule.register(cls.conjugate)  # type: ignore[attr-defined]
-    def conjugate_rrule(self):
-        """x_bar = conj(y_bar)."""
-
-        def conjugate_pullback(y_bar):
-            return NoTangent(), conj(y_bar)
-
-        return self.conjugate(), conjugate_pullback
+    return x.imag, imag_of_real_pullback
 
 
-_register_parts(float, 0.0)
-_register_parts(int, 0.0)
-_register_parts(complex, 0j)
+@rrule.register(int.conjugate)
+@rrule.register(float.conjugate)
+@rrule.register(complex.conjugate)
+def conjugate_rrule(self):
+    """x_bar = conj(y_bar)."""
+
+    def conjugate_pullback(y_bar):
+        return NoTangent(), conj(y_bar)
+
+    return self.conjugate(), conjugate_pullback
+
+
+_POINT = types.SimpleNamespace(x=1.5, y=2.0)
+examples(getattr, (_POINT, "x"), (_POINT, "x", 3.0), (_POINT, "z", 3.0))
+examples(getattr, (1.0 + 2.0j, "real"), (1.0 + 2.0j, "imag"), (2.5, "real"), (3, "real"), (2.5, "imag"))
 examples(float.conjugate, (2.5,))
 examples(int.conjugate, (3,))
 examples(complex.conjugate, (1.0 - 2.0j,))
-examples(getattr, (1.0 + 2.0j, "imag"), (2.5, "real"), (3, "real"))
 mark_inert_attribute(int, "numerator", "denominator")
 
 

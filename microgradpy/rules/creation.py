@@ -25,8 +25,8 @@ non_differentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv, np.l
 non_differentiable(np.logical_not, np.logical_xor, np.less, np.less_equal, np.greater, np.greater_equal, np.equal)
 non_differentiable(np.not_equal)
 
-# Draws that have no parameter but their number and range are constants. Draws with a location or scale have no rule: they
-# are refused when these are active. `choice` and `permutation` may hold active values.
+# Draws that have no parameter but their number and range are constants. Draws with a location or scale have no rule:
+# they are refused when these are active. `choice` and `permutation` may hold active values.
 for _source in (np.random, np.random.Generator, np.random.RandomState):
     for _name in ("random", "random_sample", "rand", "randn", "standard_normal", "standard_exponential", "randint"):
         if hasattr(_source, _name):
@@ -230,7 +230,9 @@ def weighted_sum(y_bar: Any, weights: Any) -> Any:
     return np.tensordot(weights, y_bar, 1)[()]
 
 
-examples(np.linspace, (0.5, 2.0), (0.5, 2.0, 5), (0.5, 2.0, 4, False), (_VECTOR, 1.5, 3), (0.5, 2.0, 1), (_VECTOR, _TABLE, 4))
+examples(
+    np.linspace, (0.5, 2.0), (0.5, 2.0, 5), (0.5, 2.0, 4, False), (_VECTOR, 1.5, 3), (0.5, 2.0, 1), (_VECTOR, _TABLE, 4)
+)
 examples(np.arange, (3.5,), (0.5, 3.7), (0.5, 3.7, 0.6), (4,))
 
 

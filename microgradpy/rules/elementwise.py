@@ -1,7 +1,7 @@
 """NumPy's elementwise functions of one argument, without the trigonometric ones.
 
-With z = f(x): x_bar = z_bar * conj(f'(x)). Where f' is a quotient whose denominator may be 0, it is divided the IEEE way,
-without a warning. Functions that are constant between their jumps carry no derivative.
+With z = f(x): x_bar = z_bar * conj(f'(x)). Where f' is a quotient whose denominator may be 0, it is divided the IEEE
+way, without a warning. Functions that are constant between their jumps carry no derivative.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """np.linalg: solving, inverse, determinant, Cholesky factor and norms, all for stacks of matrices too.
 
-Sources: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008);
-I. Murray, "Differentiation of the Cholesky decomposition" (2016).
+Sources: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
+(2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016).
 """
 
 from __future__ import annotations
@@ -136,7 +136,9 @@ def cholesky_bar(z_bar: Any, z: Any) -> Any:
 
 
 _POSITIVE = _REGULAR @ _REGULAR.T
-examples(np.linalg.cholesky, (_POSITIVE,), (_REGULARS @ np.swapaxes(_REGULARS, -1, -2),), (_COMPLEX @ _COMPLEX.conj().T,))
+examples(
+    np.linalg.cholesky, (_POSITIVE,), (_REGULARS @ np.swapaxes(_REGULARS, -1, -2),), (_COMPLEX @ _COMPLEX.conj().T,)
+)
 
 
 @rrule.register(np.linalg.norm)
@@ -163,8 +165,8 @@ def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) ->
 
 
 def vector_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangent of x under its norm of order p, y^(1-p) |x|^(p-1) sign(x); of infinite order, a share for each entry
-    that has the extreme modulus; of order 0, none."""
+    """The cotangent of x under its norm of order p, y^(1-p) |x|^(p-1) sign(x); of infinite order, a share for each
+    entry that has the extreme modulus; of order 0, none."""
     if ord == 0:
         return None
     size = np.absolute(x)

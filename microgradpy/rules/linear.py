@@ -45,7 +45,7 @@ _STACKS = (
 
 @rrule.register(np.matmul)
 def matmul_rrule(x1, x2):
-    """z = x1 @ x2: x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar; a vector is a row on the left, a column on the right."""
+    """z = x1 @ x2: x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar. A vector is a row on the left, a column on the right."""
     z = np.matmul(x1, x2)
     if np.ndim(x1) == 2:
         if np.ndim(x2) == 2:
@@ -127,7 +127,9 @@ def inner_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
     return tensordot_right_bar(z_bar, a, b, (-1, -1))
 
 
-examples(np.inner, (_table(3), _table(3)), (_table(2, 3), _table(4, 3)), (_table(2, 2, 3), _table(3)), (2.0, _table(2, 3)))
+examples(
+    np.inner, (_table(3), _table(3)), (_table(2, 3), _table(4, 3)), (_table(2, 2, 3), _table(3)), (2.0, _table(2, 3))
+)
 
 
 @rrule.register(np.outer)
@@ -199,7 +201,9 @@ def _blocks(z_bar: Any, a: Any, b: Any) -> tuple[np.ndarray, int]:
     return np.reshape(z_bar, [size for pair in pairs for size in pair]), rank
 
 
-examples(np.kron, (_table(2, 3), _table(3, 2)), (_table(3), _table(2)), (_table(2), _table(3, 2)), (_COMPLEX, _table(2, 2)))
+examples(
+    np.kron, (_table(2, 3), _table(3, 2)), (_table(3), _table(2)), (_table(2), _table(3, 2)), (_COMPLEX, _table(2, 2))
+)
 
 
 @rrule.register(np.trace)
@@ -297,5 +301,11 @@ def cross_bar(left: Any, right: Any, x: Any, axis: int) -> Any:
     return unbroadcast(np.cross(left, right, axis=axis), x)
 
 
-examples(np.cross, (_table(3), _table(3)), (_table(2, 3), _table(3)), (_table(4, 1, 3), _table(2, 3)), (_COMPLEX.T, _table(3)))
+examples(
+    np.cross,
+    (_table(3), _table(3)),
+    (_table(2, 3), _table(3)),
+    (_table(4, 1, 3), _table(2, 3)),
+    (_COMPLEX.T, _table(3)),
+)
 example(np.cross, _table(3, 2), _table(3, 2) + 0.5, axis=0)

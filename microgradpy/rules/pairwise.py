@@ -1,7 +1,7 @@
 """NumPy's elementwise functions of two and three arguments, which broadcast against each other.
 
-The cotangent of an operand is summed over the axes along which it was repeated (`unbroadcast`). Ties of maximum and minimum
-share the cotangent evenly. The helpers divide and take logarithms the IEEE way: nothing raises or warns.
+The cotangent of an operand is summed over the axes along which it was repeated (`unbroadcast`). Ties of maximum and
+minimum share the cotangent evenly. Where a denominator may be 0 it is divided the IEEE way, without a warning.
 """
 
 from __future__ import annotations
@@ -85,7 +85,11 @@ def power_rrule(x, y):
     z = np.power(x, y)
 
     def power_pullback(z_bar):
-        return NoTangent(), unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
+        return (
+            NoTangent(),
+            unbroadcast(power_base_bar(z_bar, x, y), x),
+            unbroadcast(power_exponent_bar(z_bar, x, y, z), y),
+        )
 
     return z, power_pullback
 
@@ -96,7 +100,11 @@ def float_power_rrule(x, y):
     z = np.float_power(x, y)
 
     def float_power_pullback(z_bar):
-        return NoTangent(), unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
+        return (
+            NoTangent(),
+            unbroadcast(power_base_bar(z_bar, x, y), x),
+            unbroadcast(power_exponent_bar(z_bar, x, y, z), y),
+        )
 
     return z, float_power_pullback
 
@@ -193,7 +201,7 @@ def fmin_bar(z_bar: Any, x: Any, y: Any) -> Any:
 
 
 def share(z_bar: Any, wins: Any, ties: Any) -> Any:
-    """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied: an infinite z_bar stays outside."""
+    """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied, so that 0 * inf is 0."""
     kept = np.where(wins, z_bar, 0.0)
     return np.where(ties, 0.5 * z_bar, kept) if ties.any() else kept
 
@@ -259,7 +267,9 @@ def where_rrule(condition, x, y):
     return np.where(condition, x, y), where_pullback
 
 
-examples(np.where, (_TABLE > 0.0, _TABLE, 0.0), (_ROW > 0.0, _COLUMN, _TABLE), (True, 1.5, 2.5), (_ROW > 0.0, _COMPLEX, _ROW))
+examples(
+    np.where, (_TABLE > 0.0, _TABLE, 0.0), (_ROW > 0.0, _COLUMN, _TABLE), (True, 1.5, 2.5), (_ROW > 0.0, _COMPLEX, _ROW)
+)
 
 
 @rrule.register(np.hypot)

@@ -1,7 +1,7 @@
 """NumPy's reductions and running sums and products.
 
-The cotangent of a reduction's result is repeated along the axes that were reduced (`expand_reduced`), times the derivative.
-An axis may be None, an integer or a tuple. Examples with equal entries are left out: at a tie there is no derivative.
+The cotangent of a reduction's result is repeated along the axes that were reduced (`expand_reduced`), times the
+derivative. An axis may be None, an integer or a tuple. Examples with equal entries are left out: at a tie there is no derivative.
 """
 
 from __future__ import annotations

@@ -96,6 +96,10 @@ class ReverseRules:
         """The callables that have a rule."""
         return list(self._rules)
 
+    def rules_of(self, f: Any) -> list[Rule]:
+        """The rules of `f`, for whatever types and numbers of arguments."""
+        return [entry.rule for entry in self._entries(f)]
+
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
         try:
@@ -206,6 +210,11 @@ def find_attribute_rule(cls: type, name: str) -> Rule | None:
         if (base, name) in _attribute_rules:
             return _attribute_rules[base, name]
     return None
+
+
+def registered_attributes() -> list[tuple[type, str]]:
+    """The attributes, as class and name, that have a rule."""
+    return list(_attribute_rules)
 
 
 def mark_inert_attribute(cls: type, *names: str) -> None:

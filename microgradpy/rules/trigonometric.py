@@ -1,7 +1,7 @@
 """NumPy's trigonometric and hyperbolic functions: elementwise, of one argument.
 
-With z = f(x): x_bar = z_bar * conj(f'(x)). Where f' is a quotient whose denominator may be 0, it is divided the IEEE way,
-without a warning.
+With z = f(x): x_bar = z_bar * conj(f'(x)). Where f' is a quotient whose denominator may be 0, it is divided the IEEE
+way, without a warning.
 """
 
 from __future__ import annotations

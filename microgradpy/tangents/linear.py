@@ -41,8 +41,8 @@ def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
 
 
 def dot_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under z = np.dot(x, y): the last axis of x is summed against the second-to-last of y, and z has
-    the other axes of x followed by those of y."""
+    """The cotangent of x under z = np.dot(x, y): the last axis of x is summed against the second-to-last of y, and z
+    has the other axes of x followed by those of y."""
     if np.ndim(x) == 0 or np.ndim(y) == 0:
         return unbroadcast(np.multiply(z_bar, conj(y)), x)
     if np.ndim(y) <= 2:

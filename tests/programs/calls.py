@@ -247,7 +247,7 @@ def lambda_over_a_value(x):
 
 @program(0.7, features="list of functions")
 def chain_of_functions(x):
-    for f in [math.cos, math.sin, square, lambda t: t * x]:
+    for f in [math.cos, math.sin, square, lambda t: t * 2.0]:
         x = f(x)
     return x
 

@@ -1,0 +1,62 @@
+"""microgradpy: the derivative of plain Python, as plain Python."""
+
+from __future__ import annotations
+
+from microgradpy.api import grad as grad
+from microgradpy.api import gradient as gradient
+from microgradpy.api import ignore_derivatives as ignore_derivatives
+from microgradpy.api import pullback as pullback
+from microgradpy.api import stop_gradient as stop_gradient
+from microgradpy.api import value_and_grad as value_and_grad
+from microgradpy.api import value_and_gradient as value_and_gradient
+from microgradpy.compiler import cache_clear as cache_clear
+from microgradpy.compiler import cache_info as cache_info
+from microgradpy.errors import CompilerBug as CompilerBug
+from microgradpy.errors import CotangentShapeError as CotangentShapeError
+from microgradpy.errors import DifferentiationError as DifferentiationError
+from microgradpy.errors import MissingRuleError as MissingRuleError
+from microgradpy.errors import MutationError as MutationError
+from microgradpy.errors import NonScalarOutputError as NonScalarOutputError
+from microgradpy.errors import SourceNotFoundError as SourceNotFoundError
+from microgradpy.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
+from microgradpy.introspect import code_adjoint as code_adjoint
+from microgradpy.introspect import code_ir as code_ir
+from microgradpy.introspect import code_primal as code_primal
+from microgradpy.introspect import instrument as instrument
+from microgradpy.introspect import primal as primal
+from microgradpy.introspect import reverse_differentiate as reverse_differentiate
+from microgradpy.rules.registry import rrule as rrule
+from microgradpy.tangents.types import NoTangent as NoTangent
+from microgradpy.tangents.types import Tangent as Tangent
+from microgradpy.tangents.types import ZeroTangent as ZeroTangent
+
+__version__ = "0.1.0"
+__all__ = [
+    "CompilerBug",
+    "CotangentShapeError",
+    "DifferentiationError",
+    "MissingRuleError",
+    "MutationError",
+    "NoTangent",
+    "NonScalarOutputError",
+    "SourceNotFoundError",
+    "Tangent",
+    "UnsupportedSyntaxError",
+    "ZeroTangent",
+    "cache_clear",
+    "cache_info",
+    "code_adjoint",
+    "code_ir",
+    "code_primal",
+    "grad",
+    "gradient",
+    "ignore_derivatives",
+    "instrument",
+    "primal",
+    "pullback",
+    "reverse_differentiate",
+    "rrule",
+    "stop_gradient",
+    "value_and_grad",
+    "value_and_gradient",
+]

@@ -1,0 +1,258 @@
+"""What a user calls: thin, with all checks of arguments and seeds.
+
+Gradients follow ChainRules: the gradient of a real function at a complex `z` is df/dx + i df/dy.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.compiler import location_of
+from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
+from microgradpy.rules.registry import examples, non_differentiable
+from microgradpy.runtime.dispatch import Back, Wanted, resolve
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+_DEFAULT = object()
+
+
+@final
+class Pullback:
+    """The linear map from a cotangent of `y` to the cotangents of `f` and its arguments. `back(dy)` may be called any
+    number of times, from any thread, and changes nothing."""
+
+    __slots__ = ("_args", "_back", "_f", "_wanted", "_y")
+
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, wanted: Wanted) -> None:
+        self._f = f
+        self._args = args
+        self._y = y
+        self._back = back
+        self._wanted = wanted
+
+    def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
+        """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
+        for a real scalar `y`. Raises CotangentShapeError for a seed that does not fit."""
+        if dy is _DEFAULT:
+            if not is_real_scalar(self._y):
+                raise CotangentShapeError(
+                    f"back() without a seed needs a real scalar output, and this one is {describe(self._y)}",
+                    None,
+                    "Give a seed of the output's shape: back(dy).",
+                )
+            dy = 1.0
+        with _located():
+            bars = self._back(check_seed(self._y, dy))
+        return (
+            own_gradient(self._f, bars.function),
+            *(project(arg, bar) for arg, bar in zip(self._args, bars.arguments, strict=True)),
+        )
+
+    def __repr__(self) -> str:
+        return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
+
+
+class _located:
+    """Says in a refusal from generated code where in the user's source it happened."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: types.TracebackType | None) -> None:
+        if isinstance(error, DifferentiationError) and not error.where:
+            where = location_of(error)
+            if where is not None:
+                error.args = type(error)(error.found, where, error.remedy).args
+                error.where = where
+
+
+def is_real_scalar(y: object) -> bool:
+    """Whether `y` is a Python or NumPy real number or a real 0-d array."""
+    if isinstance(y, bool | np.bool):
+        return False
+    if isinstance(y, int | float | np.integer | np.floating):
+        return True
+    return isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu"
+
+
+def describe(y: object) -> str:
+    """A value in a few words, for messages."""
+    if isinstance(y, np.ndarray):
+        return f"an array of shape {y.shape} and dtype {y.dtype}"
+    return f"a {type(y).__name__}"
+
+
+def own_gradient(f: Any, bar: Any) -> Any:
+    """The gradient with respect to what `f` holds: None for a plain function, otherwise a Tangent over its fields."""
+    match f:
+        case types.FunctionType():
+            if f.__closure__ is None:
+                return None
+            cells = dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
+            return Tangent(
+                type(f), {name: project(cells[name].cell_contents, d) for name, d in dict(bar or {}).items()}
+            )
+        case types.MethodType():
+            own = bar.get("__self__") if bar is not None else None
+            return Tangent(type(f), {"__self__": project(f.__self__, own)})
+        case types.BuiltinFunctionType() | np.ufunc() | type():
+            return None
+        case functools.partial():
+            return project_partial(f, bar)
+    if is_structural_zero(bar):
+        return Tangent(type(f), {}) if getattr(f, "__dict__", None) and not _is_plain_callable(f) else None
+    return project(f, bar)
+
+
+def _is_plain_callable(f: Any) -> bool:
+    return type(f).__module__.partition(".")[0] == "numpy"
+
+
+def project_partial(f: functools.partial[Any], bar: Any) -> Tangent:
+    """The gradient of a `functools.partial`: its fields `func`, `args` and `keywords`."""
+    fields = dict(bar or {})
+    projected: dict[str, Any] = {}
+    if "func" in fields:
+        projected["func"] = own_gradient(f.func, fields["func"])
+    if "args" in fields:
+        projected["args"] = project(f.args, fields["args"])
+    if "keywords" in fields:
+        projected["keywords"] = project(f.keywords, fields["keywords"])
+    return Tangent(type(f), projected)
+
+
+def _run(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted) -> tuple[Any, Pullback]:
+    with _located():
+        y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
+    return y, Pullback(f, args, y, back, wanted)
+
+
+def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+    """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
+    `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants."""
+    return _run(f, args, kwargs, None)
+
+
+def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """One gradient per positional argument of `f`, which must return a real scalar (NonScalarOutputError otherwise).
+    None where the result cannot depend on an argument, or the argument cannot be differentiated."""
+    return value_and_gradient(f, *args, **kwargs)[1]
+
+
+def value_and_gradient(
+    f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
+    y, back = _run(f, args, kwargs, None)
+    return y, back(_unit_seed(y, has_aux))[1:]
+
+
+def _unit_seed(y: Any, has_aux: bool) -> Any:
+    value = y
+    if has_aux:
+        if not isinstance(y, tuple) or len(y) != 2:
+            raise NonScalarOutputError(
+                f"with has_aux=True the function returns (value, aux), and this one returned {describe(y)}",
+                None,
+                "Return a pair.",
+            )
+        value = y[0]
+    if not is_real_scalar(value):
+        raise NonScalarOutputError(
+            f"gradient needs a function that returns a real scalar, and this one returned {describe(value)}",
+            None,
+            "Use pullback(f, x) with a seed, or jacobian(f, x).",
+        )
+    return (1.0, None) if has_aux else 1.0
+
+
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
+    """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
+    arguments are differentiated; what `f` does not depend on has zeros of the argument's structure."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(f, updated=())
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        wanted = _wanted(numbers, len(args))
+        with _located():
+            y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
+            seed = _unit_seed(y, has_aux)
+            bars = back(seed if has_aux else check_seed(y, seed)).arguments
+        found = tuple(_filled(args[number], bars[number]) for number in numbers)
+        return y, found[0] if isinstance(argnums, int) else found
+
+    return differentiated
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
+    `(gradients, aux)`."""
+    both = value_and_grad(f, argnums, has_aux)
+
+    @functools.wraps(f, updated=())
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        y, gradients = both(*args, **kwargs)
+        return (gradients, y[1]) if has_aux else gradients
+
+    return differentiated
+
+
+def _wanted(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
+    for number in numbers:
+        if not -count <= number < count:
+            raise TypeError(f"argnums contains {number}, and the call has {count} positional arguments")
+    chosen = {number % count for number in numbers}
+    return tuple(index in chosen for index in range(count))
+
+
+def _filled(x: Any, bar: Any) -> Any:
+    gradient_of_x = project(x, bar)
+    return zeros_for(x) if gradient_of_x is None else fill_zeros(x, gradient_of_x)
+
+
+def fill_zeros(x: Any, found: Any) -> Any:
+    """The gradient of a container with zeros in the place of its untouched leaves."""
+    if found is None:
+        return zeros_for(x)
+    if type(x) is list:
+        return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+    if type(x) is dict:
+        return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
+    if isinstance(x, tuple):
+        items = [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return found
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x`; its derivative is zero."""
+    return x
+
+
+def ignore_derivatives(x: Any) -> Any:
+    """`x`; its derivative is zero. A plain function or lambda is returned wrapped, so that its results carry none (any
+    other callable object is a value)."""
+    if not isinstance(x, types.FunctionType):
+        return x
+
+    @functools.wraps(x)
+    def ignoring(*args: Any, **kwargs: Any) -> Any:
+        return x(*args, **kwargs)
+
+    non_differentiable(ignoring)
+    return ignoring
+
+
+non_differentiable(stop_gradient, ignore_derivatives)
+examples(stop_gradient, (2.0,))
+examples(ignore_derivatives, (2.0,))
+NESTED_DIFFERENTIATION.update((pullback, gradient, value_and_gradient, grad, value_and_grad))

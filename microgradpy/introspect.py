@@ -1,0 +1,126 @@
+"""The stages of the compiler, one by one, as values that print; and the generated source as text."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+from microgradpy.ad import primal as primal_pass
+from microgradpy.ad.calls import Call
+from microgradpy.ad.instrument import instrument_function
+from microgradpy.ad.primal import Primal
+from microgradpy.compiler import Session, Unit, compile_unit, derive, unit_name
+from microgradpy.errors import SourceNotFoundError
+from microgradpy.frontend.lower import lower_function
+from microgradpy.ir.kinds import UNKNOWN, Kind
+from microgradpy.ir.nodes import Function
+from microgradpy.ir.printer import print_blocks
+from microgradpy.runtime.dispatch import value_kind
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IR:
+    """The IR of a function at one stage of the compiler: "lowered", "instrumented", "primal" or "adjoint". Prints as
+    basic blocks in SSA form (the grammar is in docs/ir.md); `function` is the structured form. `calls` are the calls that
+    the primal recorded, in program order."""
+
+    stage: str
+    function: Function
+    source: types.FunctionType = field(repr=False)
+    calls: tuple[Call, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return print_blocks(self.function)
+
+    @property
+    def name(self) -> str:
+        """The name of the function at this stage."""
+        return self.function.name
+
+
+def plain_function(f: Any) -> types.FunctionType:
+    """The Python function behind a callable: of a bound method or callable object, the function of its class."""
+    match f:
+        case types.FunctionType():
+            return f
+        case types.MethodType():
+            return plain_function(f.__func__)
+    call = getattr(type(f), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return call
+    raise SourceNotFoundError(
+        f"{getattr(f, '__name__', f)!r} has no Python source", None, "Only functions written in Python have an IR."
+    )
+
+
+def code_ir(f: Callable[..., Any]) -> IR:
+    """The SSA IR of `f`, before anything is done to it. `%1` is `f` itself."""
+    function = plain_function(f)
+    return IR("lowered", lower_function(function).function, function)
+
+
+def instrument(ir: IR) -> IR:
+    """Operators, attribute and item access as calls, which rules can catch."""
+    if ir.stage != "lowered":
+        return ir
+    return replace(ir, stage="instrumented", function=instrument_function(ir.function))
+
+
+def primal(ir: IR) -> IR:
+    """The forward pass, every parameter of unknown kind and differentiated; `.calls` are the recorded calls."""
+    if ir.stage in ("primal", "adjoint"):
+        return ir
+    ready = instrument(ir)
+    found, _ = _transform(ready)
+    return replace(ready, stage="primal", function=found.function, calls=tuple(found.calls.values()))
+
+
+def reverse_differentiate(ir: IR) -> IR:
+    """The adjoint: a function of what the primal saved and of the cotangent of its result."""
+    if ir.stage == "adjoint":
+        return ir
+    ready = IR("instrumented", instrument_function(lower_function(ir.source).function), ir.source)
+    found, session = _transform(ready)
+    _, pair = derive(ready.function, found, session.own.active, session)
+    return replace(ready, stage="adjoint", function=pair.adjoint, calls=tuple(found.calls.values()))
+
+
+def _transform(ir: IR) -> tuple[Primal, Session]:
+    count = len(ir.function.captured) + len(ir.function.parameters)
+    unit = Unit(unit_name(ir.source), (True,) * count, UNKNOWN)
+    session = Session(ir.source, unit, [])
+    return primal_pass.transform(ir.function, (UNKNOWN,) * count, unit.active, session), session
+
+
+def code_primal(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+    """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
+    the kinds of the example `args` where given; `argnums` are the differentiated ones (all unless given)."""
+    return _texts(f, args, argnums)[0]
+
+
+def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+    """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
+    cotangents of the differentiated inputs, in order. Arguments as for `code_primal`."""
+    return _texts(f, args, argnums)[1]
+
+
+def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
+    function = plain_function(f)
+    code = function.__code__
+    captured: list[Kind] = [value_kind(cell.cell_contents) for cell in function.__closure__ or ()]
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    if function is not f:
+        owner = f.__self__ if isinstance(f, types.MethodType) else f
+        args = (owner, *args) if args else args
+    given = [value_kind(arg) for arg in args[:count]]
+    kinds = (*captured, *given, *([UNKNOWN] * (count - len(given))))
+    numbers = range(count) if argnums is None else (argnums,) if isinstance(argnums, int) else argnums
+    shift = len(captured) + (function is not f and argnums is not None)
+    chosen = {number + shift for number in numbers}
+    active = tuple((argnums is None and index < len(captured)) or index in chosen for index in range(len(kinds)))
+    unit = compile_unit(function, kinds, active)
+    assert unit.texts is not None
+    return unit.texts[0].text, unit.texts[1].text
