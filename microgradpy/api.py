@@ -97,7 +97,7 @@ def own_gradient(f: Any, bar: Any) -> Any:
                 return None
             cells = dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
             return Tangent(
-                type(f), {name: project(cells[name].cell_contents, d) for name, d in dict(bar or {}).items()}
+                type(f), {name: project(cells[name].cell_contents, d) for name, d in dict(bar or {}).items() if name in cells}
             )
         case types.MethodType():
             own = bar.get("__self__") if bar is not None else None

@@ -8,6 +8,7 @@ other's halves directly; what is known only at run time goes through `runtime.di
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 import types
@@ -31,6 +32,7 @@ from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing
 from microgradpy.ir.nodes import Const, Function, Location
+from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
 from microgradpy.rules.registry import rrule
@@ -330,10 +332,10 @@ _VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
 def _generate(function: types.FunctionType, ir: Function, primal: Primal, unit: Unit, session: Session) -> None:
     reverse, pair = derive(ir, primal, unit.active, session)
     unit.absent = reverse.absent
-    emitted = (
-        emit(pair.primal, name=f"{unit.name}_primal"),
-        emit(pair.adjoint, name=f"{unit.name}_adjoint", comments=True),
-    )
+    forward = emit(pair.primal, name=f"{unit.name}_primal")
+    # What is saved has the same name on both sides.
+    adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))
+    emitted = (forward, emit(adjoint, name=f"{unit.name}_adjoint", comments=True))
     unit.texts = emitted
     functions = []
     files = []
@@ -398,6 +400,7 @@ class _Binding:
     names: dict[str, int]
     variadic: int | None
     keywords: int | None
+    defaults: dict[int | str, int] = field(default_factory=dict)
 
 
 def _bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Binding:
@@ -437,7 +440,12 @@ def _bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str,
         ordered.append(rest)
         keywords = at
     own = {name: index[name] for name in kwargs if name in index and name not in rest}
-    return _Binding([*captured, *ordered], len(captured), min(len(args), count), own, variadic, keywords)
+    by_default: dict[int | str, int] = {}
+    if code.co_flags & inspect.CO_NESTED:
+        first = count - len(function.__defaults__ or ())
+        by_default = {position - first: index[name] for position, name in enumerate(names[:count]) if name not in values}
+        by_default |= {name: index[name] for name in keyword_names[count:] if name not in values}
+    return _Binding([*captured, *ordered], len(captured), min(len(args), count), own, variadic, keywords, by_default)
 
 
 _EMPTY_CELL = object()
@@ -480,6 +488,9 @@ def _active_inputs(bound: _Binding, count: int, wanted: Wanted, keywords_wanted:
         active[bound.captured + position] = wanted is None or wanted[position]
     if bound.variadic is not None:
         active[bound.variadic] = wanted is None or any(wanted[bound.positions :])
+    if wanted is None:
+        for index in bound.defaults.values():
+            active[index] = True
     if keywords_wanted:
         for index in bound.names.values():
             active[index] = True
@@ -494,6 +505,7 @@ def _bars_of(function: types.FunctionType, bound: _Binding, count: int, inputs: 
         for name, bar in zip(function.__code__.co_freevars, inputs[: bound.captured], strict=True)
         if not is_structural_zero(bar)
     }
+    captured |= _default_bars(function, bound, inputs)
     own = Tangent(type(function), captured) if captured else None
     arguments = inputs[bound.captured : bound.captured + bound.positions]
     if bound.variadic is not None:
@@ -504,6 +516,16 @@ def _bars_of(function: types.FunctionType, bound: _Binding, count: int, inputs: 
     if bound.keywords is not None and not is_structural_zero(inputs[bound.keywords]):
         keywords |= dict(inputs[bound.keywords])
     return Bars(own, tuple(arguments), keywords)
+
+
+def _default_bars(function: types.FunctionType, bound: _Binding, inputs: list[Any]) -> dict[str, Any]:
+    """The cotangents of the defaults that a nested function was made with."""
+    found = {key: inputs[index] for key, index in bound.defaults.items() if not is_structural_zero(inputs[index])}
+    bars: dict[str, Any] = {}
+    if any(isinstance(key, int) for key in found):
+        bars["__defaults__"] = tuple(found.get(index) for index in range(len(function.__defaults__ or ())))
+    named = {key: bar for key, bar in found.items() if isinstance(key, str)}
+    return bars | ({"__kwdefaults__": named} if named else {})
 
 
 dispatch.install(differentiate)

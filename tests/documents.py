@@ -29,7 +29,7 @@ def with_fresh_output(document: str, folder: Path) -> str:
         file.write_text(block["code"])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(compile(block["code"], str(file), "exec"), namespace)
-        output = "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())
+        output = "".join(line.rstrip() + "\n" for line in printed.getvalue().rstrip().splitlines())
         return f"```python\n{block['code']}```\n" + (f"\n```text\n{output}```\n" if output else "")
 
     return PROGRAM.sub(run, document)

@@ -30,7 +30,7 @@ class RandomProgram:
 
     def load(self, source: str | None = None) -> Callable[..., Any]:
         """The function, its text findable by `inspect`."""
-        text = source or self.source
+        text = self.source if source is None else source
         name = f"<random program {self.number}{'' if source is None else ' changed'}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         namespace: dict[str, Any] = {"np": np, "math": math, "__name__": f"random_program_{self.number}"}

@@ -154,7 +154,7 @@ def text_is_the_same_twice(program: Program) -> None:
 
 
 def intermediate_representation_is_valid(program: Program) -> None:
-    verify(code_ir(program.function))
+    verify(code_ir(program.function).function)
 
 
 CHECKS = [

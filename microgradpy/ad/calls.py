@@ -117,13 +117,17 @@ class Item:
     where: Location
 
 
+DEFAULTS, KEYWORD_DEFAULTS = "__defaults__", "__kwdefaults__"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A nested function was made over `values`, which are its fields `names`."""
+    """A nested function was made over `values`. They are its fields: the name of a captured variable, or a place among
+    its defaults."""
 
     result: Var
-    names: tuple[str, ...]
+    fields: tuple[str | tuple[str, int | str], ...]
     values: tuple[Value, ...]
     where: Location
 

@@ -102,9 +102,12 @@ def splice_rule(
             raise NotInlinable
     with builder.region():  # a trial: what cannot be inlined must be known before the primal is fixed
         splice_pullback(pullback, builder.variable(builder.kind(value)), builder)
+    defaulted = _defaulted(template, arguments, keywords)
     for statement in statements:
         if isinstance(statement, Op) and statement.results == (value,):
-            statement = replace(statement, from_user=True)
+            # The user's call, without the defaults that the rule spells out.
+            given = tuple(pair for pair in statement.keywords if pair[0] not in defaulted)
+            statement = replace(statement, keywords=given, from_user=True)
         builder.add(statement)
     return value, pullback, positional
 
@@ -148,6 +151,11 @@ def _bind(
         raise NotInlinable
     values = tuple(bound[p.var] for p in positional)
     return bound, tuple(value for value in values if isinstance(value, Var | Const | Undefined))
+
+
+def _defaulted(template: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> set[str]:
+    """The parameters of a rule that the call leaves at their defaults."""
+    return {p.name for p in template.parameters[len(arguments) :] if p.name not in keywords}
 
 
 def _is_literal(value: object) -> bool:

@@ -20,6 +20,8 @@ from typing import Any, Protocol, assert_never, final
 import numpy as np
 
 from microgradpy.ad.calls import (
+    DEFAULTS,
+    KEYWORD_DEFAULTS,
     Append,
     Attribute,
     Build,
@@ -449,7 +451,11 @@ class _Walker:
         result = self.plain(op, kind=UNKNOWN, active=any(map(self.builder.is_active, captured)))
         if result in self.builder.active:
             names = tuple(var.hint for var in body.function.captured)
-            self.calls[result] = Capture(result, names, captured[: len(names)], op.where)
+            split = len(names) + body.defaults
+            fields = (*names, *((DEFAULTS, index) for index in range(body.defaults)))
+            fields += tuple((KEYWORD_DEFAULTS, name) for name in body.keyword_defaults)
+            assert len(captured) == split + len(body.keyword_defaults)
+            self.calls[result] = Capture(result, fields, captured, op.where)
 
     def apply(self, op: Op) -> None:
         arguments = tuple(map(self.of, op.arguments))

@@ -567,12 +567,20 @@ class _Walker:
                 self.add_item(arithmetic.add_item, container, index, cotangent)
             case Iterated():
                 self.undo_iterated(call, cotangent)
-            case Capture(names=names, values=values):
-                for name, value in zip(names, values, strict=True):
+            case Capture(fields=fields, values=values):
+                for name, value in zip(fields, values, strict=True):
                     if self.builder.is_active(value):
-                        self.add(value, self.call(run_time.cotangent_field, cotangent, Const(name)))
+                        self.add(value, self.field_of(cotangent, name))
             case _:
                 assert_never(call)
+
+    def field_of(self, cotangent: Value, name: str | tuple[str, int | str]) -> Value:
+        if isinstance(name, str):
+            return self.call(run_time.cotangent_field, cotangent, Const(name))
+        container, key = name
+        return self.call(
+            run_time.cotangent_item, self.call(run_time.cotangent_field, cotangent, Const(container)), Const(key)
+        )
 
     def undo_inlined(self, call: Inlined, cotangent: Value) -> None:
         dense = self.dense(cotangent, call.result)

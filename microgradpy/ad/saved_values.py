@@ -178,7 +178,7 @@ class _Plan:
                 items = items.inner
             if not isinstance(items, Range) or self.wanted.get(tape, set()) - {items.item}:
                 continue
-            if len(frame.exits) != 1 or frame.skipped:
+            if len(frame.exits) != 1 or not isinstance(frame.exits[0], Continue) or frame.skipped:
                 continue
             self.counted[tape] = items
             self.wanted[self.homes.home[tape]].discard(tape)

@@ -96,9 +96,10 @@ def _written(region: Region) -> Iterator[Value]:
 def closure_constants(op: Op) -> Iterator[Const]:
     """What a function defined in the user's function is made by, and its code."""
     if op.callee is Opcode.CLOSURE:
-        name = op.payload.code.co_name
+        names = (op.payload.code.co_name, *(result.hint for result in op.results), "function")
+        name = next(name for name in names if is_plain_name(name))
         yield Const(make_function, "make_function")
-        yield Const(op.payload.code, f"{name}_code" if is_plain_name(name) else "function_code")
+        yield Const(op.payload.code, f"{name}_code")
 
 
 def _stem_and_object(constant: Const) -> tuple[str, Any]:

@@ -7,14 +7,14 @@ where control does not fall through to the right place anyway.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never, final
 
 from microgradpy.codegen.expressions import Expressions, negation
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation
-from microgradpy.errors import CompilerBug
+from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.ir.nodes import (
     NOWHERE,
     Break,
@@ -63,18 +63,14 @@ class _Flow:
 
 @dataclass(slots=True)
 class Blocks:
-    """Makes statements; `places` says where in the user's source each is from."""
+    """Makes statements; `places` says where in the user's source each is from; `filled` are the
+    variables that are None where they are not assigned."""
 
     expressions: Expressions
     liveness: Liveness
+    filled: frozenset[Var]
+    check: OrderCheck
     places: dict[ast.stmt, Location] = field(default_factory=dict)
-    # For the check that a nested operation reads what it would have read in its own place: when each name was last
-    # assigned on the way here, and when each nested operation would have run; `_left` is what was assigned on the ways
-    # to the ends of the iterations of each enclosing loop.
-    _clock: int = 0
-    _assigned: dict[str, int] = field(default_factory=dict)
-    _left: list[dict[str, int]] = field(default_factory=list)
-    _due: dict[Var, int] = field(default_factory=dict)
 
     def function_body(self, body: Region) -> list[ast.stmt]:
         block = self._block(body, _Flow())
@@ -91,19 +87,16 @@ class Blocks:
 
     def _block(self, region: Region, flow: _Flow) -> list[ast.stmt]:
         block: list[ast.stmt] = []
-        before = dict(self._assigned)
+        start = self.check.start_region()
         last = region.statements[-1] if region.statements else None
         for statement in region.statements:
             if isinstance(statement, Op | If) and self.expressions.nesting.is_nested(statement):
-                self._due[statement.results[0]] = self._clock
+                self.check.postpone(statement.results[0])
                 continue
             tail = flow.tail and statement is last and isinstance(region.terminator, Unreachable)
             block += self._statement(statement, replace(flow, tail=tail))
         block += self._end(region.terminator, flow)
-        if isinstance(region.terminator, Continue | Break):
-            _merge(self._left[-1], self._assigned)
-        if not isinstance(region.terminator, Yield):
-            self._assigned = before
+        self.check.end_region(start, region.terminator)
         return block
 
     def _end(self, terminator: Terminator, flow: _Flow) -> list[ast.stmt]:
@@ -128,7 +121,7 @@ class Blocks:
             case Op():
                 return self._operation(statement)
             case If() if self.expressions.nesting.is_choice(statement):
-                self._check(statement)
+                self.check.read(statement.condition)
                 return [self._assign(statement.results[0], self.expressions.choice(statement), statement.where)]
             case If():
                 return self._if(statement, flow)
@@ -141,7 +134,8 @@ class Blocks:
     # Operations
 
     def _operation(self, op: Op) -> list[ast.stmt]:
-        self._check(op)
+        for value in uses(op):
+            self.check.read(value)
         match op.callee:
             case Opcode.APPEND:
                 return self._append(op)
@@ -176,7 +170,7 @@ class Blocks:
 
     def _unpack(self, op: Op) -> ast.stmt:
         value = self._read(op.arguments[0])
-        self._store(op.results)
+        self.check.assign(op.results)
         targets = ast.Tuple([self._target(result) for result in op.results], ast.Store())
         return self._placed(ast.Assign([targets], value), op.where)
 
@@ -198,7 +192,7 @@ class Blocks:
         positive = self.expressions.subtracted(op, value, operand) if sign is ast.Add else None
         if positive is not None:
             sign, operand = ast.Sub, positive
-        self._store(op.results)
+        self.check.assign(op.results)
         return self._placed(ast.AugAssign(self._target(op.result), sign(), operand), op.where)
 
     # Branches
@@ -242,16 +236,16 @@ class Blocks:
     def _for(self, loop: For) -> list[ast.stmt]:
         start = self._copy(loop.parameters, loop.initial)
         source = self._iterable(loop.items)
-        self._store(item_variables(loop.items))
+        self.check.assign(item_variables(loop.items))
         target = self._item_target(loop.items)
         flow = _Flow((), loop.parameters, loop.results, tail=True)
         body = self._loop_body(loop.body, flow) or [ast.Pass()]
         return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
 
     def _loop_body(self, body: Region, flow: _Flow) -> list[ast.stmt]:
-        self._left.append({})
+        self.check.start_loop()
         block = self._block(body, flow)
-        _merge(self._assigned, self._left.pop())
+        self.check.end_loop()
         return block
 
     def _iterable(self, items: Items) -> ast.expr:
@@ -302,19 +296,23 @@ class Blocks:
     def _copy(self, targets: Sequence[Var], values: Sequence[Value]) -> list[ast.stmt]:
         """Give values to variables, all at once: one after the other if no value is lost by that, else as a tuple."""
         wanted = [
-            (target, value)
+            (target, self._filled(target, value))
             for target, value in zip(targets, values, strict=True)
-            if target in self.liveness.live and not isinstance(value, Undefined) and not self._same_name(target, value)
+            if target in self.liveness.live and not self._same_name(target, value)
         ]
+        wanted = [(target, value) for target, value in wanted if not isinstance(value, Undefined)]
         for _, value in wanted:
-            self._check_value(value)
+            self.check.read(value)
         ordered = self._sequence(wanted)
         if ordered is not None:
             return [self._assign(target, self._read(value), NOWHERE) for target, value in ordered]
         expressions = [self._read(value) for _, value in wanted]
-        self._store([target for target, _ in wanted])
+        self.check.assign([target for target, _ in wanted])
         names: list[ast.expr] = [self._target(target) for target, _ in wanted]
         return [ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(expressions, ast.Load()))]
+
+    def _filled(self, target: Var, value: Value) -> Value:
+        return Const(None) if isinstance(value, Undefined) and target in self.filled else value
 
     def _sequence(self, wanted: Sequence[tuple[Var, Value]]) -> list[tuple[Var, Value]] | None:
         """The copies in an order in which no name is written before it is read; None if there is none. Nested
@@ -337,7 +335,7 @@ class Blocks:
     # Names
 
     def _read(self, value: Value) -> ast.expr:
-        self._check_value(value)
+        self.check.read(value)
         return self.expressions.value(value)
 
     def _name(self, var: Var) -> str:
@@ -356,39 +354,12 @@ class Blocks:
         return ast.Name(self._name(var), ast.Store())
 
     def _assign(self, var: Var, value: ast.expr, where: Location) -> ast.stmt:
-        self._store([var])
+        self.check.assign([var])
         return self._placed(ast.Assign([self._target(var)], value), where)
-
-    def _store(self, variables: Iterable[Var]) -> None:
-        self._clock += 1
-        for var in variables:
-            self._assigned[self._name(var)] = self._clock
 
     def _placed(self, statement: ast.stmt, where: Location) -> ast.stmt:
         self.places[statement] = where
         return statement
-
-    # The check
-
-    def _check(self, statement: Op | If) -> None:
-        for value in uses(statement):
-            self._check_value(value)
-
-    def _check_value(self, value: Value) -> None:
-        """Between a nested operation and its user no statement may assign a name that it reads."""
-        nested = self.expressions.nesting.nested
-        if not isinstance(value, Var) or value not in nested or value not in self._due:
-            return
-        for operand in uses(nested[value]):
-            self._check_value(operand)
-            late = isinstance(operand, Var) and operand not in nested and self._assigned.get(self._name(operand), 0)
-            if late > self._due[value]:
-                raise CompilerBug(f"{self._name(operand)!r} is assigned between a nested operation and its user")
-
-
-def _merge(times: dict[str, int], others: dict[str, int]) -> None:
-    for name, time in others.items():
-        times[name] = max(time, times.get(name, 0))
 
 
 def _completes(region: Region, flow: _Flow) -> bool:

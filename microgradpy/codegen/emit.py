@@ -11,8 +11,8 @@ trees (here and in `expressions`), lines and comments (`layout`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from microgradpy.codegen.bindings import bind
@@ -22,6 +22,8 @@ from microgradpy.codegen.layout import lay_out
 from microgradpy.codegen.liveness import Copy, Liveness, analyse_liveness, copies
 from microgradpy.codegen.naming import choose_names
 from microgradpy.codegen.nesting import Nesting, plan_nesting
+from microgradpy.codegen.order_check import OrderCheck
+from microgradpy.codegen.undefined import filled_variables
 from microgradpy.ir.nodes import (
     For,
     Function,
@@ -43,12 +45,13 @@ _ROUNDS = 3
 class Emitted:
     """Text of one function. `bindings` are the global names that it mentions and their objects; with `needs_globals`
     it also mentions `module_globals`, the globals of the user's function. `line_map` gives the place in the user's
-    source that a line of the text is from."""
+    source that a line of the text is from; `names` what each variable is called."""
 
     text: str
     bindings: dict[str, Any]
     line_map: dict[int, Location]
     needs_globals: bool = False
+    names: Mapping[Var, str] = field(default_factory=dict)
 
 
 def emit(
@@ -70,7 +73,8 @@ def emit(
     taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
     nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
     expressions = Expressions(nesting, names, bindings, function.kinds)
-    blocks = Blocks(expressions, liveness)
+    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness.live)), names)
+    blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
     tree = ast.FunctionDef(
         name=name or function.name,
@@ -82,7 +86,7 @@ def emit(
         **_no_type_parameters(),
     )
     text, line_map = lay_out(tree, blocks.places, comments)
-    return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals)
+    return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names)
 
 
 def _no_type_parameters() -> dict[str, list[Any]]:

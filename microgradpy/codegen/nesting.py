@@ -45,7 +45,7 @@ from microgradpy.ir.nodes import (
     walk,
 )
 
-_USER_WIDTH = 104  # columns a line of the user's own arithmetic may take
+_USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
 _REACH = 60  # statements an operation may be moved past
 _NEVER_NESTED = frozenset({Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
@@ -309,6 +309,8 @@ def _width(op: Op) -> int:
     sign = notation(op)
     if sign is not None:
         return inside + (3 if not isinstance(sign, SliceOf) else -4 * op.arguments.count(Const(None)))
+    if op.callee is Opcode.GLOBAL:
+        return len(op.payload) + 18
     if isinstance(op.callee, Opcode):
         return inside + 2 * len(op.arguments)
     return inside + _value_width(op.callee) + 2 * (len(op.arguments) + len(op.keywords))

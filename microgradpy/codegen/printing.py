@@ -19,11 +19,22 @@ def print_statement(statement: ast.stmt) -> str:
     astor prints it, `ast.unparse` where astor cannot."""
     statement = ast.fix_missing_locations(statement)
     wanted = ast.dump(statement)
-    for print_tree in (_print_with_astor, ast.unparse):
+    printers = (_print_with_astor, ast.unparse)
+    for print_tree in reversed(printers) if _has_single(statement) else printers:
         text = _try(print_tree, statement)
         if text and _dump(text) == wanted:
             return text
     raise CompilerBug(f"a statement that cannot be printed: {wanted}")
+
+
+def _has_single(statement: ast.stmt) -> bool:
+    """Whether a tuple of one item stands where astor leaves out the parentheses: `a, = b` is easily read as `a = b`."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=[_])]) | ast.Assign(value=ast.Tuple(elts=[_])):
+            return True
+        case ast.Return(value=ast.Tuple(elts=[_])):
+            return True
+    return False
 
 
 def _print_with_astor(statement: ast.stmt) -> str:

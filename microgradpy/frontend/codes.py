@@ -11,6 +11,11 @@ from microgradpy.frontend.scope import FunctionNode, Position, end_of, start_of
 _REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewriting adds
 
 
+def is_suspended(code: types.CodeType) -> bool:
+    """Whether calling the function only makes a generator or a coroutine."""
+    return bool(code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+
+
 def first_line(tree: FunctionNode) -> int:
     """The line a code object says it starts in: a function starts with its decorators."""
     decorators = [] if isinstance(tree, ast.Lambda) else tree.decorator_list
@@ -28,14 +33,14 @@ def comes_from(code: types.CodeType, tree: FunctionNode) -> bool:
     """Whether the code is that of this function, given that line and name agree: several lambdas may share a line."""
     if not isinstance(tree, ast.Lambda):
         return True
-    start, end = _span(code)
+    start, end = span(code)
     if end > (0, 0):
         return start_of(tree.body) <= start and end <= end_of(tree.body)
     # A lambda that returns a constant need not have positions, and `-X no_debug_ranges` leaves them out everywhere.
     return is_same_code(_compiled_alone(tree, code.co_freevars), code)
 
 
-def _span(code: types.CodeType) -> tuple[Position, Position]:
+def span(code: types.CodeType) -> tuple[Position, Position]:
     """Where the text starts and ends that the instructions come from; ((0, 0), (0, 0)) if that was not recorded."""
     starts: list[Position] = []
     ends: list[Position] = []

@@ -9,20 +9,18 @@ def f(x, n):                      f(x, n):
 
 from __future__ import annotations
 
-import inspect
 import types
 from dataclasses import dataclass
 from typing import final
 
 from microgradpy.frontend import (  # noqa: F401 - these register what they lower
-    fence,
     lower_calls,
     lower_comprehensions,
     lower_expressions,
     lower_loops,
     lower_statements,
 )
-from microgradpy.frontend.lower_functions import SUSPENDED, lower_code
+from microgradpy.frontend.lower_functions import lower_code
 from microgradpy.frontend.resolve import Guard, Resolver
 from microgradpy.frontend.scope import mangle_private_names
 from microgradpy.frontend.source import find_source
@@ -44,19 +42,8 @@ def lower_function(function: types.FunctionType, resolve: Resolver | None = None
     Raises `SourceNotFoundError` if the text of the running code cannot be found and `UnsupportedSyntaxError` for
     generators and coroutines. Everything else that is not supported is lowered to a `raise` at its place.
     """
-    refuse_suspended(function.__code__)
     found = find_source(function)
     resolver = Resolver.of(function) if resolve is None else resolve
     tree = mangle_private_names(found.tree, found.class_name)
     lowered = lower_code(tree, function.__code__, found.file, found.lines, resolver)
     return Lowered(lowered, tuple(resolver.guards.values()))
-
-
-def refuse_suspended(code: types.CodeType) -> None:
-    """Refuse what its signature shows to be no plain function."""
-    if not code.co_flags & SUSPENDED:
-        return
-    is_generator = code.co_flags & inspect.CO_GENERATOR
-    refusal = fence.GENERATOR_FUNCTION if is_generator else fence.ASYNC_FUNCTION
-    place = f"{code.co_filename}:{code.co_firstlineno}, in {code.co_name}"
-    raise refusal.error(fence.sentence(refusal), place, refusal.remedy)

@@ -26,6 +26,7 @@ from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
 from microgradpy.frontend.resolve import Resolver, builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
+from microgradpy.ir.blocks import is_always_true
 from microgradpy.ir.nodes import (
     UNDEFINED,
     Break,
@@ -324,7 +325,7 @@ class Lowering:
         results = tuple(self.variable(name) for name in frame.state)
         loop = While(condition.seal(Yield((value,))), region, parameters, initial, results, where=self.location(node))
         self.block.statements.append(loop)
-        if isinstance(value, Const) and value.value and not frame.is_broken:
+        if is_always_true(value) and not frame.is_broken:
             self.leave(Unreachable())
         self.env.update(zip(frame.state, results, strict=True))
 

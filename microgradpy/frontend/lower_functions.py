@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import types
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
+from microgradpy.frontend.codes import is_suspended
 from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
@@ -32,8 +32,6 @@ from microgradpy.ir.nodes import (
     Var,
     fresh,
 )
-
-SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def lower_code(
@@ -108,7 +106,7 @@ def make_closure(low: Lowering, node: ast.FunctionDef | ast.Lambda, name: str) -
     code = nested_code(low.unit.code, node)
     if code is None:
         low.refuse(fence.UNKNOWN_SYNTAX, node)
-    if code.co_flags & SUSPENDED:
+    if is_suspended(code):
         low.refuse(fence.NESTED_GENERATOR, node)
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]

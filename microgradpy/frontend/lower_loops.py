@@ -94,6 +94,7 @@ def lower_items(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple
         case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]) if _is_plain(low, node, enumerate, 1, 2):
             index_target, inner_target = _parts(target, 2)
             inner_items, provided = lower_items(low, inner, inner_target)
+            start += [keyword.value for keyword in node.keywords]
             first = low.expression(start[0]) if start else Const(0)
             index = low.variable(name_of(index_target))
             return Enumerate(inner_items, first, index), (index, provided)
@@ -136,10 +137,12 @@ def _lower_dict_items(
 def _is_plain(low: Lowering, node: ast.Call, function: object, least: int, most: int | None) -> bool:
     """Whether a call is one of the builtin itself, with so many positional arguments and nothing else."""
     name = node.func.id  # type: ignore[attr-defined]
-    if name in low.env or low.is_local(name) or node.keywords:
+    named = [keyword.arg for keyword in node.keywords]
+    if name in low.env or low.is_local(name) or (named and (function is not enumerate or named != ["start"])):
         return False
     constant = low.unit.resolver.name(name)
-    fits = least <= len(node.args) <= (len(node.args) if most is None else most)
+    given = len(node.args) + len(named)
+    fits = least <= given <= (given if most is None else most)
     return constant is not None and constant.value is function and fits and not _has_star(node.args)
 
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from microgradpy.errors import SourceNotFoundError
-from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code
+from microgradpy.frontend import fence
+from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code, is_suspended, span
 from microgradpy.frontend.scope import FunctionNode, start_of
 
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -39,14 +40,18 @@ class FoundSource:
 
 
 def find_source(function: types.FunctionType) -> FoundSource:
-    """The text of a Python function; `SourceNotFoundError` if there is none, or if it is not the code that runs."""
+    """The text of a Python function. Raises `SourceNotFoundError` if there is none, or if it is not the code that runs,
+    and `UnsupportedSyntaxError` for generators and coroutines."""
     return find_source_of_code(function.__code__, function.__globals__)
 
 
 def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> FoundSource:
     """The text of a code object whose module variables are `namespace`."""
-    lines = _lines_of(code, namespace)
     place = f"{code.co_filename}:{code.co_firstlineno}, in {code.co_name}"
+    if is_suspended(code):
+        refusal = fence.GENERATOR_FUNCTION if code.co_flags & inspect.CO_GENERATOR else fence.ASYNC_FUNCTION
+        raise refusal.error(fence.sentence(refusal), place, refusal.remedy)
+    lines = _lines_of(code, namespace)
     if not lines:
         remedy = "Define it in a file, or register a rule for it (`rrule.register`)."
         raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, remedy)
@@ -125,9 +130,15 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _find(parsed: _ParsedFile, code: types.CodeType) -> _Defined | None:
     """The function of the file that the code object comes from, if the file still says what the code does."""
-    if not any(is_same_code(compiled, code) for compiled in parsed.codes.get(code.co_firstlineno, ())):
+    if not any(_is_unchanged(compiled, code) for compiled in parsed.codes.get(code.co_firstlineno, ())):
         return None
     here = parsed.trees.get(code.co_firstlineno, ())
     found = [defined for defined in here if is_named(defined.tree, code) and comes_from(code, defined.tree)]
     # The instructions of a lambda lie in the lambdas around it as well: the innermost one starts last.
     return max(found, key=lambda defined: start_of(defined.tree), default=None)
+
+
+def _is_unchanged(compiled: types.CodeType, running: types.CodeType) -> bool:
+    # Lambdas that share a line may have changed places; functions are told apart by their names and lines.
+    is_in_place = running.co_name != "<lambda>" or span(compiled) == span(running)
+    return is_in_place and is_same_code(compiled, running)

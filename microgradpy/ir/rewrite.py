@@ -137,6 +137,23 @@ def map_terminator(terminator: Terminator, of: Callable[[Value], Value]) -> Term
     assert_never(terminator)
 
 
+def rename(region: Region, names: Mapping[Var, str]) -> Region:
+    """Give variables without a hint a name, where operations define them and records bind them."""
+
+    def named(var: Var) -> Var:
+        return var if var.hint or var not in names else Var(var.id, names[var])
+
+    def rewrite(statement: Statement) -> tuple[Statement, ...]:
+        match statement:
+            case Op(results=results):
+                return (replace(statement, results=tuple(map(named, results))),)
+            case For(items=items):
+                return (replace(statement, items=map_items(items, lambda value: value, named)),)
+        return (statement,)
+
+    return map_statements(region, rewrite)
+
+
 def values_read(region: Region) -> Iterator[Value]:
     """Every value that a region reads, at any depth."""
     for statement in region.statements:

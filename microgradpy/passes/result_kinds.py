@@ -48,7 +48,7 @@ def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...],
     except TypeError:
         return UNKNOWN
     if rule is None:
-        return UNKNOWN
+        return NUMERIC if isinstance(callee, np.ufunc) and callee.nout == 1 and not keywords else UNKNOWN
     known: dict[Any, Any] = {index: value.value for index, value in enumerate(values) if isinstance(value, Const)}
     known |= {name: value.value if isinstance(value, Const) else MISSING for name, value in keywords.items()}
     if {"out", "where", "dtype"} & keywords.keys():
@@ -121,6 +121,8 @@ def _arithmetic(arguments: Arguments, known: Known) -> Kind:
     match arguments:
         case (TupleOf(items=left), TupleOf(items=right)):
             return TupleOf(left + right)
+        case (TupleOf() | Sequence(name="tuple"), TupleOf() | Sequence(name="tuple")):
+            return Sequence("tuple")
         case (Sequence(name="list"), Sequence(name="list")):
             return Sequence("list")
         case (Inert(name="str"), Inert(name="str")):
@@ -263,6 +265,20 @@ def _created(arguments: Arguments, known: Known) -> Kind:
     return Array(None)
 
 
+def _tuple_of(arguments: Arguments, known: Known) -> Kind:
+    return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
+
+
+def _numpy_unary(arguments: Arguments, known: Known) -> Kind:
+    """An elementwise function that keeps the shape and maybe not the dtype."""
+    match arguments[0]:
+        case Array(ndim=ndim, dtype="float", shape=shape):
+            return Array(ndim, "float", shape)
+        case Scalar(name="float"):
+            return FLOAT
+    return NUMERIC
+
+
 def _always(kind: Kind) -> KindRule:
     return lambda arguments, known: kind
 
@@ -320,6 +336,8 @@ def _table() -> dict[Any, KindRule]:
     put(_always(Inert("slice")), slice)
     put(_always(Sequence("range")), range)
     put(_always(Sequence("list")), list, sorted)
+    put(_tuple_of, tuple)
+    put(_numpy_unary, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.heaviside, np.angle, np.real, np.imag)
     put(_always(Sequence("dict")), dict)
     put(_extreme, max, min)
     for name in _MATH_FLOAT:

@@ -204,7 +204,7 @@ def permutation(items: list[Any], ordered: list[Any]) -> list[int]:
     return [places[id(item)].pop() for item in items]
 
 
-examples(sorted, ([3.0, 1.0, 2.0],), ((3.0, 1.0, 1.0),), (_ROW,))
+examples(sorted, ([3.0, 1.0, 2.0],), ((3.0, 1.0, 2.0),), (_ROW,))
 example(sorted, [3.0, -4.0, 1.0], key=abs, reverse=True)
 
 

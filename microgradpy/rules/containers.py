@@ -134,7 +134,6 @@ def imag_of_real_rrule(x):
     return x.imag, imag_of_real_pullback
 
 
-@rrule.register(int.conjugate)
 @rrule.register(float.conjugate)
 @rrule.register(complex.conjugate)
 def conjugate_rrule(self):
@@ -150,7 +149,6 @@ _POINT = types.SimpleNamespace(x=1.5, y=2.0)
 examples(getattr, (_POINT, "x"), (_POINT, "x", 3.0), (_POINT, "z", 3.0))
 examples(getattr, (1.0 + 2.0j, "real"), (1.0 + 2.0j, "imag"), (2.5, "real"), (3, "real"), (2.5, "imag"))
 examples(float.conjugate, (2.5,))
-examples(int.conjugate, (3,))
 examples(complex.conjugate, (1.0 - 2.0j,))
 mark_inert_attribute(int, "numerator", "denominator")
 

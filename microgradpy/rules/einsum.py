@@ -78,7 +78,7 @@ def einsum_bar(z_bar: Any, subscripts: str, operands: tuple[Any, ...], number: i
 
 
 def spell_out(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
-    """The indices of each operand and of the result, one letter per axis: no blanks, no ellipsis, no implicit result."""
+    """The indices of each operand and of the result, one letter per axis: no blanks, ellipsis or implicit result."""
     left, arrow, output = subscripts.replace(" ", "").partition("->")
     inputs = left.split(",")
     unused = [letter for letter in string.ascii_letters if letter not in subscripts]

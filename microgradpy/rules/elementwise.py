@@ -199,9 +199,9 @@ def sign_rrule(x):
 
 
 def sign_bar(z_bar: Any, x: Any) -> Any:
-    """The cotangent of x under z = x / |x|: the part of z_bar across z, over |x|; None for real x, zero at 0."""
+    """The cotangent of x under z = x / |x|: the part of z_bar across z, over |x|; zero for real x and at 0."""
     if not np.iscomplexobj(x):
-        return None
+        return z_bar * 0.0
     z = np.sign(x)
     across = z_bar - z * np.real(np.conj(z) * z_bar)
     return np.where(np.equal(x, 0.0), 0.0, divide(across, np.absolute(x)))

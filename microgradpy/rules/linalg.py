@@ -191,7 +191,10 @@ def norm_order_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bo
 
 _VECTORS = _table(2, 3, 2)
 examples(np.linalg.norm, (_table(3),), (_table(2, 3),), (_VECTORS,), (_COMPLEX,), (_table(3) + 0.3j,))
-examples(np.linalg.norm, *((_table(3), order) for order in (1, 2, 2.5, 3, -1, np.inf, -np.inf, 0)))
-examples(np.linalg.norm, (_VECTORS, None, 1), (_VECTORS, 3, 1), (_VECTORS, "fro", (0, 2)), (_VECTORS, np.inf, 0))
+examples(np.linalg.norm, *((_table(3), order) for order in (1, 2, 2.5, 3, -1, 0)))
+for _order in (np.inf, -np.inf):
+    example(np.linalg.norm, _table(3), ord=_order)
+example(np.linalg.norm, _VECTORS, ord=np.inf, axis=0)
+examples(np.linalg.norm, (_VECTORS, None, 1), (_VECTORS, 3, 1), (_VECTORS, "fro", (0, 2)))
 example(np.linalg.norm, _VECTORS, axis=-1, keepdims=True)
 example(np.linalg.norm, _table(2, 3), "fro", keepdims=True)

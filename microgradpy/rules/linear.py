@@ -45,7 +45,7 @@ _STACKS = (
 
 @rrule.register(np.matmul)
 def matmul_rrule(x1, x2):
-    """z = x1 @ x2: x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar. A vector is a row on the left, a column on the right."""
+    """x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar. A vector is a row on the left and a column on the right."""
     z = np.matmul(x1, x2)
     if np.ndim(x1) == 2:
         if np.ndim(x2) == 2:

@@ -1,8 +1,8 @@
 """The attributes of arrays, and of the NumPy scalars that sums and items are, and their methods that move entries.
 
 A method has the rule of the function of the same name, written with the method call. Methods that write (`fill`,
-`sort`, `put`) and attributes that give other access to the memory (`flat`, `base`, `data`, `ctypes`) have none: they are
-refused.
+`sort`, `put`) and attributes that give other access to the memory (`flat`, `base`, `data`, `ctypes`) have none: they
+are refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The methods that compute, of arrays and of the NumPy scalars that sums and items are: reductions, running sums, products.
+"""The methods of arrays and NumPy scalars that compute: reductions, running sums, products.
 
 A method has the rule of the function of the same name, written with the method call.
 """

@@ -109,7 +109,7 @@ def float_power_rrule(x, y):
     return z, float_power_pullback
 
 
-_POWERS = (*_POSITIVE, (_COMPLEX, _ROW), (_COMPLEX, _COMPLEX), (_ROW, 2), (_ROW, 3), (_TABLE, 0), (2, 0.7))
+_POWERS = (*_POSITIVE, (_COMPLEX, _ROW), (_COMPLEX, _COMPLEX), (np.abs(_ROW), 2), (np.abs(_TABLE), 0), (2, 0.7))
 examples(np.power, *_POWERS)
 examples(np.float_power, *_POWERS)
 

@@ -1,7 +1,8 @@
 """NumPy's reductions and running sums and products.
 
 The cotangent of a reduction's result is repeated along the axes that were reduced (`expand_reduced`), times the
-derivative. An axis may be None, an integer or a tuple. Examples with equal entries are left out: at a tie there is no derivative.
+derivative. An axis may be None, an integer or a tuple. Examples with equal entries are left out: at a tie there is no
+derivative.
 """
 
 from __future__ import annotations
@@ -161,9 +162,9 @@ def ptp_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 for _reduction in (np.sum, np.mean, np.prod):
     examples(_reduction, *_NUMERIC)
     examples(_reduction, *_REAL[1:], keepdims=True)
-for _reduction in (np.max, np.amax, np.min, np.amin, np.ptp):
-    examples(_reduction, *_REAL)
-    examples(_reduction, *_REAL[1:], keepdims=True)
+for _extremum in (np.max, np.amax, np.min, np.amin, np.ptp):
+    examples(_extremum, *_REAL)
+    examples(_extremum, *_REAL[1:], keepdims=True)
 example(np.sum, _STACK, axis=(0, -1))
 example(np.mean, _STACK, axis=1, keepdims=True)
 example(np.sum, np.zeros((0, 3)), axis=0)

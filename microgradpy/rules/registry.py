@@ -41,9 +41,7 @@ class ReverseRules:
         rule = self.find(f, tuple(map(type, args)))
         if rule is not None:
             y, pullback = rule(*args, **kwargs)
-            code = getattr(rule, "__code__", None)
-            fits = code is not None and code.co_argcount == len(args)
-            return y, pullback if fits else _OnePerArgument(pullback, 1 + len(args))
+            return y, _OnePerArgument(pullback, 1 + len(args))
         if not self.is_non_differentiable(f):
             return None
         return f(*args, **kwargs), _OnePerArgument(_no_derivative, 1 + len(args))
@@ -147,14 +145,13 @@ class _OnePerArgument:
     """A pullback whose result is cut, or filled up with `NoTangent()`, to one cotangent per positional argument of the
     call: rules leave out trailing parameters like `axis`, and mention optional ones that may not have been given."""
 
-    __slots__ = ("count", "pullback")
-
     def __init__(self, pullback: Callable[[Any], tuple[Any, ...]], count: int) -> None:
-        self.pullback = pullback
+        self.__wrapped__ = pullback
+        self.__name__ = getattr(pullback, "__name__", "pullback")
         self.count = count
 
     def __call__(self, y_bar: object) -> tuple[Any, ...]:
-        cotangents = self.pullback(y_bar)[: self.count]
+        cotangents = self.__wrapped__(y_bar)[: self.count]
         return cotangents + (NoTangent(),) * (self.count - len(cotangents))
 
 

@@ -37,7 +37,7 @@ def ravel_rrule(a, order="C"):
     return np.ravel(a, order=order), ravel_pullback
 
 
-def reshape_bar(y_bar: Any, a: Any, order: str) -> Any:
+def reshape_bar(y_bar: Any, a: Any, order: Any) -> Any:
     """The cotangent of an array whose entries were read in C or Fortran order; other orders depend on the strides."""
     if order not in ("C", "F"):
         raise MissingRuleError(f"reshaping in the order {order!r}", None, 'Use order="C" or order="F".')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from microgradpy import ignore_derivatives, stop_gradient
 from microgradpy.rules import all_examples, rrule
 from microgradpy.rules.registry import Example, find_attribute_rule, registered_attributes
 from microgradpy.tangents.projection import project
@@ -42,10 +44,15 @@ def as_floats(x: Any, x_bar: Any) -> Any:
     return x
 
 
+def like(sequence: Any, items: list[Any]) -> Any:
+    """A list, tuple or namedtuple of other items."""
+    return type(sequence)(*items) if hasattr(sequence, "_fields") else type(sequence)(items)
+
+
 def with_float_leaves(y: Any) -> Any:
     """A value like `y` with a degree of freedom for every number in it."""
     if isinstance(y, list | tuple):
-        return type(y)(map(with_float_leaves, y))
+        return like(y, [with_float_leaves(item) for item in y])
     if isinstance(y, dict):
         return {key: with_float_leaves(value) for key, value in y.items()}
     return as_floats(y, 1.0)
@@ -56,7 +63,7 @@ def plain(x_bar: Any) -> Any:
     if is_structural_zero(x_bar):
         return None
     if isinstance(x_bar, list | tuple):
-        return type(x_bar)(map(plain, x_bar))
+        return like(x_bar, [plain(item) for item in x_bar])
     if isinstance(x_bar, dict):
         return {key: plain(value) for key, value in x_bar.items()}
     return x_bar
@@ -103,15 +110,34 @@ def there_is_one_cotangent_for_the_function_and_one_per_argument(example: Exampl
 
 
 def the_cotangents_are_those_of_central_differences(example: Example) -> None:
+    if example.f in (stop_gradient, ignore_derivatives):
+        return  # their rules are not the derivatives of what they compute: that is what they are for
+    tolerance = 2e-3 if np.float32 in map(np.result_type, leaves(call(example)[0])) else 1e-6
     for number in range(2):
         y_bar, cotangents = seed_and_cotangents(example, number)
         args = tuple(map(as_floats, example.args, cotangents))
 
         def against_seed(*args: Any, y_bar: Any = y_bar) -> float:
-            return dot(y_bar, readable(example.f(*args, **example.kwargs)))
+            try:
+                return dot(y_bar, readable(example.f(*args, **example.kwargs)))
+            except ValueError:
+                return math.nan
 
-        expected = differences(against_seed, args, step=1e-3)
-        np.testing.assert_allclose(flatten_cotangent(args, cotangents), expected, rtol=1e-6, atol=1e-7)
+        with np.errstate(all="ignore"):
+            expected = differences(against_seed, args)
+        # On the border of the domain, as in (-2.0) ** 3 for the exponent, there is nothing to compare with.
+        defined = np.isfinite(expected)
+        found = flatten_cotangent(args, cotangents)
+        np.testing.assert_allclose(found[defined], expected[defined], rtol=tolerance, atol=tolerance / 10)
+
+
+def leaves(y: Any) -> list[Any]:
+    """The numbers and arrays in a value."""
+    if isinstance(y, list | tuple):
+        return [leaf for item in y for leaf in leaves(item)]
+    if isinstance(y, dict):
+        return leaves(list(y.values()))
+    return [y] if isinstance(y, np.ndarray | np.number | float | complex) else []
 
 
 def each_cotangent_fits_its_argument(example: Example) -> None:
