@@ -170,6 +170,8 @@ class Blocks:
 
     def _unpack(self, op: Op) -> ast.stmt:
         value = self._read(op.arguments[0])
+        if not op.from_user and not any(result in self.liveness.live for result in op.results):
+            return self._placed(ast.Expr(value), op.where)
         self.check.assign(op.results)
         targets = ast.Tuple([self._target(result) for result in op.results], ast.Store())
         return self._placed(ast.Assign([targets], value), op.where)
@@ -189,9 +191,8 @@ class Blocks:
 
     def _augment(self, op: Op, sign: type[ast.operator], value: Value) -> ast.stmt:
         operand = self._read(value)
-        positive = self.expressions.subtracted(op, value, operand) if sign is ast.Add else None
-        if positive is not None:
-            sign, operand = ast.Sub, positive
+        if sign is ast.Add:
+            sign, operand = self.expressions.added(op, value, operand)
         self.check.assign(op.results)
         return self._placed(ast.AugAssign(self._target(op.result), sign(), operand), op.where)
 
@@ -256,8 +257,8 @@ class Blocks:
                 return self._builtin("range", [self._read(argument) for argument in arguments])
             case Enumerate(inner=inner, start=start):
                 counts_from_zero = isinstance(start, Const) and start == Const(0)
-                arguments = [self._iterable(inner)] + ([] if counts_from_zero else [self._read(start)])
-                return self._builtin("enumerate", arguments)
+                rest = [] if counts_from_zero else [self._read(start)]
+                return self._builtin("enumerate", [self._iterable(inner), *rest])
             case Zip(inners=inners):
                 return self._builtin("zip", [self._iterable(inner) for inner in inners])
             case Reversed(inner=inner):
@@ -350,7 +351,7 @@ class Blocks:
         read = {self._name(var) for var in self.liveness.live if var in self.expressions.names}
         return "_" if "_" not in read else "_unused"
 
-    def _target(self, var: Var) -> ast.expr:
+    def _target(self, var: Var) -> ast.Name:
         return ast.Name(self._name(var), ast.Store())
 
     def _assign(self, var: Var, value: ast.expr, where: Location) -> ast.stmt:

@@ -76,22 +76,11 @@ def emit(
     filled = filled_variables(function, nesting, list(copies(function, nesting, liveness.live)), names)
     blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
-    tree = ast.FunctionDef(
-        name=name or function.name,
-        args=signature.arguments(names),
-        body=body or [ast.Pass()],
-        decorator_list=[],
-        returns=None,
-        type_comment=None,
-        **_no_type_parameters(),
-    )
+    tree = ast.parse("def f(): pass").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    tree.name, tree.args, tree.body = name or function.name, signature.arguments(names), body or [ast.Pass()]
     text, line_map = lay_out(tree, blocks.places, comments)
     return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names)
-
-
-def _no_type_parameters() -> dict[str, list[Any]]:
-    """`FunctionDef` has this field from Python 3.12 on."""
-    return {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}
 
 
 def _settle_names(

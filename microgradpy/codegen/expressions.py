@@ -98,14 +98,17 @@ class Expressions:
                 return ast.Call(self.bindings.builtin("slice"), [self.value(part) for part in parts], [])
 
     def _binary(self, op: Op, sign: type[ast.operator], left: ast.expr, right: ast.expr) -> ast.expr:
-        positive = self.subtracted(op, op.arguments[1], right) if sign is ast.Add else None
-        return ast.BinOp(left, sign(), right) if positive is None else ast.BinOp(left, ast.Sub(), positive)
+        if sign is ast.Add:
+            sign, right = self.added(op, op.arguments[1], right)
+        return ast.BinOp(left, sign(), right)
 
-    def subtracted(self, op: Op, value: Value, text: ast.expr) -> ast.expr | None:
-        """y, if the compiler's sum `x + value` may be written `x - y`."""
-        if op.from_user or self._is_users(value) or not self._is_numeric(value):
-            return None
-        return without_minus(text)
+    def added(self, op: Op, value: Value, text: ast.expr) -> tuple[type[ast.operator], ast.expr]:
+        """How a value is added in a sum: `x + -y` is `x - y` if the compiler made it."""
+        sign: type[ast.operator] = ast.Add
+        if not op.from_user and not self._is_users(value) and self._is_numeric(value):
+            while (positive := without_minus(text)) is not None:
+                sign, text = (ast.Sub if sign is ast.Add else ast.Add), positive
+        return sign, text
 
     def _is_users(self, value: Value) -> bool:
         statement = self.nesting.nested.get(value) if isinstance(value, Var) else None

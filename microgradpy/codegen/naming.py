@@ -57,6 +57,15 @@ _WORDS: Mapping[str, str] = {
     "Gt": "is_greater",
     "GtE": "is_greater",
 }
+# Functions of the run-time algebra that give a cotangent of one of their arguments, and which one.
+_COTANGENTS_OF: Mapping[str, int] = {
+    "unbroadcast": 1,
+    "expand_reduced": 1,
+    "or_zero": 1,
+    "item_cotangent": 0,
+    "add_item": 1,
+    "zero_cotangent": 0,
+}
 _DISPLAYS: Mapping[Opcode, str] = {
     Opcode.TUPLE: "items",
     Opcode.LIST: "items",
@@ -295,7 +304,9 @@ class _Wishes:
     def _word_of_call(self, op: Op) -> str:
         match op.callee:
             case Opcode.GLOBAL:
-                return op.payload
+                return str(op.payload)
+            case Opcode.UNPACK:
+                return self._word_of_unpacked(op.arguments[0])
             case Opcode.CLOSURE:
                 name = getattr(op.payload, "name", "")
                 return name if is_plain_name(name) else "function"
@@ -308,15 +319,26 @@ class _Wishes:
                 return f"{hint}_result" if hint else "result"
         return "value"
 
+    def _word_of_unpacked(self, value: object) -> str:
+        """A value and what is saved for its pullback are unpacked together from a call of `f_primal`."""
+        statement = self.nesting.nested.get(value) if isinstance(value, Var) else None
+        match statement:
+            case Op(callee=Const(path=path)) if path.endswith("_primal"):
+                return f"{path.removesuffix('_primal')}_value"
+        return "item"
+
     def _word_of_function(self, name: Any, op: Op) -> str:
         if not isinstance(name, str) or not is_plain_name(name):
             return "result"
+        if name in _COTANGENTS_OF and not op.from_user:
+            operand = self._short(op.arguments[_COTANGENTS_OF[name]], 20)
+            return f"{operand}_bar" if operand else "value_bar"
         short = self._short(op.arguments[0]) if len(op.arguments) == 1 else ""
         return f"{name}_{short}" if short and len(name) <= 8 else f"{name}_result"
 
-    def _short(self, value: object) -> str:
+    def _short(self, value: object, longest: int = 8) -> str:
         """The name of an operand, if it has one that is short enough to be part of another."""
         if isinstance(value, Var) and value not in self.nesting.nested:
             hint = self.hints.get(value, "")
-            return hint if len(hint) <= 8 and hint != _UNUSED else ""
+            return hint if len(hint) <= longest and hint != _UNUSED else ""
         return ""

@@ -142,7 +142,7 @@ class _Planner:
             if all(self.fold(arm, whole=True) == len(arm.statements) for arm in arms):
                 self.choices.add(statement.results[0])
                 if boolean_shape(statement):
-                    self.count[statement.condition] -= 1  # type: ignore[index]
+                    self.count[statement.condition] -= 1
                 return
             self._forget(arms, before)
         for arm in regions(statement):

@@ -1,5 +1,5 @@
-"""A check of the emitter by itself: an operation that is written inside of its user reads what it would have read in its
-own place. Between the two, no statement on the way may assign a name that it reads (a wrong gradient otherwise)."""
+"""A check of the emitter by itself: an operation that is written inside of its user reads what it would have read in
+its own place. Between the two, no statement on the way may assign a name that it reads (a wrong gradient otherwise)."""
 
 from __future__ import annotations
 

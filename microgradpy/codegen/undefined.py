@@ -1,7 +1,7 @@
 """Variables that may be unbound where only the compiler reads them.
 
-The user's program never reads a variable that is not assigned on the path taken (or gets the `UnboundLocalError` it asks
-for). But a tape records it, the primal returns it among the saved values, and a copy to another name reads it:
+The user's program never reads a variable that is not assigned on the path taken (or gets the `UnboundLocalError` it
+asks for). But a tape records it, the primal returns it among the saved values, and a copy to another name reads it:
 
     z = None                     <- filled in, because of the tape
     for i in range(n):

@@ -320,7 +320,7 @@ class Lowering:
         condition, value = self._condition(test, parameters, frame, node)
         if condition.terminator is not None:
             # It raises whenever it is evaluated, so the loop never runs: only the raising is left.
-            test()
+            self._evaluate_condition(test, node)
         region = self._loop_body(parameters, frame, body, node)
         results = tuple(self.variable(name) for name in frame.state)
         loop = While(condition.seal(Yield((value,))), region, parameters, initial, results, where=self.location(node))
@@ -333,13 +333,18 @@ class Lowering:
         self, test: Callable[[], Value], parameters: tuple[Var, ...], frame: LoopFrame, node: ast.AST
     ) -> tuple[Block, Value]:
         value: list[Value] = []
+        env = self.env | dict(zip(frame.state, parameters, strict=True))
+        arm = self.arm(lambda: value.append(self._evaluate_condition(test, node)), env)
+        return arm.block, value[0] if value else UNDEFINED
+
+    def _evaluate_condition(self, test: Callable[[], Value], node: ast.AST) -> Value:
         self.loops.append(start_of(node))
         self.in_condition += 1
-        env = self.env | dict(zip(frame.state, parameters, strict=True))
-        arm = self.arm(lambda: value.append(test()), env)
-        self.in_condition -= 1
-        self.loops.pop()
-        return arm.block, value[0] if value else UNDEFINED
+        try:
+            return test()
+        finally:
+            self.in_condition -= 1
+            self.loops.pop()
 
     def _loop_body(self, parameters: tuple[Var, ...], frame: LoopFrame, body: Step, node: ast.AST) -> Region:
         def step() -> None:

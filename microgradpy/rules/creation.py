@@ -45,7 +45,7 @@ def array_rrule(object, dtype=None):
     y = np.array(object, dtype=dtype)
 
     def array_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, object, y)
+        return NoTangent(), made_of_bar(y_bar, object, y), NoTangent()
 
     return y, array_pullback
 
@@ -56,7 +56,7 @@ def asarray_rrule(a, dtype=None):
     y = np.asarray(a, dtype=dtype)
 
     def asarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y)
+        return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()
 
     return y, asarray_pullback
 
@@ -67,7 +67,7 @@ def asanyarray_rrule(a, dtype=None):
     y = np.asanyarray(a, dtype=dtype)
 
     def asanyarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y)
+        return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()
 
     return y, asanyarray_pullback
 
@@ -78,7 +78,7 @@ def ascontiguousarray_rrule(a, dtype=None):
     y = np.ascontiguousarray(a, dtype=dtype)
 
     def ascontiguousarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(np.reshape(y_bar, np.shape(a)), a, y)
+        return NoTangent(), made_of_bar(np.reshape(y_bar, np.shape(a)), a, y), NoTangent()
 
     return y, ascontiguousarray_pullback
 
@@ -150,6 +150,18 @@ def float32_rrule(x):
     return np.float32(x), float32_pullback
 
 
+@rrule.register(np.int64)
+def int64_rrule(x):
+    """x_bar = y_bar if x is an integer; none if x was rounded."""
+    y = np.int64(x)
+
+    def int64_pullback(y_bar):
+        return NoTangent(), made_of_bar(y_bar, x, y)
+
+    return y, int64_pullback
+
+
+examples(np.int64, (2,), (2.5,))
 examples(np.float64, (2.5,), (np.float64(1.5),))
 examples(np.complex128, (2.5,), (1.5 + 0.5j,))
 # At 0 single precision resolves the steps of finite differences.
@@ -162,7 +174,7 @@ def full_rrule(shape, fill_value, dtype=None):
     y = np.full(shape, fill_value, dtype=dtype)
 
     def full_pullback(y_bar):
-        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y)
+        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y), NoTangent()
 
     return y, full_pullback
 
@@ -173,7 +185,7 @@ def full_like_rrule(a, fill_value, dtype=None):
     y = np.full_like(a, fill_value, dtype=dtype)
 
     def full_like_pullback(y_bar):
-        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y)
+        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y), NoTangent()
 
     return y, full_like_pullback
 
@@ -196,6 +208,8 @@ def linspace_rrule(start, stop, num=50, endpoint=True):
             NoTangent(),
             unbroadcast(weighted_sum(y_bar, np.linspace(1.0, 0.0, num, endpoint)), start),
             unbroadcast(weighted_sum(y_bar, np.linspace(0.0, 1.0, num, endpoint)), stop),
+            NoTangent(),
+            NoTangent(),
         )
 
     return np.linspace(start, stop, num, endpoint), linspace_pullback

@@ -26,7 +26,7 @@ def take_rrule(a, indices, axis=None):
     """a_bar = zeros to which each entry of y_bar is added where it was taken."""
 
     def take_pullback(y_bar):
-        return NoTangent(), take_bar(y_bar, a, indices, axis)
+        return NoTangent(), take_bar(y_bar, a, indices, axis), NoTangent(), NoTangent()
 
     return np.take(a, indices, axis), take_pullback
 
@@ -52,7 +52,7 @@ def take_along_axis_rrule(arr, indices, axis=-1):
     """arr_bar = zeros to which each entry of y_bar is added where it was taken."""
 
     def take_along_axis_pullback(y_bar):
-        return NoTangent(), take_along_axis_bar(y_bar, arr, indices, axis)
+        return NoTangent(), take_along_axis_bar(y_bar, arr, indices, axis), NoTangent(), NoTangent()
 
     return np.take_along_axis(arr, indices, axis), take_along_axis_pullback
 
@@ -82,7 +82,7 @@ def diff_rrule(a, n=1, axis=-1):
     """z_i = a_(i+1) - a_i, n times: a_bar_i = z_bar_(i-1) - z_bar_i, n times."""
 
     def diff_pullback(z_bar):
-        return NoTangent(), diff_bar(z_bar, n, axis)
+        return NoTangent(), diff_bar(z_bar, n, axis), NoTangent(), NoTangent()
 
     return np.diff(a, n, axis), diff_pullback
 
@@ -103,7 +103,7 @@ def sort_rrule(a, axis=-1):
     """Each entry of y_bar goes back to the one entry of a that it came from."""
 
     def sort_pullback(y_bar):
-        return NoTangent(), sort_bar(y_bar, a, axis)
+        return NoTangent(), sort_bar(y_bar, a, axis), NoTangent()
 
     return np.sort(a, axis), sort_pullback
 
@@ -130,6 +130,7 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
             trapezoid_height_bar(z_bar, y, x, dx, axis),
             trapezoid_place_bar(z_bar, y, x, axis),
             trapezoid_step_bar(z_bar, y, x, axis),
+            NoTangent(),
         )
 
     return np.trapezoid(y, x, dx, axis), trapezoid_pullback

@@ -25,7 +25,7 @@ def concatenate_rrule(arrays, /, axis=0):
     """Each array gets its part of z_bar."""
 
     def concatenate_pullback(z_bar):
-        return NoTangent(), concatenate_bar(z_bar, arrays, axis)
+        return NoTangent(), concatenate_bar(z_bar, arrays, axis), NoTangent()
 
     return np.concatenate(arrays, axis=axis), concatenate_pullback
 
@@ -107,7 +107,7 @@ def stack_rrule(arrays, axis=0):
     """Each array gets its slice of z_bar."""
 
     def stack_pullback(z_bar):
-        return NoTangent(), stack_bar(z_bar, arrays, axis)
+        return NoTangent(), stack_bar(z_bar, arrays, axis), NoTangent()
 
     return np.stack(arrays, axis=axis), stack_pullback
 
@@ -130,10 +130,19 @@ def append_rrule(arr, values, axis=None):
     """Each of the two gets its part of z_bar."""
 
     def append_pullback(z_bar):
-        arr_bar, values_bar = concatenate_bar(z_bar, (arr, values), axis)
-        return NoTangent(), arr_bar, values_bar
+        return (
+            NoTangent(),
+            appended_bar(z_bar, arr, values, axis, 0),
+            appended_bar(z_bar, arr, values, axis, 1),
+            NoTangent(),
+        )
 
     return np.append(arr, values, axis=axis), append_pullback
+
+
+def appended_bar(z_bar: Any, arr: Any, values: Any, axis: int | None, number: int) -> Any:
+    """The cotangent of the array (number 0) or of what was appended to it (number 1)."""
+    return concatenate_bar(z_bar, (arr, values), axis)[number]
 
 
 examples(np.append, (_VECTOR, 0.5), (_TABLE, _VECTOR), (_TABLE, _TABLE[:1], 0), (_TABLE, _TABLE[:, :1], -1))
@@ -144,7 +153,7 @@ def split_rrule(ary, indices_or_sections, axis=0):
     """ary_bar = the parts of y_bar, put together again."""
 
     def split_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis)
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis), NoTangent(), NoTangent()
 
     return np.split(ary, indices_or_sections, axis), split_pullback
 
@@ -154,7 +163,7 @@ def array_split_rrule(ary, indices_or_sections, axis=0):
     """ary_bar = the parts of y_bar, put together again."""
 
     def array_split_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis)
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis), NoTangent(), NoTangent()
 
     return np.array_split(ary, indices_or_sections, axis), array_split_pullback
 
@@ -164,7 +173,7 @@ def hsplit_rrule(ary, indices_or_sections):
     """ary_bar = the parts of y_bar, put together again."""
 
     def hsplit_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, min(np.ndim(ary) - 1, 1))
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, min(np.ndim(ary) - 1, 1)), NoTangent()
 
     return np.hsplit(ary, indices_or_sections), hsplit_pullback
 
@@ -174,7 +183,7 @@ def vsplit_rrule(ary, indices_or_sections):
     """ary_bar = the parts of y_bar, put together again."""
 
     def vsplit_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, 0)
+        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, 0), NoTangent()
 
     return np.vsplit(ary, indices_or_sections), vsplit_pullback
 

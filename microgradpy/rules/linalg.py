@@ -14,7 +14,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.reductions import extremum_bar, products_of_others
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
-from microgradpy.tangents.linear import expand_reduced
+from microgradpy.tangents.linear import with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
 
@@ -147,7 +147,13 @@ def norm_rrule(x, ord=None, axis=None, keepdims=False):
     y = np.linalg.norm(x, ord, axis, keepdims)
 
     def norm_pullback(y_bar):
-        return NoTangent(), norm_bar(y_bar, x, y, ord, axis, keepdims), norm_order_bar(y_bar, x, y, ord, axis, keepdims)
+        return (
+            NoTangent(),
+            norm_bar(y_bar, x, y, ord, axis, keepdims),
+            norm_order_bar(y_bar, x, y, ord, axis, keepdims),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return y, norm_pullback
 
@@ -157,7 +163,7 @@ def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) ->
     of_matrix = np.ndim(x) == 2 if axis is None else isinstance(axis, tuple) and len(axis) == 2
     if ord is None or (ord == "fro" and of_matrix) or (ord == 2 and not of_matrix):
         slope = np.where(np.equal(y, 0.0), 0.0, divide(y_bar, y))
-        return expand_reduced(slope[()], x, axis, keepdims) * x
+        return np.multiply(with_reduced_axes(slope[()], x, axis, keepdims), x)
     if of_matrix:
         remedy = "Use the Frobenius norm, or write the norm out in functions that have rules."
         raise MissingRuleError(f"np.linalg.norm of order {ord!r} of matrices", None, remedy)
@@ -173,9 +179,9 @@ def vector_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: b
     if np.isinf(ord):
         return extremum_bar(y_bar, size, y, axis, keepdims) * np.sign(x)
     with np.errstate(all="ignore"):
-        ratio = divide(size, expand_reduced(y, x, axis, keepdims))
+        ratio = divide(size, with_reduced_axes(y, x, axis, keepdims))
         slope = np.where(np.equal(size, 0.0), 0.0, np.power(ratio, ord - 1.0)) * np.sign(x)
-    return expand_reduced(y_bar, x, axis, keepdims) * slope
+    return with_reduced_axes(y_bar, x, axis, keepdims) * slope
 
 
 def norm_order_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
@@ -184,7 +190,7 @@ def norm_order_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bo
         return None
     size = np.absolute(x)
     with np.errstate(all="ignore"):
-        shares = np.power(divide(size, expand_reduced(y, x, axis, keepdims)), ord)
+        shares = np.power(divide(size, with_reduced_axes(y, x, axis, keepdims)), ord)
         logs = np.where(np.equal(size, 0.0), 0.0, shares * np.log(size))
         return unbroadcast(y_bar * (np.sum(logs, axis=axis, keepdims=keepdims) - np.log(y)) * y / ord, ord)
 

@@ -154,7 +154,7 @@ def tensordot_rrule(a, b, axes=2):
     """Pairs of axes of a and b are summed against each other; z has the others of a, then those of b."""
 
     def tensordot_pullback(z_bar):
-        return NoTangent(), tensordot_left_bar(z_bar, a, b, axes), tensordot_right_bar(z_bar, a, b, axes)
+        return NoTangent(), tensordot_left_bar(z_bar, a, b, axes), tensordot_right_bar(z_bar, a, b, axes), NoTangent()
 
     return np.tensordot(a, b, axes), tensordot_pullback
 
@@ -211,7 +211,13 @@ def trace_rrule(a, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
 
     def trace_pullback(y_bar):
-        return NoTangent(), diagonal_bar(np.expand_dims(y_bar, -1), a, offset, axis1, axis2)
+        return (
+            NoTangent(),
+            diagonal_bar(np.expand_dims(y_bar, -1), a, offset, axis1, axis2),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return np.trace(a, offset, axis1, axis2), trace_pullback
 
@@ -221,7 +227,7 @@ def diagonal_rrule(a, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
 
     def diagonal_pullback(y_bar):
-        return NoTangent(), diagonal_bar(y_bar, a, offset, axis1, axis2)
+        return NoTangent(), diagonal_bar(y_bar, a, offset, axis1, axis2), NoTangent(), NoTangent(), NoTangent()
 
     return np.diagonal(a, offset, axis1, axis2), diagonal_pullback
 
@@ -247,7 +253,7 @@ def diag_rrule(v, k=0):
     """The diagonal of a matrix, or the matrix with a diagonal."""
 
     def diag_pullback(y_bar):
-        return NoTangent(), diag_bar(y_bar, v, k)
+        return NoTangent(), diag_bar(y_bar, v, k), NoTangent()
 
     return np.diag(v, k), diag_pullback
 
@@ -265,7 +271,7 @@ def triu_rrule(m, k=0):
     """m_bar = the same triangle of y_bar."""
 
     def triu_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.triu(y_bar, k), m)
+        return NoTangent(), unbroadcast(np.triu(y_bar, k), m), NoTangent()
 
     return np.triu(m, k), triu_pullback
 
@@ -275,7 +281,7 @@ def tril_rrule(m, k=0):
     """m_bar = the same triangle of y_bar."""
 
     def tril_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.tril(y_bar, k), m)
+        return NoTangent(), unbroadcast(np.tril(y_bar, k), m), NoTangent()
 
     return np.tril(m, k), tril_pullback
 

@@ -96,9 +96,20 @@ def array_reshape_rrule(self, shape, *, order="C"):
     """self_bar = y_bar in the shape of self."""
 
     def array_reshape_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order)
+        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
 
     return self.reshape(shape, order=order), array_reshape_pullback
+
+
+@rrule.register(np.ndarray.reshape, arity=3)
+@rrule.register(np.generic.reshape, arity=3)
+def array_reshape_to_matrix_rrule(self, rows, columns, *, order="C"):
+    """self_bar = y_bar in the shape of self."""
+
+    def array_reshape_to_matrix_pullback(y_bar):
+        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent(), NoTangent()
+
+    return self.reshape(rows, columns, order=order), array_reshape_to_matrix_pullback
 
 
 @rrule.register(np.ndarray.reshape)
@@ -107,7 +118,7 @@ def array_reshape_of_sizes_rrule(self, *shape, order="C"):
     """self_bar = y_bar in the shape of self."""
 
     def array_reshape_of_sizes_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order)
+        return NoTangent(), reshape_bar(y_bar, self, order), *(NoTangent() for _ in shape)
 
     return self.reshape(*shape, order=order), array_reshape_of_sizes_pullback
 
@@ -118,7 +129,7 @@ def array_ravel_rrule(self, order="C"):
     """self_bar = y_bar in the shape of self."""
 
     def array_ravel_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order)
+        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
 
     return self.ravel(order), array_ravel_pullback
 
@@ -129,7 +140,7 @@ def array_flatten_rrule(self, order="C"):
     """self_bar = y_bar in the shape of self."""
 
     def array_flatten_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order)
+        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
 
     return self.flatten(order), array_flatten_pullback
 
@@ -139,7 +150,7 @@ def array_squeeze_rrule(self, axis=None):
     """self_bar = y_bar in the shape of self."""
 
     def array_squeeze_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(self))
+        return NoTangent(), np.reshape(y_bar, np.shape(self)), NoTangent()
 
     return self.squeeze(axis), array_squeeze_pullback
 
@@ -149,7 +160,7 @@ def array_swapaxes_rrule(self, axis1, axis2):
     """self_bar = y_bar with the same axes swapped."""
 
     def array_swapaxes_pullback(y_bar):
-        return NoTangent(), np.swapaxes(y_bar, axis1, axis2)
+        return NoTangent(), np.swapaxes(y_bar, axis1, axis2), NoTangent(), NoTangent()
 
     return self.swapaxes(axis1, axis2), array_swapaxes_pullback
 
@@ -164,19 +175,29 @@ def array_transpose_rrule(self):
     return self.transpose(), array_transpose_pullback
 
 
+@rrule.register(np.ndarray.transpose, arity=2)
+def array_transpose_of_order_rrule(self, axes):
+    """self_bar = y_bar with its axes put back."""
+
+    def array_transpose_of_order_pullback(y_bar):
+        return NoTangent(), transpose_bar(y_bar, axes), NoTangent()
+
+    return self.transpose(axes), array_transpose_of_order_pullback
+
+
 @rrule.register(np.ndarray.transpose)
 def array_transpose_of_axes_rrule(self, *axes):
     """self_bar = y_bar with its axes put back."""
 
     def array_transpose_of_axes_pullback(y_bar):
-        return NoTangent(), transpose_bar(y_bar, axes_given(axes))
+        return NoTangent(), transpose_bar(y_bar, axes), *(NoTangent() for _ in axes)
 
     return self.transpose(*axes), array_transpose_of_axes_pullback
 
 
-examples(np.ndarray.reshape, (_TABLE, (3, 2)), (_TABLE, -1), (_TABLE, 3, 2), (_STACK, 2, -1), (_COMPLEX, 1, 3))
+examples(np.ndarray.reshape, (_TABLE, (3, 2)), (_TABLE, -1), (_TABLE, 3, 2), (_STACK, 2, 1, 6), (_COMPLEX, 1, 3))
 example(np.ndarray.reshape, _TABLE, (3, 2), order="F")
-examples(np.generic.reshape, (_NUMBER, (1, 1)), (_NUMBER, 1, 1))
+examples(np.generic.reshape, (_NUMBER, (1, 1)), (_NUMBER, 1, 1), (_NUMBER, 1, 1, 1))
 for _flat in ("ravel", "flatten"):
     examples(getattr(np.ndarray, _flat), (_TABLE,), (_STACK,), (_TABLE, "F"))
     example(getattr(np.generic, _flat), _NUMBER)
@@ -185,11 +206,6 @@ examples(np.ndarray.swapaxes, (_TABLE, 0, 1), (_STACK, 0, -1))
 examples(
     np.ndarray.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, 1, 2, 0), (_TABLE, None), (_VECTOR, 0)
 )
-
-
-def axes_given(axes: tuple[Any, ...]) -> Any:
-    """The axes that `x.transpose(*axes)` means: several numbers, or one tuple or None."""
-    return axes if len(axes) != 1 or isinstance(axes[0], int) else axes[0]
 
 
 @rrule.register(np.ndarray.copy, arity=1)
@@ -210,7 +226,7 @@ def array_astype_rrule(self, dtype):
     y = self.astype(dtype)
 
     def array_astype_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, self, y)
+        return NoTangent(), made_of_bar(y_bar, self, y), NoTangent()
 
     return y, array_astype_pullback
 
@@ -253,7 +269,7 @@ def array_item_at_rrule(self, *index):
     """One entry, by its number or by one index per axis."""
 
     def array_item_at_pullback(y_bar):
-        return NoTangent(), item_bar(y_bar, self, index)
+        return NoTangent(), item_bar(y_bar, self, index), *(NoTangent() for _ in index)
 
     return self.item(*index), array_item_at_pullback
 
@@ -298,7 +314,7 @@ def array_repeat_rrule(self, repeats, axis=None):
     """self_bar = for each entry the sum of y_bar over its repetitions."""
 
     def array_repeat_pullback(y_bar):
-        return NoTangent(), repeat_bar(y_bar, self, repeats, axis)
+        return NoTangent(), repeat_bar(y_bar, self, repeats, axis), NoTangent(), NoTangent()
 
     return self.repeat(repeats, axis), array_repeat_pullback
 
@@ -308,7 +324,7 @@ def array_take_rrule(self, indices, axis=None):
     """self_bar = zeros to which each entry of y_bar is added where it was taken."""
 
     def array_take_pullback(y_bar):
-        return NoTangent(), take_bar(y_bar, self, indices, axis)
+        return NoTangent(), take_bar(y_bar, self, indices, axis), NoTangent(), NoTangent()
 
     return self.take(indices, axis), array_take_pullback
 
@@ -318,7 +334,7 @@ def array_diagonal_rrule(self, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
 
     def array_diagonal_pullback(y_bar):
-        return NoTangent(), diagonal_bar(y_bar, self, offset, axis1, axis2)
+        return NoTangent(), diagonal_bar(y_bar, self, offset, axis1, axis2), NoTangent(), NoTangent(), NoTangent()
 
     return self.diagonal(offset, axis1, axis2), array_diagonal_pullback
 

@@ -30,7 +30,7 @@ def array_sum_rrule(self, axis=None, *, keepdims=False):
     """self_bar = y_bar, repeated."""
 
     def array_sum_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar, self, axis, keepdims)
+        return NoTangent(), expand_reduced(y_bar, self, axis, keepdims), NoTangent()
 
     return self.sum(axis=axis, keepdims=keepdims), array_sum_pullback
 
@@ -41,7 +41,7 @@ def array_mean_rrule(self, axis=None, *, keepdims=False):
     """self_bar = y_bar / n, repeated."""
 
     def array_mean_pullback(y_bar):
-        return NoTangent(), mean_bar(y_bar, self, axis, keepdims)
+        return NoTangent(), mean_bar(y_bar, self, axis, keepdims), NoTangent()
 
     return self.mean(axis=axis, keepdims=keepdims), array_mean_pullback
 
@@ -52,7 +52,7 @@ def array_prod_rrule(self, axis=None, *, keepdims=False):
     """self_bar = y_bar * (the product of the other entries)."""
 
     def array_prod_pullback(y_bar):
-        return NoTangent(), prod_bar(y_bar, self, axis, keepdims)
+        return NoTangent(), prod_bar(y_bar, self, axis, keepdims), NoTangent()
 
     return self.prod(axis=axis, keepdims=keepdims), array_prod_pullback
 
@@ -64,7 +64,7 @@ def array_max_rrule(self, axis=None, *, keepdims=False):
     y = self.max(axis=axis, keepdims=keepdims)
 
     def array_max_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims), NoTangent()
 
     return y, array_max_pullback
 
@@ -76,7 +76,7 @@ def array_min_rrule(self, axis=None, *, keepdims=False):
     y = self.min(axis=axis, keepdims=keepdims)
 
     def array_min_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims), NoTangent()
 
     return y, array_min_pullback
 
@@ -87,7 +87,7 @@ def array_var_rrule(self, axis=None, *, ddof=0, keepdims=False):
     """self_bar = y_bar * 2 (self - mean) / (n - ddof)."""
 
     def array_var_pullback(y_bar):
-        return NoTangent(), var_bar(y_bar, self, axis, ddof, keepdims)
+        return NoTangent(), var_bar(y_bar, self, axis, ddof, keepdims), NoTangent()
 
     return self.var(axis=axis, ddof=ddof, keepdims=keepdims), array_var_pullback
 
@@ -99,7 +99,7 @@ def array_std_rrule(self, axis=None, *, ddof=0, keepdims=False):
     y = self.std(axis=axis, ddof=ddof, keepdims=keepdims)
 
     def array_std_pullback(y_bar):
-        return NoTangent(), std_bar(y_bar, self, y, axis, ddof, keepdims)
+        return NoTangent(), std_bar(y_bar, self, y, axis, ddof, keepdims), NoTangent()
 
     return y, array_std_pullback
 
@@ -118,7 +118,7 @@ def array_cumsum_rrule(self, axis=None):
     """self_bar_i = the sum of y_bar_k for k >= i."""
 
     def array_cumsum_pullback(y_bar):
-        return NoTangent(), cumsum_bar(y_bar, self, axis)
+        return NoTangent(), cumsum_bar(y_bar, self, axis), NoTangent()
 
     return self.cumsum(axis=axis), array_cumsum_pullback
 
@@ -128,7 +128,7 @@ def array_cumprod_rrule(self, axis=None):
     """self_bar as for np.cumprod, exact with zeros."""
 
     def array_cumprod_pullback(y_bar):
-        return NoTangent(), cumprod_bar(y_bar, self, axis)
+        return NoTangent(), cumprod_bar(y_bar, self, axis), NoTangent()
 
     return self.cumprod(axis=axis), array_cumprod_pullback
 
@@ -183,7 +183,13 @@ def array_trace_rrule(self, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
 
     def array_trace_pullback(y_bar):
-        return NoTangent(), diagonal_bar(np.expand_dims(y_bar, -1), self, offset, axis1, axis2)
+        return (
+            NoTangent(),
+            diagonal_bar(np.expand_dims(y_bar, -1), self, offset, axis1, axis2),
+            NoTangent(),
+            NoTangent(),
+            NoTangent(),
+        )
 
     return self.trace(offset, axis1, axis2), array_trace_pullback
 

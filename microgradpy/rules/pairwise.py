@@ -272,6 +272,19 @@ examples(
 )
 
 
+@rrule.register(np.where, arity=1)
+def where_places_rrule(condition):
+    """The places where the condition holds: integers, which carry nothing."""
+
+    def where_places_pullback(z_bar):
+        return NoTangent(), NoTangent()
+
+    return np.where(condition), where_places_pullback
+
+
+examples(np.where, (_TABLE > 0.0,), (_ROW,))
+
+
 @rrule.register(np.hypot)
 def hypot_rrule(x1, x2):
     """x1_bar = z_bar * x1 / z, and 0 at the origin."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
-from microgradpy.tangents.linear import expand_reduced, reduced_count
+from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
@@ -32,7 +32,7 @@ def sum_rrule(a, axis=None, *, keepdims=False):
     """a_bar = y_bar, repeated."""
 
     def sum_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar, a, axis, keepdims)
+        return NoTangent(), expand_reduced(y_bar, a, axis, keepdims), NoTangent()
 
     return np.sum(a, axis=axis, keepdims=keepdims), sum_pullback
 
@@ -42,7 +42,7 @@ def mean_rrule(a, axis=None, *, keepdims=False):
     """a_bar = y_bar / n, repeated, for n entries in a mean."""
 
     def mean_pullback(y_bar):
-        return NoTangent(), mean_bar(y_bar, a, axis, keepdims)
+        return NoTangent(), mean_bar(y_bar, a, axis, keepdims), NoTangent()
 
     return np.mean(a, axis=axis, keepdims=keepdims), mean_pullback
 
@@ -57,14 +57,14 @@ def prod_rrule(a, axis=None, *, keepdims=False):
     """a_bar = y_bar * (the product of the other entries): no division, hence exact with zeros too."""
 
     def prod_pullback(y_bar):
-        return NoTangent(), prod_bar(y_bar, a, axis, keepdims)
+        return NoTangent(), prod_bar(y_bar, a, axis, keepdims), NoTangent()
 
     return np.prod(a, axis=axis, keepdims=keepdims), prod_pullback
 
 
 def prod_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its product."""
-    return expand_reduced(y_bar, a, axis, keepdims) * conj(products_of_others(np.asarray(a), axis))
+    return with_reduced_axes(y_bar, a, axis, keepdims) * conj(products_of_others(np.asarray(a), axis))
 
 
 def products_of_others(a: np.ndarray, axis: Any) -> np.ndarray:
@@ -91,7 +91,7 @@ def max_rrule(a, axis=None, *, keepdims=False):
     y = np.max(a, axis=axis, keepdims=keepdims)
 
     def max_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
 
     return y, max_pullback
 
@@ -102,7 +102,7 @@ def amax_rrule(a, axis=None, *, keepdims=False):
     y = np.amax(a, axis=axis, keepdims=keepdims)
 
     def amax_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
 
     return y, amax_pullback
 
@@ -113,7 +113,7 @@ def min_rrule(a, axis=None, *, keepdims=False):
     y = np.min(a, axis=axis, keepdims=keepdims)
 
     def min_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
 
     return y, min_pullback
 
@@ -124,7 +124,7 @@ def amin_rrule(a, axis=None, *, keepdims=False):
     y = np.amin(a, axis=axis, keepdims=keepdims)
 
     def amin_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims)
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
 
     return y, amin_pullback
 
@@ -133,13 +133,13 @@ def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its largest or smallest entry y: split among the entries that equal it."""
     if np.ndim(a) == 0:
         return y_bar
-    chosen = np.equal(a, expand_reduced(y, a, axis, keepdims))
+    chosen = np.equal(a, with_reduced_axes(y, a, axis, keepdims))
     count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
     if not np.all(count):
         # NaN equals nothing, but it is what the reduction chose.
         chosen = chosen | np.isnan(a)
         count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
-    return np.where(chosen, expand_reduced(y_bar / count, a, axis, keepdims), 0.0)
+    return np.where(chosen, with_reduced_axes(y_bar / count, a, axis, keepdims), 0.0)
 
 
 @rrule.register(np.ptp)
@@ -147,7 +147,7 @@ def ptp_rrule(a, axis=None, *, keepdims=False):
     """y = max - min: the largest entries share y_bar, the smallest -y_bar."""
 
     def ptp_pullback(y_bar):
-        return NoTangent(), ptp_bar(y_bar, a, axis, keepdims)
+        return NoTangent(), ptp_bar(y_bar, a, axis, keepdims), NoTangent()
 
     return np.ptp(a, axis=axis, keepdims=keepdims), ptp_pullback
 
@@ -176,7 +176,7 @@ def cumsum_rrule(a, axis=None):
     """a_bar_i = the sum of y_bar_k for k >= i."""
 
     def cumsum_pullback(y_bar):
-        return NoTangent(), cumsum_bar(y_bar, a, axis)
+        return NoTangent(), cumsum_bar(y_bar, a, axis), NoTangent()
 
     return np.cumsum(a, axis=axis), cumsum_pullback
 
@@ -192,7 +192,7 @@ def cumprod_rrule(a, axis=None):
     """a_bar_i = the sum over k >= i of y_bar_k times the product of the first k entries without the i-th."""
 
     def cumprod_pullback(y_bar):
-        return NoTangent(), cumprod_bar(y_bar, a, axis)
+        return NoTangent(), cumprod_bar(y_bar, a, axis), NoTangent()
 
     return np.cumprod(a, axis=axis), cumprod_pullback
 

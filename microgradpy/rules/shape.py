@@ -22,7 +22,7 @@ def reshape_rrule(a, /, shape, order="C"):
     """a_bar = y_bar in a's shape."""
 
     def reshape_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, a, order)
+        return NoTangent(), reshape_bar(y_bar, a, order), NoTangent(), NoTangent()
 
     return np.reshape(a, shape, order=order), reshape_pullback
 
@@ -32,7 +32,7 @@ def ravel_rrule(a, order="C"):
     """a_bar = y_bar in a's shape."""
 
     def ravel_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, a, order)
+        return NoTangent(), reshape_bar(y_bar, a, order), NoTangent()
 
     return np.ravel(a, order=order), ravel_pullback
 
@@ -55,14 +55,15 @@ def transpose_rrule(a, axes=None):
     """a_bar = y_bar with its axes put back."""
 
     def transpose_pullback(y_bar):
-        return NoTangent(), transpose_bar(y_bar, axes)
+        return NoTangent(), transpose_bar(y_bar, axes), NoTangent()
 
     return np.transpose(a, axes), transpose_pullback
 
 
 def transpose_bar(y_bar: Any, axes: Any) -> Any:
-    """`y_bar` with its axes in the order they had before `np.transpose(a, axes)`."""
-    if axes is None:
+    """`y_bar` with its axes in the order they had before `np.transpose(a, axes)`. An integer stands for the axis
+    of a vector."""
+    if axes is None or isinstance(axes, int):
         return np.transpose(y_bar)
     return np.transpose(y_bar, np.argsort([axis % np.ndim(y_bar) for axis in axes]))
 
@@ -75,7 +76,7 @@ def swapaxes_rrule(a, axis1, axis2):
     """a_bar = y_bar with the same axes swapped."""
 
     def swapaxes_pullback(y_bar):
-        return NoTangent(), np.swapaxes(y_bar, axis1, axis2)
+        return NoTangent(), np.swapaxes(y_bar, axis1, axis2), NoTangent(), NoTangent()
 
     return np.swapaxes(a, axis1, axis2), swapaxes_pullback
 
@@ -85,7 +86,7 @@ def moveaxis_rrule(a, source, destination):
     """a_bar = y_bar with the axes moved back."""
 
     def moveaxis_pullback(y_bar):
-        return NoTangent(), np.moveaxis(y_bar, destination, source)
+        return NoTangent(), np.moveaxis(y_bar, destination, source), NoTangent(), NoTangent()
 
     return np.moveaxis(a, source, destination), moveaxis_pullback
 
@@ -99,7 +100,7 @@ def expand_dims_rrule(a, axis):
     """a_bar = y_bar in a's shape."""
 
     def expand_dims_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a))
+        return NoTangent(), np.reshape(y_bar, np.shape(a)), NoTangent()
 
     return np.expand_dims(a, axis), expand_dims_pullback
 
@@ -109,7 +110,7 @@ def squeeze_rrule(a, axis=None):
     """a_bar = y_bar in a's shape."""
 
     def squeeze_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a))
+        return NoTangent(), np.reshape(y_bar, np.shape(a)), NoTangent()
 
     return np.squeeze(a, axis), squeeze_pullback
 
@@ -155,7 +156,7 @@ def broadcast_to_rrule(array, shape):
     """array_bar = y_bar summed over the axes along which the array was repeated."""
 
     def broadcast_to_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, array)
+        return NoTangent(), unbroadcast(y_bar, array), NoTangent()
 
     return np.broadcast_to(array, shape), broadcast_to_pullback
 
@@ -168,7 +169,7 @@ def flip_rrule(m, axis=None):
     """m_bar = y_bar, flipped again."""
 
     def flip_pullback(y_bar):
-        return NoTangent(), np.flip(y_bar, axis)
+        return NoTangent(), np.flip(y_bar, axis), NoTangent()
 
     return np.flip(m, axis), flip_pullback
 
@@ -198,7 +199,7 @@ def rot90_rrule(m, k=1, axes=(0, 1)):
     """m_bar = y_bar, turned back."""
 
     def rot90_pullback(y_bar):
-        return NoTangent(), np.rot90(y_bar, -k, axes)
+        return NoTangent(), np.rot90(y_bar, -k, axes), NoTangent(), NoTangent()
 
     return np.rot90(m, k, axes), rot90_pullback
 
@@ -208,7 +209,7 @@ def roll_rrule(a, shift, axis=None):
     """a_bar = y_bar, rolled back."""
 
     def roll_pullback(y_bar):
-        return NoTangent(), np.roll(y_bar, np.negative(shift), axis)
+        return NoTangent(), np.roll(y_bar, np.negative(shift), axis), NoTangent(), NoTangent()
 
     return np.roll(a, shift, axis), roll_pullback
 
@@ -225,7 +226,7 @@ def repeat_rrule(a, repeats, axis=None):
     """a_bar = for each entry the sum of y_bar over its repetitions."""
 
     def repeat_pullback(y_bar):
-        return NoTangent(), repeat_bar(y_bar, a, repeats, axis)
+        return NoTangent(), repeat_bar(y_bar, a, repeats, axis), NoTangent(), NoTangent()
 
     return np.repeat(a, repeats, axis), repeat_pullback
 
@@ -244,7 +245,7 @@ def tile_rrule(A, reps):
     """A_bar = the sum of y_bar over the tiles."""
 
     def tile_pullback(y_bar):
-        return NoTangent(), tile_bar(y_bar, A, reps)
+        return NoTangent(), tile_bar(y_bar, A, reps), NoTangent()
 
     return np.tile(A, reps), tile_pullback
 
@@ -270,7 +271,7 @@ def pad_rrule(array, pad_width, mode="constant"):
     """array_bar = the inner part of y_bar; only for padding with zeros."""
 
     def pad_pullback(y_bar):
-        return NoTangent(), pad_bar(y_bar, array, pad_width, mode)
+        return NoTangent(), pad_bar(y_bar, array, pad_width, mode), NoTangent(), NoTangent()
 
     return np.pad(array, pad_width, mode), pad_pullback
 

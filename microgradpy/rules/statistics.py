@@ -8,7 +8,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
-from microgradpy.tangents.linear import expand_reduced, reduced_count
+from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
@@ -23,7 +23,7 @@ def var_rrule(a, axis=None, *, ddof=0, keepdims=False):
     """a_bar = y_bar * 2 (a - mean) / (n - ddof), for n entries in a mean."""
 
     def var_pullback(y_bar):
-        return NoTangent(), var_bar(y_bar, a, axis, ddof, keepdims)
+        return NoTangent(), var_bar(y_bar, a, axis, ddof, keepdims), NoTangent()
 
     return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims), var_pullback
 
@@ -33,7 +33,7 @@ def var_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     deviation = a - np.mean(a, axis=axis, keepdims=True)
     with np.errstate(all="ignore"):
         scale = divide(2.0 * y_bar, reduced_count(a, axis) - ddof)
-        return expand_reduced(scale, a, axis, keepdims) * deviation
+        return with_reduced_axes(scale, a, axis, keepdims) * deviation
 
 
 @rrule.register(np.std)
@@ -42,7 +42,7 @@ def std_rrule(a, axis=None, *, ddof=0, keepdims=False):
     y = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
 
     def std_pullback(y_bar):
-        return NoTangent(), std_bar(y_bar, a, y, axis, ddof, keepdims)
+        return NoTangent(), std_bar(y_bar, a, y, axis, ddof, keepdims), NoTangent()
 
     return y, std_pullback
 
@@ -79,7 +79,7 @@ def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> A
     if weights is None:
         return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
     w = _spread_weights(a, axis, weights)
-    return unbroadcast(expand_reduced(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
+    return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
 
 
 def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
@@ -87,8 +87,8 @@ def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, kee
     if weights is None:
         return None
     w = _spread_weights(a, axis, weights)
-    deviation = np.conj(a - expand_reduced(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True)
-    w_bar = expand_reduced(y_bar, a, axis, keepdims) * deviation
+    deviation = np.conj(a - with_reduced_axes(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True)
+    w_bar = with_reduced_axes(y_bar, a, axis, keepdims) * deviation
     if np.shape(weights) != np.shape(a):
         w_bar = np.sum(w_bar, axis=tuple(i for i in range(np.ndim(a)) if i not in _axes(a, axis)))
         w_bar = np.transpose(w_bar, np.argsort(np.argsort(_axes(a, axis))))
@@ -120,7 +120,7 @@ def median_rrule(a, axis=None, *, keepdims=False):
     """y_bar goes to the entry in the middle, or half each to the two entries there."""
 
     def median_pullback(y_bar):
-        return NoTangent(), median_bar(y_bar, a, axis, keepdims)
+        return NoTangent(), median_bar(y_bar, a, axis, keepdims), NoTangent()
 
     return np.median(a, axis=axis, keepdims=keepdims), median_pullback
 
@@ -136,7 +136,7 @@ def median_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     order, count = np.argsort(rows, axis=-1), rows.shape[-1]
     shares = np.zeros(rows.shape)
     np.put_along_axis(shares, order[..., (count - 1) // 2 : count // 2 + 1], 1.0 if count % 2 else 0.5, axis=-1)
-    return expand_reduced(y_bar, a, axis, keepdims) * np.moveaxis(shares.reshape(moved.shape), last, axes)
+    return with_reduced_axes(y_bar, a, axis, keepdims) * np.moveaxis(shares.reshape(moved.shape), last, axes)
 
 
 examples(np.median, *_SHAPES[:-1], (0.6,))

@@ -99,17 +99,28 @@ def _last(count: int, x: Any) -> range:
 
 
 def expand_reduced(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    """The cotangent of a reduction's result, repeated along the axes that were reduced: in x's shape, and perhaps a
-    read-only view."""
+    """The cotangent of a reduction's result, repeated along the axes that were reduced: in x's shape."""
     shape = np.shape(x)
     if not shape:
         return y_bar
-    if axis is not None and not keepdims:
-        y_bar = np.expand_dims(y_bar, axis)
     if np.ndim(y_bar) == 0:
-        # Faster than broadcast_to, and than what reads its view.
         return np.full(shape, y_bar)
-    return np.broadcast_to(y_bar, shape)
+    # Measured: filling an array is faster than np.broadcast_to, and so is what reads it.
+    expanded = np.empty(shape, y_bar.dtype)
+    expanded[...] = with_reduced_axes(y_bar, x, axis, keepdims)
+    return expanded
+
+
+def with_reduced_axes(y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    """The result of a reduction of x, with an axis of length one for each that was reduced, so that it broadcasts
+    against x."""
+    if axis is None or keepdims:
+        return y
+    if isinstance(axis, int):
+        kept = list(np.shape(x))
+        kept[axis] = 1
+        return np.reshape(y, kept)
+    return np.expand_dims(y, axis)
 
 
 def reduced_count(x: Any, axis: Any) -> int:

@@ -245,7 +245,11 @@ class Machine:
         arguments = [self.need(value, env) for value in operation.arguments]
         keywords = {name: self.need(value, env) for name, value in operation.keywords}
         if operation.callee is Opcode.UNPACK:
-            values = tuple(arguments[0])
+            values, count = tuple(arguments[0]), len(operation.results)
+            if len(values) > count:
+                raise ValueError(f"too many values to unpack (expected {count})")
+            if len(values) < count:
+                raise ValueError(f"not enough values to unpack (expected {count}, got {len(values)})")
             env.update(zip(operation.results, values, strict=True))
         elif isinstance(operation.callee, Opcode):
             env[operation.result] = self.builtin(operation, arguments)

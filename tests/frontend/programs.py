@@ -1,3 +1,4 @@
+# ruff: noqa: B007, B905, E731, F821, F842 - programs are written the way users write them
 """Small programs, one language feature each, for the front end alone: (function, argument tuples)."""
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def never_bound(x):
 
 @case((1,))
 def missing_module_name(x):
-    return x + no_such_name  # noqa: F821
+    return x + no_such_name
 
 
 @case(([1.0, 2.0],))
@@ -151,7 +152,13 @@ def comprehensions(x):
 def generators_consumed_on_the_spot(x):
     pairs = dict((v, v) for v in x)
     largest = max((v * v for v in x), default=3)
-    return sum(v for v in x) / len(x), largest, sorted((v for v in x), key=lambda q: -q), pairs, ",".join(str(v) for v in x)
+    return (
+        sum(v for v in x) / len(x),
+        largest,
+        sorted((v for v in x), key=lambda q: -q),
+        pairs,
+        ",".join(str(v) for v in x),
+    )
 
 
 @case(({"a": 1, "b": 3},))
@@ -179,7 +186,7 @@ def iteration_patterns(xs):
 
 @case((1.23456,))
 def f_strings(x):
-    return f"{x!r:>10} {x:.3f} {x} {x!s} {{}} {'a' 'b'}" + f"{x:{10}.{2}f}" + f"{x=}"
+    return f"{x!r:>10} {x:.3f} {x} {x!s} {{}} {'ab'}" + f"{x:{10}.{2}f}" + f"{x=}"
 
 
 @case((1, 2, 3), (0, 2, 1), (2, 1, 0))
@@ -192,7 +199,7 @@ def operands_are_evaluated_once_and_in_order(x, log):
     def seen(v):
         return v
 
-    return seen(x) and seen(x + 1) or seen(3)
+    return (seen(x) and seen(x + 1)) or seen(3)
 
 
 @case((-1,), (1,))
@@ -277,14 +284,14 @@ def falls_off_the_end(x):
 def closure_called_in_its_iteration(x):
     t = 0
     for i in range(3):
-        g = lambda y: y * i + t  # noqa: E731
+        g = lambda y: y * i + t
         t += g(x)
     return t
 
 
 @case((1,))
 def closure_called_before_its_variable_changes(x):
-    g = lambda: x  # noqa: E731
+    g = lambda: x
     y = g()
     x = x + 1
     return y + x

@@ -20,7 +20,12 @@ from tests.frontend.programs import CASES
 from tests.programs import PROGRAMS
 from tests.random_programs import random_program
 
-PLAIN = [program for program in PROGRAMS if isinstance(program.function, types.FunctionType | types.MethodType)]
+PLAIN = [
+    program
+    for program in PROGRAMS
+    if isinstance(program.function, types.FunctionType | types.MethodType)
+    and "recursive inner function" not in program.features  # refused, see test_closures.py
+]
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, str]:
@@ -31,7 +36,7 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[s
         except UnboundLocalError:
             result = "UnboundLocalError"
         except Exception as error:
-            result = f"{type(error).__name__}: {str(error).split('()')[-1]}, caused by {error.__cause__!r}"
+            result = f"{type(error).__name__}: {str(error).removeprefix('dict() ')}, caused by {error.__cause__!r}"
     return result, printed.getvalue()
 
 
@@ -42,7 +47,9 @@ def lowered(function: Callable[..., Any]) -> Function:
 
 
 @pytest.mark.parametrize(("function", "arguments"), CASES, ids=lambda value: getattr(value, "__name__", ""))
-def test_small_programs_keep_their_meaning(function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]) -> None:
+def test_small_programs_keep_their_meaning(
+    function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]
+) -> None:
     lowered(function)
     for values in arguments:
         assert outcome(interpreted(function), values) == outcome(function, values)
@@ -143,9 +150,10 @@ def test_an_arm_that_raises_leaves_the_rest_where_it_is() -> None:
 def test_names_and_places_are_the_users() -> None:
     def f(x):
         y = x * 2.0
-        z = (
-            y +
-            x / y)
+        z = max(
+            y,
+            x / y,
+        )
         return z
 
     statements = lowered(f).body.statements
@@ -154,7 +162,7 @@ def test_names_and_places_are_the_users() -> None:
     product, quotient, _ = (statement.where for statement in statements)
     first = f.__code__.co_firstlineno
     assert (product.line, product.text, product.function) == (first + 1, "y = x * 2.0", "f")
-    assert (quotient.line, quotient.text) == (first + 4, "z = (")
+    assert (quotient.line, quotient.text) == (first + 4, "z = max(")
     assert product.file == __file__
 
 

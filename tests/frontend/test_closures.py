@@ -1,0 +1,154 @@
+"""Closures hand over values where Python shares variables: right where the two agree, refused where they might not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from microgradpy.errors import UnsupportedSyntaxError
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.lower import lower_function
+from microgradpy.ir.nodes import Op, walk
+from microgradpy.ir.verifier import verify
+from tests.frontend.interpreter import interpreted
+
+
+def rebound_before_the_call(x):
+    g = lambda: x  # noqa: E731
+    x = x + 1
+    return g()
+
+
+def rebound_in_the_loop_of_the_calls(x):
+    g = lambda: x  # noqa: E731
+    y = 0
+    for k in range(3):
+        y += g()
+        x = k
+    return y
+
+
+def kept_beyond_its_iteration(x):
+    functions = []
+    for i in range(3):
+        functions = [*functions, lambda: i]
+    return [f() for f in functions]
+
+
+def made_in_a_comprehension(x):
+    functions = [lambda: i for i in range(3)]
+    return [f() for f in functions]
+
+
+def handed_to_a_function_that_may_keep_it(x):
+    x = max([1.0, 2.0], key=lambda v: v * x)
+    return x
+
+
+def in_the_condition_of_a_while(x):
+    while (lambda: x)() > 0:
+        x = x - 1
+    return x
+
+
+def calls_itself(x):
+    def go(n):
+        return go(n - 1) * x if n else 1.0
+
+    return go(2)
+
+
+def calls_a_later_one(x):
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    def odd(n):
+        return n != 0 and even(n - 1)
+
+    return even(x)
+
+
+REFUSED: list[tuple[Callable[..., Any], str, str]] = [
+    (rebound_before_the_call, "`x`", "lambda: x"),
+    (rebound_in_the_loop_of_the_calls, "`x`", "lambda: x"),
+    (kept_beyond_its_iteration, "`i`", "lambda: i"),
+    (made_in_a_comprehension, "`i`", "lambda: i"),
+    (handed_to_a_function_that_may_keep_it, "`x`", "lambda v: v * x"),
+    (in_the_condition_of_a_while, "`x`", "lambda: x"),
+    (calls_itself, "`go`", "def go(n):"),
+    (calls_a_later_one, "`odd`", "def even(n):"),
+]
+
+
+@pytest.mark.parametrize(("function", "name", "construct"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
+def test_what_would_read_a_later_value_is_refused(function: Callable[..., Any], name: str, construct: str) -> None:
+    verify(lower_function(function).function)  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        interpreted(function)(1)
+    message = str(caught.value)
+    assert name in message and construct in message and f"in {function.__name__}" in message
+
+
+def early_binding(x):
+    functions = [lambda i=i: i * x for i in range(3)]
+    total = 0.0
+    for f in functions:
+        total += f()
+    return total
+
+
+def one_per_iteration(xs):
+    total = 0.0
+    for x in xs:
+        scaled = x * 2.0
+
+        def add(y):
+            return scaled + y
+
+        total = add(total) * add(1.0)
+    return total
+
+
+def returned_to_the_caller(x):
+    y = x * 2.0
+
+    def pullback(seed):
+        return seed * y + x
+
+    return y, pullback
+
+
+def nested_twice(x):
+    def outer(y):
+        return lambda z: x * y + z
+
+    return outer(2.0)(3.0)
+
+
+@pytest.mark.parametrize("function", [early_binding, one_per_iteration, nested_twice])
+def test_what_cannot_see_a_later_value_is_lowered(function: Callable[..., Any]) -> None:
+    arguments = ([1.0, 2.0, 3.0],) if function is one_per_iteration else (3.0,)
+    assert interpreted(function)(*arguments) == function(*arguments)
+
+
+def test_a_rule_with_its_pullback_is_lowered() -> None:
+    y, pullback = interpreted(returned_to_the_caller)(3.0)
+    assert (y, pullback(10.0)) == (6.0, 63.0)
+
+
+def test_a_closure_has_its_captured_values_and_defaults_as_arguments() -> None:
+    def make(x, y):
+        def inner(a, b=x * 2.0, *, c=y):
+            return a * x + b * y + c
+
+        return inner
+
+    function = lower_function(make).function
+    (closure,) = (s for s in walk(function.body) if isinstance(s, Op) and isinstance(s.payload, ClosureBody))
+    body = closure.payload
+    assert [var.hint for var in body.function.captured] == list(body.code.co_freevars) == ["x", "y"]
+    assert (body.defaults, body.keyword_defaults) == (1, ("c",))
+    assert [getattr(value, "hint", "") for value in closure.arguments] == ["x", "y", "", "y"]
+    assert body.code in make.__code__.co_consts

@@ -1,0 +1,195 @@
+"""Every refusal says what was found, where, and what to do; and only when it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.frontend.lower import lower_function
+from microgradpy.ir.verifier import verify
+from tests.frontend.interpreter import interpreted
+
+counter = 0
+REFUSED: list[tuple[Callable[..., Any], type[DifferentiationError], str]] = []
+
+
+def refused(error: type[DifferentiationError], marked: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Enter the decorated function into the table; `marked` is the text over the carets."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        REFUSED.append((function, error, marked))
+        return function
+
+    return enter
+
+
+@refused(UnsupportedSyntaxError, "with open(x) as f:")
+def uses_with(x):
+    if x:
+        with open(x) as f:
+            return f
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "try:")
+def uses_try(x):
+    if x:
+        try:
+            x = 1 / x
+        except ZeroDivisionError:
+            x = 0
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "match x:")
+def uses_match(x):
+    if x:
+        match x:
+            case 1:
+                return 2
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "y := x")
+def uses_walrus(x):
+    if x:
+        return 3.0 * (y := x) + y
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "y := x - 1")
+def uses_walrus_in_a_condition(x):
+    if x:
+        while (y := x - 1) > 0:
+            x = y
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "del x")
+def uses_del(x):
+    if x:
+        del x
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "import math")
+def uses_import(x):
+    if x:
+        import math
+
+        return math.pi
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "class Inner:")
+def defines_a_class(x):
+    if x:
+
+        class Inner:
+            pass
+
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "(v for v in x)")
+def makes_a_generator(x):
+    if x:
+        return (v for v in x)
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "def generate():")
+def defines_a_generator(x):
+    if x:
+
+        def generate():
+            yield x
+
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "super()")
+def uses_super(x):
+    if x:
+        return super().f(x)
+    return 1
+
+
+@refused(MutationError, "x[0]")
+def assigns_to_an_item(x):
+    if x:
+        x[0] = 1.0
+    return 1
+
+
+@refused(MutationError, "x[0] += 1.0")
+def adds_to_an_item(x):
+    if x:
+        x[0] += 1.0
+    return 1
+
+
+@refused(MutationError, "x.field")
+def assigns_to_an_attribute(x):
+    if x:
+        y, x.field = 1.0, 2.0
+        return y
+    return 1
+
+
+@refused(MutationError, "counter")
+def assigns_to_a_global(x):
+    global counter
+    if x:
+        counter = x
+    return 1
+
+
+@refused(MutationError, "x[0]")
+def iterates_into_an_item(x):
+    if x:
+        for x[0] in [1.0]:
+            pass
+    return 1
+
+
+@pytest.mark.parametrize(("function", "error", "marked"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
+class TestRefusals:
+    def test_not_reached_is_not_refused(self, function: Callable[..., Any], error: type, marked: str) -> None:
+        verify(lower_function(function).function)  # type: ignore[arg-type]
+        assert interpreted(function)(0) == 1
+
+    def test_the_construct_is_underlined(self, function: Callable[..., Any], error: type, marked: str) -> None:
+        with pytest.raises(error) as caught:
+            interpreted(function)([1.0])
+        found, where, line, carets, remedy = str(caught.value).splitlines()
+        assert found.endswith("cannot be differentiated") and remedy.strip()
+        assert where.startswith(f"  at {__file__}:") and where.endswith(f"in {function.__name__}")
+        start = carets.index("^")
+        assert line[start:].startswith(marked)
+        assert len(carets) - start == len(marked)
+
+
+def test_columns_count_characters_not_bytes() -> None:
+    def f(x):
+        return "äöü", (z := x), z
+
+    with pytest.raises(UnsupportedSyntaxError) as caught:
+        interpreted(f)(1.0)
+    _, _, line, carets, _ = str(caught.value).splitlines()
+    assert line[carets.index("^") : len(carets)] == "z := x"
+
+
+def test_generators_and_coroutines_are_refused_at_once() -> None:
+    def generator(x):
+        yield x
+
+    async def coroutine(x):
+        return x
+
+    for function, words in ((generator, "generator"), (coroutine, "async")):
+        with pytest.raises(UnsupportedSyntaxError, match=f"(?s){words}.*{function.__code__.co_firstlineno}"):
+            lower_function(function)
