@@ -21,10 +21,12 @@ from typing import Any, NamedTuple, final
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
+from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
+from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, unload
 from microgradpy.errors import CompilerBug
@@ -82,14 +84,18 @@ class LiveGuard:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class KindGuard:
-    """A module variable whose kind was used."""
+    """A module variable whose kind was used; None if there was no such variable."""
 
     namespace: dict[str, Any]
     name: str
-    kind: Kind
+    kind: Kind | None
 
     def holds(self) -> bool:
-        return value_kind(self.namespace.get(self.name)) == self.kind
+        value = self.namespace.get(self.name, _UNDEFINED)
+        return (None if value is _UNDEFINED else value_kind(value)) == self.kind
+
+
+_UNDEFINED = object()
 
 
 @final
@@ -221,25 +227,25 @@ class Session:
             unit.was_assumed = True
         return unit
 
-    def half(self, unit: primal_pass.Unit) -> Const:
+    def half(self, unit: CallUnit) -> Const:
         return _half_constant(unit, is_adjoint=False)
 
-    def adjoint_half(self, unit: primal_pass.Unit) -> Const:
+    def adjoint_half(self, unit: CallUnit) -> Const:
         return _half_constant(unit, is_adjoint=True)
 
     def dispatcher(self, packed: bool) -> Const:
         entry = pullback_of_packed if packed else pullback_of
         return Const(entry, entry.__name__, entry)
 
-    def global_kind(self, name: str) -> Kind:
-        value = self.function.__globals__.get(name, self)
-        kind = UNKNOWN if value is self else value_kind(value)
+    def global_kind(self, name: str) -> Kind | None:
+        value = self.function.__globals__.get(name, _UNDEFINED)
+        kind = None if value is _UNDEFINED else value_kind(value)
         if kind != UNKNOWN:
             self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind)
         return kind
 
 
-def _half_constant(unit: primal_pass.Unit, *, is_adjoint: bool) -> Const:
+def _half_constant(unit: CallUnit, *, is_adjoint: bool) -> Const:
     assert isinstance(unit, Unit)
     half = Half(unit, is_adjoint)
     path = f"{unit.name}_{'adjoint' if is_adjoint else 'primal'}"
@@ -319,7 +325,7 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: rev
     reverse = reverse_pass.transform(primal, differentiated, services)
     reverse = replace(reverse, region=eliminate_dead_statements(reverse.region))
     pair = save(primal, reverse)
-    pair = Pair(eliminate_dead_code(pair.primal), eliminate_dead_code(pair.adjoint))
+    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
     if _VERIFY:
         verify(pair.primal)
         verify(pair.adjoint)

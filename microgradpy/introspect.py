@@ -48,7 +48,7 @@ def plain_function(f: Any) -> types.FunctionType:
             return f
         case types.MethodType():
             return plain_function(f.__func__)
-    call = getattr(type(f), "__call__", None)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
         return call
     raise SourceNotFoundError(

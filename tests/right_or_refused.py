@@ -561,3 +561,167 @@ def iterates_while_indexing(values):
         for w in values[i:]:
             total = total + v * w
     return total
+
+
+@case(0.63)
+def rarer_math_functions(x):
+    a = math.nextafter(x, 3.0) * x + math.fmod(5.0 * x, 2.0) + math.remainder(5.0 * x, 2.0) + math.copysign(x, -1.0)
+    b = (
+        math.ldexp(x, 2)
+        + math.frexp(x)[0] * x
+        + math.modf(3.3 * x)[0]
+        + math.degrees(x)
+        + math.radians(x)
+        + math.trunc(x)
+    )
+    c = math.gamma(x) + math.lgamma(x) + math.erfc(x) + math.cbrt(x) + math.exp2(x) + math.dist([x, 1.0], [2.0, x])
+    return a + b + c + math.fsum([x, x * x]) + math.prod([x, x * x]) + math.ulp(x)
+
+
+@case(0.6)
+def union_of_dicts(x):
+    d = {"a": x} | {"b": x * x}
+    return d["a"] * d["b"]
+
+
+@case(0.6)
+def union_of_dicts_by_augmented_assignment(x):
+    d = {"a": x}
+    d |= {"b": x * x}
+    return d["a"] * d["b"]
+
+
+@case(0.6)
+def several_double_stars(x):
+    def f(**kwargs):
+        return kwargs["a"] * kwargs["b"]
+
+    return f(a=x, **{"b": x * x}) + f(**{"a": x}, **{"b": x * x})
+
+
+@case(0.6)
+def executes_text(x):
+    scope = {"x": x}
+    exec("y = x * x", scope)
+    return scope["y"] * x
+
+
+@case(0.6)
+def reads_vars_and_globals(x):
+    p = Point(x, 2.0)
+    return vars(p)["x"] * x + p.__dict__["x"]
+
+
+@case(Point(0.6, 1.7))
+def reads_vars_of_an_argument(p):
+    return vars(p)["x"] * p.y + p.__dict__["x"]
+
+
+@case(0.6)
+def repeats_and_extends_by_augmented_assignment(x):
+    values = [x]
+    values += [x * x]
+    values *= 2
+    p = (x,)
+    p += (x * x,)
+    return values[1] * values[2] + p[1]
+
+
+@case(np.array([0.5, 1.5, 2.5]))
+def augmented_assignment_of_an_alias(x):
+    y = x * 1.0
+    z = y
+    y += x
+    return np.sum(z * y)
+
+
+@case(np.array([0.5, 1.5, 2.5]))
+def augmented_assignment_of_a_view(x):
+    y = x * 1.0
+    z = y[1:]
+    z *= 3.0
+    return np.sum(y * y)
+
+
+@case(np.array([0.5, 1.5, 2.5]))
+def augmented_assignment_after_a_nonlinear_use(x):
+    y = x * 1.0
+    s = np.sum(y * y)
+    y *= 2.0
+    return s + np.sum(y**3)
+
+
+@case(np.array([0.5, 1.5, 2.5]), np.array([1.0, 2.0, 3.0]))
+def augmented_assignment_in_a_loop(x, w):
+    total = np.zeros(3)
+    for k in range(3):
+        total += x * k
+        total *= w
+    return np.sum(total)
+
+
+@case(0.6)
+def global_list_is_written(x):
+    STORE[0] = x
+    return STORE[0] * x
+
+
+STORE = [0.0]
+
+
+def store(value):
+    STORE[0] = value
+
+
+@case(0.6)
+def helper_writes_a_global_list(x):
+    store(x)
+    return STORE[0] * x
+
+
+@case(0.6)
+def attribute_of_a_function(x):
+    store.value = x
+    return store.value * x
+
+
+@case([0.5, 1.5])
+def returns_from_the_middle_of_an_unpacked_list(values):
+    for i, v in enumerate(values):
+        if i == 1:
+            return v * values[0]
+    else:
+        return values[0]
+
+
+@case(0.6)
+def format_then_parse(x):
+    return float(str(x)) * 0.0 + x
+
+
+@case(0.6)
+def hash_and_compare(x):
+    return x * (1.0 if hash(x) == hash(x + 0.0) else 2.0) + x * (x in [x]) + x * [x].count(x)
+
+
+@case(0.6)
+def sum_with_start_list(x):
+    return functools.reduce(operator.iadd, [[x], [x * x]], [])[1] * x
+
+
+@case(0.6)
+def max_with_key_and_default(x):
+    return max([x, -2.0 * x], key=abs) * x + max([], default=x) + min([x, 2.0 * x], key=lambda v: -v)
+
+
+@case((0.5, 1.5, 2.5))
+def negative_step_slices(p):
+    a, b = p[::-2], p[-1:0:-1]
+    return a[0] * b[1] + p[slice(0, 2)][1]
+
+
+@case(np.array([[0.5, 1.5], [2.5, 0.3]]))
+def transposed_reshaped_written_views(a):
+    b = a.T.reshape(-1)
+    c = b[::2] + a[:, ::-1].ravel()[1:3]
+    return np.sum(c * c) + a.T[0] @ a[1] + np.swapaxes(a, 0, 1)[0, 1]

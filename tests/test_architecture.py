@@ -22,11 +22,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ir": {"errors"},
     "tangents": {"errors"},
     "frontend": {"errors", "ir"},
-    "passes": {"errors", "ir"},
-    "ad": {"errors", "ir"},
+    "passes": {"errors", "ir", "tangents"},
+    "ad": {"errors", "ir", "tangents", "rules", "runtime", "frontend", "passes"},
     "codegen": {"errors", "ir"},
     "rules": {"errors", "tangents"},
-    "runtime": {"errors", "tangents", "rules"},
+    "runtime": {"errors", "ir", "tangents", "rules"},
 }
 BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime"}
 COMPILER = BELOW | {"compiler", "cache"}

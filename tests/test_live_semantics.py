@@ -20,6 +20,7 @@ from microgradpy import (
     pullback,
     rrule,
 )
+from tests.programs import expressions
 from tests.programs.objects import Affine
 
 
@@ -71,11 +72,13 @@ def test_a_shadowed_builtin_is_seen(monkeypatch):
 
 def test_a_replaced_module_attribute_is_seen(monkeypatch):
     def f(x):
-        return math.sin(x)
+        return expressions.cos(x) * expressions.GRAVITY
 
-    assert gradient(f, 3.0) == (math.cos(3.0),)
-    monkeypatch.setattr(math, "sin", math.cos)
-    assert gradient(f, 3.0)[0] == pytest.approx(-np.sin(3.0))
+    assert gradient(f, 3.0)[0] == pytest.approx(-9.81 * math.sin(3.0))
+    monkeypatch.setattr(expressions, "cos", math.sin)
+    assert gradient(f, 3.0)[0] == pytest.approx(9.81 * math.cos(3.0))
+    monkeypatch.setattr(expressions, "GRAVITY", 2.0)
+    assert gradient(f, 3.0)[0] == pytest.approx(2.0 * math.cos(3.0))
 
 
 def test_a_rebound_cell_is_seen():

@@ -72,11 +72,16 @@ def test_changing_an_argument_after_the_call_of_a_scalar_function_does_not_matte
     assert back(1.0)[1] == [3.0, 2.0]
 
 
-def test_effects_happen_once_and_as_in_a_plain_call(capsys):
-    log = []
+LOG = []
 
-    def note(text):
-        log.append(text)
+
+def note(text):
+    LOG.append(text)
+
+
+def test_effects_happen_once_and_as_in_a_plain_call(capsys):
+    log = LOG
+    log.clear()
 
     def f(x):
         note("called")

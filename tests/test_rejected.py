@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import datetime
 import inspect
 import linecache
 import math
@@ -179,15 +180,16 @@ def unreached_write(x):
 
 def unreached_missing_rule(x):
     if x < 0.0:
-        return math.nextafter(x, 3.0)
+        return datetime.timedelta(x).total_seconds()
     return x * x
 
 
 def unreached_yield_in_a_helper(x):
-    def items(n):
-        yield n
-
     if x < 0.0:
+
+        def items(n):
+            yield n
+
         return sum(items(x))
     return x * x
 
@@ -215,7 +217,7 @@ def inactive_callee_that_writes(x):
 
 
 def inactive_callee_without_a_rule(x):
-    return x * x * math.nextafter(1.0, 1.0)
+    return x * x * datetime.timedelta(seconds=1.0).total_seconds()
 
 
 def active_data_in_logging(x):
@@ -394,9 +396,7 @@ def test_gradient_of_a_non_scalar_says_what_came_back(output: Any, shown: str) -
     assert "jacobian" in message or "pullback" in message
 
 
-@pytest.mark.parametrize(
-    "output", [3, True, np.float32(1.0), np.array(2.0), np.int64(3)], ids=lambda v: type(v).__name__
-)
+@pytest.mark.parametrize("output", [3, np.float32(1.0), np.array(2.0), np.int64(3)], ids=lambda v: type(v).__name__)
 def test_gradient_accepts_every_real_scalar(output: Any) -> None:
     assert gradient(lambda x: output, 2.0) == (None,)
 

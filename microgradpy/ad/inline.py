@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -69,7 +69,7 @@ _templates: dict[Any, Function | None] = {}
 
 def rule_template(rule: types.FunctionType) -> Function | None:
     """The lowered and instrumented text of a rule, or None if it cannot be had. Kept per code object."""
-    if not isinstance(rule, types.FunctionType) or rule.__closure__:
+    if rule.__closure__:
         return None
     key = rule.__code__
     if key not in _templates:
@@ -83,13 +83,14 @@ def rule_template(rule: types.FunctionType) -> Function | None:
 
 
 def splice_rule(
-    rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value], builder: TypedBuilder
+    rule: Callable[..., Any], arguments: tuple[Value, ...], keywords: Mapping[str, Value], builder: TypedBuilder
 ) -> tuple[Value, StaticClosure, tuple[Value, ...]]:
     """Append the forward part of a rule. Returns the value, the pullback, and the arguments in the order of the rule's
     positional parameters. Raises NotInlinable, with nothing appended."""
-    template = rule_template(rule)
+    template = rule_template(rule) if isinstance(rule, types.FunctionType) else None
     if template is None:
         raise NotInlinable
+    assert isinstance(rule, types.FunctionType)
     bound, positional = _bind(template, rule, arguments, keywords)
     with builder.region() as statements:
         outcome = _Splice(builder, rule.__globals__, bound).run(template.body)
@@ -167,7 +168,7 @@ _TRUSTED = ("numpy", "math", "cmath", "operator", "builtins", "_operator", "micr
 
 def _is_trusted(function: object) -> bool:
     """Whether a rule's call of `function` can be emitted without asking what else it does."""
-    module = getattr(function, "__module__", None) or getattr(type(function), "__module__", "")
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
     return module.partition(".")[0] in _TRUSTED and function is not print
 
 
@@ -262,7 +263,8 @@ class _Splice:
             if callee.value is operator.getitem:
                 container, index = self.of(op.arguments[0]), self.of(op.arguments[1])
                 if isinstance(container, StaticTuple) and isinstance(index, Const):
-                    return container.items[index.value]
+                    item: Static = container.items[index.value]
+                    return item
             if not _is_trusted(callee.value):
                 raise NotInlinable
         elif not isinstance(callee, Var) or self.builder.producers.get(callee) is None:

@@ -39,7 +39,6 @@ from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
-    BOOL,
     INT,
     UNASSIGNED,
     UNKNOWN,
@@ -50,7 +49,6 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     carries_nothing,
-    is_numeric,
     join,
 )
 from microgradpy.ir.nodes import (
@@ -82,7 +80,7 @@ from microgradpy.ir.nodes import (
     Yield,
     Zip,
 )
-from microgradpy.ir.rewrite import map_items
+from microgradpy.ir.rewrite import is_none, map_items
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
 from microgradpy.rules.containers import MUTATING_METHODS
@@ -110,8 +108,8 @@ class Services(Protocol):
     def dispatcher(self, packed: bool) -> Const:
         """The run-time entry `pullback_of`."""
 
-    def global_kind(self, name: str) -> Kind:
-        """What is proven, under a guard, of a module variable."""
+    def global_kind(self, name: str) -> Kind | None:
+        """What is proven, under a guard, of a module variable; None if there is none."""
 
 
 @final
@@ -166,6 +164,8 @@ _IN_PLACE = {
         ("xor", "xor"),
     )
 }
+_USE_THE_VALUE = "Use the value that the call returns."
+_SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 _PYTHON_TYPES: dict[str, type] = {"list": list, "dict": dict, "set": set, "tuple": tuple, "str": str, "range": range}
 
 
@@ -349,8 +349,8 @@ class _Walker:
             case Enumerate(inner=inner, start=start, index=index):
                 new = self.assign(index, self.like(index, INT, False))
                 return Enumerate(self._bind(inner, iterated, where), start, new)
-            case Zip(inners=inners):
-                return Zip(tuple(self._bind(inner, iterated, where) for inner in inners))
+            case Zip(inners=inners, strict=strict):
+                return Zip(tuple(self._bind(inner, iterated, where) for inner in inners), strict)
             case DictItems(source=source, key=key, value=value):
                 new_key = self.assign(key, self.like(key, UNKNOWN, False))
                 new_value = self.assign(value, self.like(value, UNKNOWN, self.builder.is_active(source)))
@@ -384,7 +384,7 @@ class _Walker:
             case Opcode.CLOSURE:
                 self.closure(op)
             case Opcode.GLOBAL:
-                self.plain(op, kind=self.services.global_kind(op.payload))
+                self.read_global(op)
             case Opcode.JOIN:
                 self.plain(op, kind=Inert("str"))
             case Opcode.APPLY:
@@ -403,6 +403,14 @@ class _Walker:
         self.builder.add(Op(head, arguments, (result,), keywords, op.payload, True, op.where))
         self.values[op.result] = result
         return result
+
+    def read_global(self, op: Op) -> None:
+        kind = self.services.global_kind(op.payload)
+        if kind is not None:
+            self.plain(op, kind=kind)
+            return
+        raising = Const(opaque.undefined_name, "undefined_name", opaque.undefined_name)
+        self.plain(replace(op, callee=raising, arguments=(Const(op.payload),), payload=None), kind=UNKNOWN)
 
     def build(self, op: Op) -> None:
         arguments = tuple(map(self.of, op.arguments))
@@ -452,10 +460,11 @@ class _Walker:
         if result in self.builder.active:
             names = tuple(var.hint for var in body.function.captured)
             split = len(names) + body.defaults
-            fields = (*names, *((DEFAULTS, index) for index in range(body.defaults)))
-            fields += tuple((KEYWORD_DEFAULTS, name) for name in body.keyword_defaults)
+            fields: list[str | tuple[str, int | str]] = list(names)
+            fields += [(DEFAULTS, index) for index in range(body.defaults)]
+            fields += [(KEYWORD_DEFAULTS, name) for name in body.keyword_defaults]
             assert len(captured) == split + len(body.keyword_defaults)
-            self.calls[result] = Capture(result, fields, captured, op.where)
+            self.calls[result] = Capture(result, tuple(fields), captured, op.where)
 
     def apply(self, op: Op) -> None:
         arguments = tuple(map(self.of, op.arguments))
@@ -494,18 +503,13 @@ class _Walker:
         arguments, keywords, active = self.inputs(op)
         kinds = tuple(map(self.builder.kind, arguments))
         kind = result_kind(function, kinds, arguments, dict(keywords))
-        if _hashable(function) and function in NESTED_DIFFERENTIATION:
-            if active:
-                self.refuse(
-                    op, opaque.refuse_syntax, "differentiation inside differentiated code",
-                    "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
-                )
-            else:
-                self.plain(op, kind=UNKNOWN)
+        if self.refuse_known(op, callee, arguments, keywords, active):
             return
         if not active:
             self.call_inactive(op, callee, kind, (*kinds, *(self.builder.kind(value) for _, value in keywords)))
-        elif is_non_differentiable(function) or (carries_nothing(kind) and kind != UNKNOWN):
+        elif is_non_differentiable(function) and not self.may_be_typed(function, kinds):
+            self.plain(op, kind=kind)
+        elif carries_nothing(kind):
             self.plain(op, kind=kind)
         elif function is operator.getitem:
             self.read_item(op, arguments, kind)
@@ -513,6 +517,33 @@ class _Walker:
             self.call_rule(op, callee, arguments, keywords)
         else:
             self.call_function(op, callee, arguments, keywords)
+
+    def refuse_known(
+        self, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords, active: bool
+    ) -> bool:
+        """Refuse, when reached, the calls that cannot be differentiated by what they are; whether this is one."""
+        function = callee.value
+        if not _hashable(function):
+            return False
+        out = dict(keywords).get("out")
+        if active and function in NESTED_DIFFERENTIATION:
+            found = "differentiation inside differentiated code"
+            remedy = "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient."
+        elif function in _SEES_THE_FRAME and not arguments[function in (eval, exec) :]:
+            found = f"{function.__name__}() reads the variables of the frame it is called in"
+            remedy = "Write the expression out, or name the variables."
+        elif out is not None and not is_none(out):
+            self.refuse(op, opaque.refuse_mutation, f"{_name_of(callee)} with out= writes in place", _USE_THE_VALUE)
+            return True
+        else:
+            return False
+        self.refuse(op, opaque.refuse_syntax, found, remedy)
+        return True
+
+    @staticmethod
+    def may_be_typed(function: object, kinds: tuple[Kind, ...]) -> bool:
+        """Whether arguments of these kinds may have a rule though others have none (`|` merges dicts)."""
+        return rrule.is_typed(function) and not all(isinstance(kind, Scalar | Array | Inert) for kind in kinds)
 
     def call_inactive(self, op: Op, callee: Value, kind: Kind, kinds: tuple[Kind, ...]) -> None:
         """A call that no derivative flows through is made as it stands; one that might write into an array that was saved
@@ -541,15 +572,15 @@ class _Walker:
         else:
             kinds = tuple(map(self.builder.kind, (*arguments, *(value for _, value in keywords))))
             bound_to = self.builder.producers.get(callee) if isinstance(callee, Var) else None
-            is_method = bound_to is not None and is_getattr(bound_to.callee)
-            if is_method and isinstance(self.builder.kind(bound_to.arguments[0]), Inert | Scalar):
+            owner = bound_to.arguments[0] if bound_to is not None and is_getattr(bound_to.callee) else None
+            if owner is not None and isinstance(self.builder.kind(owner), Inert | Scalar):
                 self.plain(op, kind=UNKNOWN, callee=callee)
             else:
                 self.call_inactive(op, callee, UNKNOWN, (UNKNOWN, *kinds))
 
     def call_array_method(self, op: Op) -> None:
         assert isinstance(op.callee, Var)
-        target, name, read = self.methods[op.callee]
+        target, name, _read = self.methods[op.callee]
         kind = self.builder.kind(target)
         cls: type = np.ndarray if isinstance(kind, Array) else _PYTHON_TYPES[kind.name]  # type: ignore[union-attr]
         if name in MUTATING_METHODS.get(cls, ()):
@@ -642,7 +673,7 @@ class _Walker:
     ) -> bool:
         """Splice a rule in; whether that was possible."""
         try:
-            value, pullback, positional = splice_rule(rule, arguments, keywords, self.builder)  # type: ignore[arg-type]
+            value, pullback, positional = splice_rule(rule, arguments, keywords, self.builder)
         except NotInlinable:
             return False
         assert isinstance(value, Var)
@@ -821,7 +852,7 @@ def _is_immutable(kind: Kind) -> bool:
             return all(map(_is_immutable, items))
         case Sequence(name="range"):
             return True
-    return kind == BOOL
+    return False
 
 
 def _is_operator(function: object) -> bool:

@@ -182,8 +182,7 @@ class _Walker:
         if not self.builder.is_active(target) or is_none(contribution):
             return
         assert isinstance(target, Var)
-        kind = self.builder.kind(target)
-        if carries_nothing(kind):
+        if carries_nothing(self.builder.kind(target)):
             return
         current = self.cotangents.get(target)
         if isinstance(contribution, Var):
@@ -193,7 +192,8 @@ class _Walker:
             return
         proven = is_numeric(self.builder.kind(current)) and is_numeric(self.builder.kind(contribution))
         if proven:
-            total = self.builder.call(ADD, (current, contribution), hint=_bar(target), kind=self.sum_kind(current, contribution))
+            kind = self.sum_kind(current, contribution)
+            total = self.builder.call(ADD, (current, contribution), hint=_bar(target), kind=kind)
         else:
             total = self.call(arithmetic.accumulate, current, contribution, hint=_bar(target))
         self.cotangents[target] = self.name(total, target)
@@ -556,6 +556,13 @@ class _Walker:
                 self.undo_dispatched(call, cotangent)
             case UnitCall():
                 self.undo_unit(call, cotangent)
+            case _:
+                self.undo_structure(call, cotangent)
+
+    def undo_structure(
+        self, call: Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
+    ) -> None:
+        match call:
             case Build():
                 self.undo_build(call, cotangent)
             case Append(items=items, item=item, length=length):
@@ -568,9 +575,8 @@ class _Walker:
             case Iterated():
                 self.undo_iterated(call, cotangent)
             case Capture(fields=fields, values=values):
-                for name, value in zip(fields, values, strict=True):
-                    if self.builder.is_active(value):
-                        self.add(value, self.field_of(cotangent, name))
+                for place, value in zip(fields, values, strict=True):
+                    self.add(value, self.field_of(cotangent, place))
             case _:
                 assert_never(call)
 

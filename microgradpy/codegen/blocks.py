@@ -173,7 +173,9 @@ class Blocks:
         if not op.from_user and not any(result in self.liveness.live for result in op.results):
             return self._placed(ast.Expr(value), op.where)
         self.check.assign(op.results)
-        targets = ast.Tuple([self._target(result) for result in op.results], ast.Store())
+        names: list[ast.expr] = [self._target(result) for result in op.results]
+        # `[a] = b`: in `a, = b` the comma is easily overlooked.
+        targets = ast.Tuple(names, ast.Store()) if len(names) != 1 else ast.List(names, ast.Store())
         return self._placed(ast.Assign([targets], value), op.where)
 
     def _in_place(self, op: Op) -> ast.stmt | None:
@@ -259,8 +261,11 @@ class Blocks:
                 counts_from_zero = isinstance(start, Const) and start == Const(0)
                 rest = [] if counts_from_zero else [self._read(start)]
                 return self._builtin("enumerate", [self._iterable(inner), *rest])
-            case Zip(inners=inners):
-                return self._builtin("zip", [self._iterable(inner) for inner in inners])
+            case Zip(inners=inners, strict=strict):
+                call = self._builtin("zip", [self._iterable(inner) for inner in inners])
+                if strict and isinstance(call, ast.Call):
+                    call.keywords = [ast.keyword("strict", ast.Constant(True))]
+                return call
             case Reversed(inner=inner):
                 return self._builtin("reversed", [self._iterable(inner)])
             case DictItems(source=source):

@@ -96,7 +96,7 @@ def choose_names(
     for statement in _loops(function.body):
         for parameter, result in zip(statement.parameters, statement.results, strict=True):
             webs.join(parameter, result)
-    hints = _hints(function, nesting, liveness, made)
+    hints = _hints(function, nesting, liveness, made, entry)
     for copy in made:
         if isinstance(copy.value, Var) and copy.value not in nesting.nested:
             _join_if_same(webs, hints, copy.target, copy.value)
@@ -205,13 +205,15 @@ def _continued(region: Region, nesting: Nesting) -> Iterator[tuple[Var, Var]]:
             yield from _continued(inner, nesting)
 
 
-def _hints(function: Function, nesting: Nesting, liveness: Liveness, made: Sequence[Copy]) -> dict[Var, str]:
+def _hints(
+    function: Function, nesting: Nesting, liveness: Liveness, made: Sequence[Copy], entry: Sequence[Var]
+) -> dict[Var, str]:
     """The name each variable would like: its own, that of what it is copied to, of what is copied to it, or that of its
     operation."""
     pairs = [(copy.value, copy.target) for copy in made if isinstance(copy.value, Var)]
     slots = [pair for loop in _loops(function.body) for pair in zip(loop.parameters, loop.results, strict=True)]
     wish = _Wishes(nesting, liveness)
-    wish.own((*(p.var for p in function.parameters), *function.captured))
+    wish.own((*(p.var for p in function.parameters), *function.captured, *entry))
     wish.region(function.body)
     # Backwards from the targets, then forwards from the values; chains of copies run in program order.
     wish.follow(reversed(pairs))

@@ -28,11 +28,9 @@ def print_statement(statement: ast.stmt) -> str:
 
 
 def _has_single(statement: ast.stmt) -> bool:
-    """Whether a tuple of one item stands where astor leaves out the parentheses: `a, = b` is easily read as `a = b`."""
+    """Whether a tuple of one item stands where astor leaves out the parentheses: `a = b,` is easily read as `a = b`."""
     match statement:
-        case ast.Assign(targets=[ast.Tuple(elts=[_])]) | ast.Assign(value=ast.Tuple(elts=[_])):
-            return True
-        case ast.Return(value=ast.Tuple(elts=[_])):
+        case ast.Assign(value=ast.Tuple(elts=[_])) | ast.Return(value=ast.Tuple(elts=[_])):
             return True
     return False
 
@@ -54,7 +52,7 @@ def _try(print_tree: Callable[[ast.stmt], str], statement: ast.stmt) -> str:
     # A printer that does not know a node may raise anything; the other one is asked then.
     try:
         return print_tree(statement)
-    except Exception:  # noqa: BLE001
+    except Exception:
         return ""
 
 

@@ -7,6 +7,8 @@ A refusal fires when it is reached, not when the function is read: it is lowered
 from __future__ import annotations
 
 import ast
+import inspect
+import types
 from dataclasses import dataclass
 from typing import final
 
@@ -41,11 +43,9 @@ _OUTER_NAME = "Return the new value and assign it in the caller."
 # Syntax that has no lowering at all. The names of 3.12 are looked up, to be readable by 3.11.
 REFUSED: dict[type[ast.AST], Refusal] = {
     ast.AsyncFor: _ASYNC,
-    ast.AsyncFunctionDef: _ASYNC,
     ast.AsyncWith: _ASYNC,
     ast.Await: _ASYNC,
     ast.ClassDef: _syntax("a class defined inside a function", "Define the class at the top of the module."),
-    ast.Delete: _syntax("`del`", "Leave the `del` out: memory is freed when the function returns."),
     ast.GeneratorExp: _syntax(
         "a generator expression that is not consumed on the spot",
         "Write a list: `[... for ...]` instead of `(... for ...)`.",
@@ -62,15 +62,23 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     **({ast.TypeAlias: _syntax("a `type` statement")} if hasattr(ast, "TypeAlias") else {}),
 }
 
+NAME_DELETION = _syntax("`del`", "Leave the `del` out: memory is freed when the function returns.")
+ATTRIBUTE_DELETION = Refusal(MutationError, "a deletion of an attribute", "Return a new value instead of changing this one.")
+ITEM_DELETION = Refusal(MutationError, "a deletion of an item", _WRITES)
 ATTRIBUTE_WRITE = Refusal(MutationError, "an assignment to an attribute", "Return the new value instead of storing it.")
 ITEM_WRITE = Refusal(MutationError, "an assignment to an item", _WRITES)
 GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 BARE_SUPER = _syntax("`super()` without arguments", "Name the class: `Base.method(self, ...)`.")
+FRAME_ACCESS = _syntax("a builtin that looks at the running frame", "Name the variables instead.")
 UNKNOWN_SYNTAX = _syntax("this syntax")
-NESTED_GENERATOR = _syntax("a generator defined inside a function", "Return a list instead of yielding its items.")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
+
+
+def suspended(code: types.CodeType) -> Refusal:
+    """A function of which a call only makes a generator or a coroutine."""
+    return GENERATOR_FUNCTION if code.co_flags & inspect.CO_GENERATOR else ASYNC_FUNCTION
 
 
 def sentence(refusal: Refusal) -> str:

@@ -15,12 +15,20 @@ from microgradpy.frontend.lower_expressions import lower_display
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
 
+# Builtins that read the local or module variables of their caller, which is generated code while differentiating.
+_ALWAYS_LOOK_AROUND = (locals, globals, eval, exec)
+_LOOK_AROUND_BY_DEFAULT = (vars, dir)
+
 
 @lowers(EXPRESSIONS, ast.Call)
 def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     callee = low.expression(node.func)
     if _is(callee, super) and not node.args:
         low.refuse(fence.BARE_SUPER, node)
+    if any(_is(callee, function) for function in _ALWAYS_LOOK_AROUND) or (
+        not node.args and any(_is(callee, function) for function in _LOOK_AROUND_BY_DEFAULT)
+    ):
+        low.refuse(fence.FRAME_ACCESS, node)
     match node.args:
         case [ast.GeneratorExp() as generator] if _is_quantifier(callee):
             return lower_quantifier(low, generator, _is(callee, any), name)

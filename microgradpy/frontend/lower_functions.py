@@ -65,6 +65,8 @@ def lower_code(
 
 
 def _lower_body(low: Lowering, tree: FunctionNode) -> None:
+    if is_suspended(low.unit.code):
+        low.refuse(fence.suspended(low.unit.code), tree)
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
         low.return_value(low.expression(tree.body), tree.body)
@@ -87,8 +89,8 @@ def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
-@lowers(STATEMENTS, ast.FunctionDef)
-def lower_nested_function(low: Lowering, node: ast.FunctionDef, rest: Step) -> None:
+@lowers(STATEMENTS, ast.FunctionDef, ast.AsyncFunctionDef)
+def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Step) -> None:
     """Decorators are evaluated before the function is made, and applied from the last to the first."""
     decorators = [low.expression(decorator) for decorator in node.decorator_list]
     value: Value = make_closure(low, node, "" if decorators else node.name)
@@ -102,12 +104,10 @@ def lower_lambda(low: Lowering, node: ast.Lambda, name: str) -> Value:
     return make_closure(low, node, name)
 
 
-def make_closure(low: Lowering, node: ast.FunctionDef | ast.Lambda, name: str) -> Var:
+def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
     code = nested_code(low.unit.code, node)
     if code is None:
         low.refuse(fence.UNKNOWN_SYNTAX, node)
-    if is_suspended(code):
-        low.refuse(fence.NESTED_GENERATOR, node)
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
     captured = [_captured(low, name, node) for name in code.co_freevars]

@@ -101,7 +101,8 @@ def lower_items(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple
         case ast.Call(func=ast.Name(id="zip"), args=arguments) if _is_plain(low, node, zip, 1, None):
             pairs = zip(arguments, _parts(target, len(arguments)), strict=True)
             lowered = [lower_items(low, argument, part) for argument, part in pairs]
-            return Zip(tuple(items for items, _ in lowered)), tuple(provided for _, provided in lowered)
+            strict = bool(node.keywords) and node.keywords[0].value.value is True  # type: ignore[attr-defined]
+            return Zip(tuple(items for items, _ in lowered), strict), tuple(provided for _, provided in lowered)
         case ast.Call(func=ast.Name(id="reversed"), args=[inner]) if _is_plain(low, node, reversed, 1, 1):
             return _lower_reversed(low, inner, target)
         case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[], keywords=[]):
@@ -138,12 +139,23 @@ def _is_plain(low: Lowering, node: ast.Call, function: object, least: int, most:
     """Whether a call is one of the builtin itself, with so many positional arguments and nothing else."""
     name = node.func.id  # type: ignore[attr-defined]
     named = [keyword.arg for keyword in node.keywords]
-    if name in low.env or low.is_local(name) or (named and (function is not enumerate or named != ["start"])):
+    if name in low.env or low.is_local(name) or (named and not _is_known_keyword(node, function)):
         return False
     constant = low.unit.resolver.name(name)
-    given = len(node.args) + len(named)
+    given = len(node.args) + (len(named) if function is enumerate else 0)
     fits = least <= given <= (given if most is None else most)
     return constant is not None and constant.value is function and fits and not _has_star(node.args)
+
+
+def _is_known_keyword(node: ast.Call, function: object) -> bool:
+    """`start=` of enumerate, and `strict=` of zip if it is written out."""
+    (keyword, *rest) = node.keywords
+    if rest:
+        return False
+    if function is enumerate:
+        return keyword.arg == "start"
+    literal = isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, bool)
+    return function is zip and keyword.arg == "strict" and literal
 
 
 def _has_star(arguments: list[ast.expr]) -> bool:

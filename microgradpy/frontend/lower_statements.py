@@ -54,6 +54,16 @@ def lower_augmented_assignment(low: Lowering, node: ast.AugAssign, rest: Step) -
     assign(low, target, low.emit(Opcode.INFIX, current, value, node=node, name=name_of(target), payload=operator))
 
 
+@lowers(STATEMENTS, ast.Delete)
+def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
+    match node.targets[0]:
+        case ast.Subscript():
+            low.refuse(fence.ITEM_DELETION, node)
+        case ast.Attribute():
+            low.refuse(fence.ATTRIBUTE_DELETION, node)
+    low.refuse(fence.NAME_DELETION, node)
+
+
 @lowers(STATEMENTS, ast.If)
 def lower_if(low: Lowering, node: ast.If, rest: Step) -> bool:
     condition = low.expression(node.test)

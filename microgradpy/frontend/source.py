@@ -49,7 +49,7 @@ def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> F
     """The text of a code object whose module variables are `namespace`."""
     place = f"{code.co_filename}:{code.co_firstlineno}, in {code.co_name}"
     if is_suspended(code):
-        refusal = fence.GENERATOR_FUNCTION if code.co_flags & inspect.CO_GENERATOR else fence.ASYNC_FUNCTION
+        refusal = fence.suspended(code)
         raise refusal.error(fence.sentence(refusal), place, refusal.remedy)
     lines = _lines_of(code, namespace)
     if not lines:

@@ -11,8 +11,8 @@ import numpy as np
 @final
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A Python or NumPy number: name is "float", "int", "bool", "complex", or "real" for one of the first three. NumPy scalars count: np.float64, np.float32
-    are "float" (their width is not part of the kind)."""
+    """A Python or NumPy number: name is "float", "int", "bool", "complex", or "real" for one of the first three. NumPy
+    scalars count: np.float64, np.float32 are "float" (their width is not part of the kind)."""
 
     name: str
 

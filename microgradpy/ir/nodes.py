@@ -221,9 +221,10 @@ class Enumerate:
 @final
 @dataclass(frozen=True, slots=True)
 class Zip:
-    """`for (<a>, <b>) in zip(<a>, <b>)`"""
+    """`for (<a>, <b>) in zip(<a>, <b>, strict=strict)`"""
 
     inners: tuple[Items, ...]
+    strict: bool = False
 
 
 @final

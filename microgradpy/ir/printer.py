@@ -233,8 +233,8 @@ class _Writer:
             case Enumerate(inner=inner, start=start):
                 counted = "" if start == Const(0) else f", {self.use(start)}"
                 return f"enumerate({self.iterable(inner)}{counted})"
-            case Zip(inners=inners):
-                return f"zip({', '.join(map(self.iterable, inners))})"
+            case Zip(inners=inners, strict=strict):
+                return f"zip({', '.join([*map(self.iterable, inners), *(['strict=True'] if strict else [])])})"
             case Reversed(inner=inner):
                 return f"reversed({self.iterable(inner)})"
             case DictItems(source=source):

@@ -105,8 +105,8 @@ def map_items(items: Items, of: Callable[[Value], Value], bind: Callable[[Var], 
             return Range(tuple(map(of, arguments)), bind(item))
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(map_items(inner, of, bind), of(start), bind(index))
-        case Zip(inners=inners):
-            return Zip(tuple(map_items(inner, of, bind) for inner in inners))
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(map_items(inner, of, bind) for inner in inners), strict)
         case Reversed(inner=inner):
             mapped = map_items(inner, of, bind)
             assert isinstance(mapped, Each | Range)

@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+from microgradpy.rules import builtins as builtins
+from microgradpy.rules import containers as containers
+from microgradpy.rules import creation as creation
+from microgradpy.rules import einsum as einsum
+from microgradpy.rules import elementwise as elementwise
+from microgradpy.rules import floating_point as floating_point
+from microgradpy.rules import indexing as indexing
+from microgradpy.rules import joining as joining
+from microgradpy.rules import linalg as linalg
+from microgradpy.rules import linear as linear
+from microgradpy.rules import mathematics as mathematics
+from microgradpy.rules import methods as methods
+from microgradpy.rules import numeric_methods as numeric_methods
+from microgradpy.rules import operators as operators
+from microgradpy.rules import pairwise as pairwise
+from microgradpy.rules import powers as powers
+from microgradpy.rules import reductions as reductions
+from microgradpy.rules import shape as shape
+from microgradpy.rules import statistics as statistics
+from microgradpy.rules import sums as sums
+from microgradpy.rules import trigonometric as trigonometric
 from microgradpy.rules.registry import all_examples as all_examples
 from microgradpy.rules.registry import attribute_rule as attribute_rule
 from microgradpy.rules.registry import example as example
@@ -13,22 +34,3 @@ from microgradpy.rules.registry import mark_inert_attribute as mark_inert_attrib
 from microgradpy.rules.registry import method_rule as method_rule
 from microgradpy.rules.registry import non_differentiable as non_differentiable
 from microgradpy.rules.registry import rrule as rrule
-from microgradpy.rules import builtins as builtins
-from microgradpy.rules import containers as containers
-from microgradpy.rules import creation as creation
-from microgradpy.rules import einsum as einsum
-from microgradpy.rules import elementwise as elementwise
-from microgradpy.rules import indexing as indexing
-from microgradpy.rules import joining as joining
-from microgradpy.rules import linalg as linalg
-from microgradpy.rules import linear as linear
-from microgradpy.rules import mathematics as mathematics
-from microgradpy.rules import methods as methods
-from microgradpy.rules import operators as operators
-from microgradpy.rules import pairwise as pairwise
-from microgradpy.rules import powers as powers
-from microgradpy.rules import reductions as reductions
-from microgradpy.rules import shape as shape
-from microgradpy.rules import statistics as statistics
-from microgradpy.rules import trigonometric as trigonometric
-from microgradpy.rules import numeric_methods as numeric_methods

@@ -1,48 +1,20 @@
-"""Python's builtin functions on numbers and containers.
-
-A builtin that takes any iterable gets its items once (`items_of`), because an iterator can be read only once. The cotangent
-of an iterator is the list of the cotangents of its items, in order.
-"""
+"""Python's builtin functions on numbers and containers. As in `sums`, what takes any iterable reads its items once."""
 
 from __future__ import annotations
 
 import operator
-import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import item_cotangent, stack_items, unbroadcast, zero_cotangent
+from microgradpy.rules.sums import items_of, spread_over_items
+from microgradpy.tangents.arithmetic import item_cotangent, unbroadcast, zero_cotangent
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
-
-
-def items_of(iterable: Iterable[Any]) -> Any:
-    """Something with the items of an iterable that can be read again: itself unless it is an iterator."""
-    return iterable if isinstance(iterable, Collection | np.ndarray) else list(iterable)
-
-
-def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
-    """The cotangent of a collection from the cotangents of its items, in order. Keys of dicts carry none."""
-    if isinstance(items, np.ndarray):
-        return stack_items(items, list(bars))
-    if isinstance(items, tuple):
-        return tuple(bars)
-    if isinstance(items, dict | str | bytes | range):
-        return None
-    if isinstance(items, set | frozenset):
-        raise MissingRuleError("the items of a set are used as numbers", None, "Use a list or a tuple.")
-    return list(bars)
-
-
-def repeated_bar(y_bar: Any, items: Any) -> Any:
-    """The cotangent of a collection all of whose items were added up to a value of cotangent y_bar."""
-    return spread_over_items([unbroadcast(y_bar, item) for item in items], items)
 
 
 # Choosing among values ------------------------------------------------------------------------------------------------
@@ -149,35 +121,7 @@ for _f in (max, min):
     example(_f, [], default=1.0)
 
 
-# Adding and ordering the items of a collection ------------------------------------------------------------------------
-
-
-@rrule.register(sum)
-def sum_rrule(iterable, /, start=0):
-    """y = start + every item, each of which gets y_bar. A sum of sequences puts them end to end."""
-    items = items_of(iterable)
-    y = sum(items, start)
-
-    def sum_pullback(y_bar):
-        return NoTangent(), *sum_bars(y_bar, items, start, y)
-
-    return y, sum_pullback
-
-
-def sum_bars(y_bar: Any, items: Any, start: Any, y: Any) -> tuple[Any, Any]:
-    """The cotangents of the items and of the start value."""
-    if not isinstance(y, list | tuple):
-        return repeated_bar(y_bar, items), unbroadcast(y_bar, start)
-    position = len(start)
-    bars = []
-    for item in items:
-        bars.append(y_bar[position : position + len(item)])
-        position += len(item)
-    return spread_over_items(bars, items), y_bar[: len(start)]
-
-
-examples(sum, ([1.0, 2.0, 3],), ((1.0, 2.0), 0.5), ([_ROW, 1.0],), (_ROW,), (np.outer(_ROW, _ROW),), ([],))
-examples(sum, ([[1.0], [2.0, 3.0]], []), ([(1.0,), (2.0,)], (3.0,)))
+# Ordering the items of a collection -----------------------------------------------------------------------------------
 
 
 @rrule.register(sorted)
@@ -206,32 +150,6 @@ def permutation(items: list[Any], ordered: list[Any]) -> list[int]:
 
 examples(sorted, ([3.0, 1.0, 2.0],), ((3.0, 1.0, 2.0),), (_ROW,))
 example(sorted, [3.0, -4.0, 1.0], key=abs, reverse=True)
-
-
-@rrule.register(statistics.mean)
-def mean_rrule(data):
-    """Each of the n items gets y_bar / n."""
-    items = items_of(data)
-
-    def mean_pullback(y_bar):
-        return NoTangent(), repeated_bar(y_bar / len(items), items)
-
-    return statistics.mean(items), mean_pullback
-
-
-@rrule.register(statistics.fmean)
-def fmean_rrule(data):
-    """Each of the n items gets y_bar / n."""
-    items = items_of(data)
-
-    def fmean_pullback(y_bar):
-        return NoTangent(), repeated_bar(y_bar / len(items), items)
-
-    return statistics.fmean(items), fmean_pullback
-
-
-examples(statistics.mean, ([1.0, 2.0, 4.5],))
-examples(statistics.fmean, ([1.0, 2.0, 4.5],), ((1, 2.5),))
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------

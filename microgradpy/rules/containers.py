@@ -39,8 +39,8 @@ MUTATING_METHODS: dict[type, frozenset[str]] = {
         "symmetric_difference_update", "update", "__ior__", "__iand__", "__ixor__", "__isub__",
     }),
     collections.deque: frozenset({
-        "append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popleft", "remove", "reverse", "rotate",
-        "__setitem__", "__delitem__", "__iadd__", "__imul__",
+        "append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popleft", "remove", "reverse",
+        "rotate", "__setitem__", "__delitem__", "__iadd__", "__imul__",
     }),
     bytearray: frozenset({
         "append", "clear", "extend", "insert", "pop", "remove", "reverse", "__setitem__", "__delitem__", "__iadd__",
@@ -71,18 +71,15 @@ def getattr_rrule(x, name, /):
 @rrule.register(getattr, arity=3)
 def getattr_or_default_rrule(x, name, default, /):
     """y = x.name if there is such an attribute, else the default."""
-    if hasattr(x, name):
-        y, pullback = getattr_rrule(x, name)
+    y = getattr(x, name, default)
+    pullback = getattr_rrule(x, name)[1] if hasattr(x, name) else None
 
-        def attribute_pullback(y_bar):
-            return *pullback(y_bar), zero_cotangent(default)
+    def getattr_or_default_pullback(y_bar):
+        if pullback is None:
+            return NoTangent(), NoTangent(), NoTangent(), y_bar
+        return *pullback(y_bar), zero_cotangent(default)
 
-        return y, attribute_pullback
-
-    def default_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent(), y_bar
-
-    return default, default_pullback
+    return y, getattr_or_default_pullback
 
 
 def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:

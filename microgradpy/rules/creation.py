@@ -161,7 +161,7 @@ def int64_rrule(x):
     return y, int64_pullback
 
 
-examples(np.int64, (2,), (2.5,))
+examples(np.int64, (2.5,))
 examples(np.float64, (2.5,), (np.float64(1.5),))
 examples(np.complex128, (2.5,), (1.5 + 0.5j,))
 # At 0 single precision resolves the steps of finite differences.

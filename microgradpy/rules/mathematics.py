@@ -1,19 +1,17 @@
-"""The module `math`: functions of Python numbers.
+"""The elementary and special functions of the module `math`, on Python numbers.
 
-`math` raises where a value leaves the reals (`math.log(0)`), so most denominators here cannot be 0; those that can, at the
-end of a domain (`math.sqrt(0)`), divide the IEEE way. Products are used instead of powers: `x * x` overflows to inf where
-`x**2` raises.
+`math` raises where a value leaves the reals (`math.log(0)`), so most denominators here cannot be 0; those that can, at
+the end of a domain (`math.sqrt(0)`), divide the IEEE way. Products are used instead of powers: `x * x` overflows to inf
+where `x**2` raises.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from microgradpy.rules.builtins import items_of, repeated_bar, spread_over_items
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
-from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import conj, divide
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.types import NoTangent
 
 _LN_2 = math.log(2.0)
@@ -299,107 +297,6 @@ def pow_rrule(x, y):
 examples(math.pow, (2.0, 3.0), (1.5, -0.5), (2, 3), (0.0, 2.0), (0.0, 1.0), (-2.0, 3))
 
 
-@rrule.register(math.hypot, arity=2)
-def hypot_rrule(x, y):
-    """x_bar = z_bar * x / z, y_bar = z_bar * y / z; 0 at the origin."""
-    z = math.hypot(x, y)
-
-    def hypot_pullback(z_bar):
-        return NoTangent(), z_bar * direction(x, z), z_bar * direction(y, z)
-
-    return z, hypot_pullback
-
-
-@rrule.register(math.hypot)
-def hypot_of_many_rrule(*coordinates):
-    """The coordinates get z_bar times the direction they point in; 0 at the origin."""
-    z = math.hypot(*coordinates)
-
-    def hypot_of_many_pullback(z_bar):
-        return NoTangent(), *(z_bar * direction(x, z) for x in coordinates)
-
-    return z, hypot_of_many_pullback
-
-
-def direction(x: float, length: float) -> float:
-    """x / length, and 0 where the length is 0."""
-    return x / length if length else 0.0
-
-
-examples(math.hypot, (3.0, -4.0), (2, 1), (1.0, 2.0, -2.0), (-1.5,), (0.0, 1.0))
-
-
-@rrule.register(math.dist)
-def dist_rrule(p, q):
-    """p_bar = z_bar * (p - q) / z, q_bar = -p_bar; 0 where p = q."""
-    z = math.dist(p, q)
-
-    def dist_pullback(z_bar):
-        return NoTangent(), distance_bar(z_bar, p, q, z), distance_bar(z_bar, q, p, z)
-
-    return z, dist_pullback
-
-
-def distance_bar(z_bar: float, p: Any, q: Any, z: float) -> list[float]:
-    """The cotangent of the point p under its distance z from q."""
-    return [z_bar * direction(a - b, z) for a, b in zip(p, q, strict=True)]
-
-
-examples(math.dist, ([1.0, 2.0], [3.0, -1.0]), ((1.0, 0.5, 2.0), (0.0, 0.0, 0.0)))
-
-
-@rrule.register(math.fabs)
-def fabs_rrule(x):
-    """x_bar = y_bar * sign(x), 0 at 0."""
-
-    def fabs_pullback(y_bar):
-        return NoTangent(), y_bar * direction(x, math.fabs(x))
-
-    return math.fabs(x), fabs_pullback
-
-
-examples(math.fabs, (0.7,), (-1.3,), (2,))
-
-
-@rrule.register(math.copysign)
-def copysign_rrule(x, y):
-    """x_bar = z_bar * sign(x) * sign(y), 0 at x = 0; the derivative in y is 0 wherever it exists."""
-
-    def copysign_pullback(z_bar):
-        return NoTangent(), z_bar * direction(x, math.copysign(x, y)), NoTangent()
-
-    return math.copysign(x, y), copysign_pullback
-
-
-examples(math.copysign, (0.7, -2.0), (-1.3, 3.0), (-1.3, -3.0), (2, 1))
-
-
-@rrule.register(math.fmod)
-def fmod_rrule(x, y):
-    """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
-    z = math.fmod(x, y)
-
-    def fmod_pullback(z_bar):
-        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
-
-    return z, fmod_pullback
-
-
-@rrule.register(math.remainder)
-def remainder_rrule(x, y):
-    """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
-    z = math.remainder(x, y)
-
-    def remainder_pullback(z_bar):
-        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
-
-    return z, remainder_pullback
-
-
-for _f in (math.fmod, math.remainder):
-    examples(_f, (5.5, 2.0), (-5.3, 2.0), (7, 2.5))
-
-
 @rrule.register(math.erf)
 def erf_rrule(x):
     """x_bar = y_bar * 2 / sqrt(pi) * exp(-x^2)."""
@@ -487,141 +384,3 @@ def radians_rrule(x):
 
 for _f in (math.degrees, math.radians):
     examples(_f, (0.7,), (-30,))
-
-
-@rrule.register(math.ldexp)
-def ldexp_rrule(x, i):
-    """x_bar = z_bar * 2^i."""
-
-    def ldexp_pullback(z_bar):
-        return NoTangent(), scaled_by_power_of_two(z_bar, i), NoTangent()
-
-    return math.ldexp(x, i), ldexp_pullback
-
-
-def scaled_by_power_of_two(x: float, exponent: int) -> float:
-    """x * 2^exponent, infinite where `math.ldexp` raises."""
-    try:
-        return math.ldexp(x, exponent)
-    except OverflowError:
-        return math.copysign(math.inf, x)
-
-
-examples(math.ldexp, (0.7, 3), (-1.5, -2))
-
-
-@rrule.register(math.frexp)
-def frexp_rrule(x):
-    """x = mantissa * 2^exponent, and the exponent is constant between powers of two."""
-    y = math.frexp(x)
-
-    def frexp_pullback(y_bar):
-        return NoTangent(), scaled_by_power_of_two(first(y_bar), -y[1])
-
-    return y, frexp_pullback
-
-
-@rrule.register(math.modf)
-def modf_rrule(x):
-    """x = fraction + whole part, and the whole part is constant between whole numbers."""
-
-    def modf_pullback(y_bar):
-        return NoTangent(), first(y_bar)
-
-    return math.modf(x), modf_pullback
-
-
-def first(y_bar: Any) -> float:
-    """The first of a pair of cotangents, as a number."""
-    return 0.0 if y_bar[0] is None else y_bar[0]
-
-
-examples(math.frexp, (0.7,), (-5.3,))
-examples(math.modf, (0.7,), (-5.3,))
-
-
-@rrule.register(math.nextafter)
-def nextafter_rrule(x, y):
-    """The neighbour of x moves with x."""
-
-    def nextafter_pullback(z_bar):
-        return NoTangent(), z_bar, NoTangent()
-
-    return math.nextafter(x, y), nextafter_pullback
-
-
-examples(math.nextafter, (0.7, 1.0))
-
-
-@rrule.register(math.fsum)
-def fsum_rrule(seq):
-    """Each item gets y_bar."""
-    items = items_of(seq)
-
-    def fsum_pullback(y_bar):
-        return NoTangent(), repeated_bar(y_bar, items)
-
-    return math.fsum(items), fsum_pullback
-
-
-examples(math.fsum, ([1.0, 2.5, -3.0],), ((1.0, 2),), ([],))
-
-
-@rrule.register(math.prod)
-def prod_rrule(iterable, *, start=1):
-    """Each item gets y_bar times the product of the others, exact where some are 0."""
-    items = items_of(iterable)
-
-    def prod_pullback(y_bar):
-        return NoTangent(), product_bar(y_bar, items, start)
-
-    return math.prod(items, start=start), prod_pullback
-
-
-def product_bar(y_bar: Any, items: Any, start: Any) -> Any:
-    """The cotangent of the factors of a product: products of those before and of those after each factor, since dividing
-    the whole by a factor fails at 0."""
-    factors = list(items)
-    after = [1.0]
-    for factor in reversed(factors[1:]):
-        after.append(after[-1] * factor)
-    before, bars = start, []
-    for factor, rest in zip(factors, reversed(after), strict=False):
-        bars.append(y_bar * conj(before * rest))
-        before = before * factor
-    return spread_over_items(bars, items)
-
-
-examples(math.prod, ([1.5, 2.0, -3.0],), ((1.0, 0.0, 2),), ([0.0, 0.0, 2.0],), ([],), ([2.0],))
-examples(math.prod, ([1.5, 2.0],), start=3)
-
-if hasattr(math, "sumprod"):  # Python 3.12
-
-    @rrule.register(math.sumprod)
-    def sumprod_rrule(p, q):
-        """p_bar = y_bar * q, q_bar = y_bar * p, item by item."""
-
-        def sumprod_pullback(y_bar):
-            return NoTangent(), [y_bar * item for item in q], [y_bar * item for item in p]
-
-        return math.sumprod(p, q), sumprod_pullback
-
-    examples(math.sumprod, ([1.0, 2.0], [3.0, -1.0]))
-
-if hasattr(math, "fma"):  # Python 3.13
-
-    @rrule.register(math.fma)
-    def fma_rrule(x, y, z):
-        """w = x y + z, rounded once."""
-
-        def fma_pullback(w_bar):
-            return NoTangent(), w_bar * y, w_bar * x, w_bar
-
-        return math.fma(x, y, z), fma_pullback
-
-    examples(math.fma, (1.5, 2.0, -3.0))
-
-non_differentiable(
-    math.floor, math.ceil, math.trunc, math.isnan, math.isinf, math.isfinite, math.isclose, math.ulp,
-    math.factorial, math.gcd, math.lcm, math.comb, math.perm, math.isqrt,
-)  # fmt: skip

@@ -13,14 +13,23 @@ import numpy as np
 
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, unbroadcast
+from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, sign, unbroadcast
+from microgradpy.tangents.linear import matmul_left_bar, matmul_right_bar
 from microgradpy.tangents.types import NoTangent, accumulate
 
 _MATRIX = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.25]])
 _COLUMN = np.array([[2.0], [-3.0]])
 _ROW = np.array([1.5, -0.5, 4.0])
 _COMPLEX = np.array([1.0 + 2.0j, -0.5 + 0.25j, 3.0 - 1.0j])
-_PAIRS = ((2.5, -1.5), (3, 2.0), (_MATRIX, _ROW), (_COLUMN, _ROW), (2.0, _MATRIX), (_ROW, np.float64(1.5)), (_ROW, _COMPLEX))
+_PAIRS = (
+    (2.5, -1.5),
+    (3, 2.0),
+    (_MATRIX, _ROW),
+    (_COLUMN, _ROW),
+    (2.0, _MATRIX),
+    (_ROW, np.float64(1.5)),
+    (_ROW, _COMPLEX),
+)
 
 
 @rrule.register(operator.add)
@@ -141,8 +150,8 @@ examples(operator.mul, ("ab", 2), (2, "ab"), (b"ab", 2), (2, b"ab"))
 
 @rrule.register(operator.truediv)
 def truediv_rrule(x, y):
-    """z = x / y: x_bar = z_bar / conj(y), y_bar = -z_bar * conj(z) / conj(y). Where y is 0 Python has raised, or NumPy has
-    warned, in the primal already, so the division here is the plain one."""
+    """z = x / y: x_bar = z_bar / conj(y), y_bar = -z_bar * conj(z) / conj(y). Where y is 0 Python has raised, or NumPy
+    has warned, in the primal already, so the division here is the plain one."""
     z = x / y
 
     def truediv_pullback(z_bar):
@@ -171,7 +180,9 @@ def modulus_bar(z_bar: Any, x: Any, y: Any) -> Any:
         return -z_bar * (x // y)
 
 
-examples(operator.mod, (5.5, 2.0), (-5.5, 2.0), (5.5, -2.0), (7, 2.5), (_MATRIX, np.array([0.7, 0.4, 1.1])), (_ROW, 0.6))
+examples(
+    operator.mod, (5.5, 2.0), (-5.5, 2.0), (5.5, -2.0), (7, 2.5), (_MATRIX, np.array([0.7, 0.4, 1.1])), (_ROW, 0.6)
+)
 
 
 @rrule.register(operator.mod, str)
@@ -204,13 +215,15 @@ def pow_rrule(x, p):
 
 
 examples(operator.pow, (2.0, 2.0), (2.0, 3), (2, 0.5), (-2.0, 3), (0.0, 2), (0.0, 1), (1.5, -0.5), (-2.0, 0.5))
-examples(operator.pow, (_MATRIX, 2), (np.abs(_MATRIX), _ROW), (_COLUMN, 3), (2.0, _ROW), (_COMPLEX, 2), (1.0 + 2.0j, 1.5))
+examples(
+    operator.pow, (_MATRIX, 2), (np.abs(_MATRIX), _ROW), (_COLUMN, 3), (2.0, _ROW), (_COMPLEX, 2), (1.0 + 2.0j, 1.5)
+)
 
 
 @rrule.register(operator.matmul)
 def matmul_rrule(x, y):
-    """z = x @ y: x_bar = z_bar @ conj(y).T, y_bar = conj(x).T @ z_bar for matrices. A vector stands for a row on the left
-    and for a column on the right; leading axes broadcast."""
+    """z = x @ y: x_bar = z_bar @ conj(y).T, y_bar = conj(x).T @ z_bar for matrices. A vector stands for a row on the
+    left and for a column on the right; leading axes broadcast."""
     z = x @ y
     if np.ndim(x) == 2:
         if np.ndim(y) == 2:
@@ -226,28 +239,13 @@ def matmul_rrule(x, y):
     return z, matmul_pullback
 
 
-def matmul_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of x under z = x @ y, for operands of any rank."""
-    if np.ndim(y) == 1:
-        return unbroadcast(np.expand_dims(z_bar, -1) * conj(y), x)
-    if np.ndim(x) == 1:
-        return unbroadcast(np.matmul(conj(y), np.expand_dims(z_bar, -1))[..., 0], x)
-    return unbroadcast(np.matmul(z_bar, np.swapaxes(conj(y), -1, -2)), x)
-
-
-def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
-    """The cotangent of y under z = x @ y, for operands of any rank."""
-    if np.ndim(x) == 1:
-        columns = np.expand_dims(conj(x), -1)
-        return unbroadcast(z_bar * conj(x) if np.ndim(y) == 1 else columns * np.expand_dims(z_bar, -2), y)
-    if np.ndim(y) == 1:
-        return unbroadcast(np.matmul(np.expand_dims(z_bar, -2), conj(x))[..., 0, :], y)
-    return unbroadcast(np.matmul(np.swapaxes(conj(x), -1, -2), z_bar), y)
-
-
 _BATCH = np.linspace(-1.0, 1.0, 12).reshape(2, 2, 3)
-examples(operator.matmul, (_MATRIX, _MATRIX.T), (_MATRIX, _ROW), (_COLUMN[:, 0], _MATRIX), (_ROW, _ROW), (_ROW, _COMPLEX))
-examples(operator.matmul, (_BATCH, _MATRIX.T), (_MATRIX, _BATCH.transpose(0, 2, 1)), (_BATCH, _ROW), (_COLUMN[:, 0], _BATCH))
+examples(
+    operator.matmul, (_MATRIX, _MATRIX.T), (_MATRIX, _ROW), (_COLUMN[:, 0], _MATRIX), (_ROW, _ROW), (_ROW, _COMPLEX)
+)
+examples(
+    operator.matmul, (_BATCH, _MATRIX.T), (_MATRIX, _BATCH.transpose(0, 2, 1)), (_BATCH, _ROW), (_COLUMN[:, 0], _BATCH)
+)
 examples(operator.matmul, (_MATRIX, np.outer(_COMPLEX, _ROW)))
 
 
@@ -277,7 +275,7 @@ def abs_rrule(x):
     """z = |x|: x_bar = z_bar * sign(x), which for complex x is the direction x / |x|; 0 at 0."""
 
     def abs_pullback(z_bar):
-        return NoTangent(), z_bar * np.sign(x)
+        return NoTangent(), z_bar * sign(x)
 
     return abs(x), abs_pullback
 
@@ -329,7 +327,9 @@ def getitem_rrule(x, index):
     return x[index], getitem_pullback
 
 
-examples(operator.getitem, ([1.0, 2.0], -1), ([1.0, 2.0, 3.0], slice(1, None)), ((1.0, [2.0, 3.0]), 1), ({"a": 1.0}, "a"))
+examples(
+    operator.getitem, ([1.0, 2.0], -1), ([1.0, 2.0, 3.0], slice(1, None)), ((1.0, [2.0, 3.0]), 1), ({"a": 1.0}, "a")
+)
 examples(operator.getitem, (_ROW, 1), (_MATRIX, (slice(None), 0)), (_MATRIX, ([0, 0, 1],)), (_ROW, _ROW > 0.0))
 examples(operator.getitem, (_ROW, np.array([[0, 1], [1, 1]])), (_MATRIX, (1, [0, 0, 2])), (_ROW, (None, Ellipsis)))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import types
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -85,30 +87,57 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     rule = find_attribute_rule(type(x), name)
     if rule is not None:
         return rule(x)[1](d)[-1]
+    return _field_cotangent(x, name, d)
+
+
+def _field_cotangent(x: Any, name: str, d: Any) -> Any:
+    static = _static_attribute(type(x), name)
+    if isinstance(static, property | functools.cached_property) or (
+        hasattr(type(static), "__get__") and not isinstance(static, _PLAIN_DESCRIPTORS)
+    ):
+        raise MissingRuleError(
+            f"attribute {name!r} of a {type(x).__name__} is computed (a property or other descriptor)",
+            None,
+            "Call a method instead, or read the fields it is computed from.",
+        )
     if isinstance(x, int | float | complex | np.generic | np.ndarray | list | tuple | dict) and not _has_field(x, name):
         return _method_cotangent(x, name, d)
     if isinstance(x, types.ModuleType | type):
         return None
     if _has_field(x, name):
         return Tangent(type(x), {name: d})
-    static = _static_attribute(type(x), name)
     if isinstance(static, types.FunctionType):
         return cotangent_field(d, "__self__")
     if isinstance(static, staticmethod | classmethod):
         return None
-    if static is _MISSING or hasattr(type(static), "__get__"):
+    if static is _MISSING:
         raise MissingRuleError(
-            f"attribute {name!r} of a {type(x).__name__} is computed (a property or __getattr__)",
+            f"attribute {name!r} of a {type(x).__name__} is computed by __getattr__",
             None,
             "Call a method instead, or read the fields it is computed from.",
         )
     return Tangent(type(x), {name: d})
 
 
+_PLAIN_DESCRIPTORS = (
+    types.FunctionType,
+    staticmethod,
+    classmethod,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.BuiltinFunctionType,
+    types.ClassMethodDescriptorType,
+    type,
+    type(namedtuple("_Example", "field").field),  # type: ignore[attr-defined]
+)
+
+
 def _method_cotangent(x: Any, name: str, d: Any) -> Any:
-    if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
+    fields: tuple[str, ...] = getattr(x, "_fields", ())
+    if name in fields:
         items: list[Any] = [None] * len(x)
-        items[x._fields.index(name)] = d
+        items[fields.index(name)] = d
         return tuple(items)
     if isinstance(x, int | float) and name in ("real",):
         return d

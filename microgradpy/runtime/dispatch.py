@@ -108,7 +108,7 @@ def resolve(
             return _by_builtin_method(f, args, kwargs, keywords_wanted)
         case type() if issubclass(f, tuple) and hasattr(f, "_fields"):
             return f(*args, **kwargs), _named_tuple_back(f, len(args), tuple(kwargs))
-    call = getattr(type(f), "__call__", None)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
         return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
     return _opaque(f, args, kwargs)
@@ -119,6 +119,10 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
     if rule is None:
         return _opaque(f, args, kwargs)
     names: list[str] = []
+    if kwargs.get("out") is not None:
+        raise MutationError(
+            f"{getattr(f, '__name__', f)} with out= writes in place", None, "Use the value that the call returns."
+        )
     if kwargs:
         args, kwargs, names = _positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
@@ -261,7 +265,7 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
-        name = getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f))
+        name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
         if isinstance(f, type):
             raise MissingRuleError(
                 f"the constructor {name} was reached with differentiated data",

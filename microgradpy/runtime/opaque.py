@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, final
 
 import numpy as np
 
@@ -21,6 +21,28 @@ def refuse_syntax(found: str, place: str, remedy: str) -> NoReturn:
 def refuse_mutation(found: str, place: str, remedy: str) -> NoReturn:
     """Raised where the user's program writes in place."""
     raise MutationError(found, place, remedy)
+
+
+@final
+class Unassigned:
+    """What a saved variable holds before it is assigned."""
+
+    def __repr__(self) -> str:
+        return "<unassigned>"
+
+
+UNASSIGNED = Unassigned()
+
+
+def check_assigned(x: object, name: str) -> None:
+    """Raise what Python raises for a variable that is not assigned on the path taken."""
+    if x is UNASSIGNED:
+        raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
+
+
+def undefined_name(name: str) -> NoReturn:
+    """Raise what Python raises for a name that no module variable or builtin has."""
+    raise NameError(f"name {name!r} is not defined", name=name)
 
 
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), np.generic)
@@ -73,7 +95,7 @@ def _snapshot(value: Any) -> Any:
 
 def _is_same(value: Any, snapshot: Any) -> bool:
     if isinstance(value, np.ndarray):
-        return value.shape == snapshot.shape and value.tobytes() == snapshot.tobytes()
+        return value.shape == snapshot.shape and bool(value.tobytes() == snapshot.tobytes())
     if isinstance(value, set):
         return bool(value == snapshot)
     if len(value) != len(snapshot):

@@ -24,6 +24,7 @@ __all__ = [
     "item_cotangent",
     "own",
     "real_like",
+    "sign",
     "unbroadcast",
     "zero_cotangent",
 ]
@@ -56,9 +57,16 @@ def _divide_silently(a: Any, b: Any) -> Any:
         return np.divide(a, b)
 
 
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 for real numbers and arrays, the direction x / |x| for complex ones; 0 at 0, and NaN for NaN."""
+    if type(x) is float:
+        return 1.0 if x > 0.0 else -1.0 if x < 0.0 else x
+    return np.sign(x)
+
+
 def zero_cotangent(x: Any) -> Any:
-    """The zero to start a sum of cotangents of `x` with: 0.0 for a real number (0j for a complex one, `np.float32(0)` for
-    a float32), zeros for an array (float64 for integers), and None for everything else."""
+    """The zero to start a sum of cotangents of `x` with: 0.0 for a real number (0j for a complex one, `np.float32(0)`
+    for a float32), zeros for an array (float64 for integers), and None for everything else."""
     if type(x) is float:
         return 0.0
     if isinstance(x, np.ndarray):
@@ -215,10 +223,10 @@ def _add_to_sequence(items: list[Any], index: Any, d: Any) -> list[Any]:
 
 
 def stack_items(x: np.ndarray[Any, Any], items: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
-    """The cotangent of an array from those of its items along the first axis, given as a sequence that may hold None."""
+    """The cotangent of an array from those of its items along the first axis, a sequence that may hold None."""
     if len(items) != len(x):
         raise CotangentShapeError(f"the cotangent of an array of shape {x.shape} has {len(items)} items")
-    zeros = zero_cotangent(x)
+    zeros: np.ndarray[Any, Any] | None = zero_cotangent(x)
     if zeros is None:
         raise CotangentShapeError(f"an array of {x.dtype} has no cotangent")
     for index, item in enumerate(items):

@@ -23,10 +23,10 @@ _REFUSED = (fractions.Fraction, decimal.Decimal, datetime.date, datetime.timedel
 
 
 def project(x: Any, x_bar: Any) -> Any:
-    """The gradient with respect to an argument `x` whose cotangent is `x_bar`, in `x`'s own structure: the same type for
-    floats, complex numbers, NumPy scalars and 0-d arrays, the same dtype for arrays, floats for integers; real for real;
-    the same container; a `Tangent` for what has fields. None for what has no derivative and for leaves that were not
-    used. Arrays are always new. Raises DifferentiationError for numbers of types that cannot be differentiated."""
+    """The gradient with respect to an argument `x` whose cotangent is `x_bar`, in `x`'s own structure: the same type
+    for floats, complex numbers, NumPy scalars and 0-d arrays, the same dtype for arrays, floats for integers; real for
+    real; the same container; a `Tangent` for what has fields. None for what has no derivative and for leaves that were
+    not used. Arrays are always new. Raises DifferentiationError for numbers of types that cannot be differentiated."""
     if is_structural_zero(x_bar) or isinstance(x, _WITHOUT_DERIVATIVE):
         return None
     if isinstance(x, np.ndarray):
@@ -119,7 +119,7 @@ def fields_of(x: Any) -> dict[str, Any]:
     parts of a `functools.partial`, instance attributes and slots of any other object."""
     if isinstance(x, types.FunctionType):
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-        return {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+        return {name: cell.cell_contents for name, cell in cells if cell != types.CellType()}  # without empty cells
     if isinstance(x, types.MethodType | types.BuiltinMethodType):
         return {} if isinstance(x.__self__, types.ModuleType | type(None)) else {"__self__": x.__self__}
     if isinstance(x, functools.partial):
@@ -132,14 +132,6 @@ def fields_of(x: Any) -> dict[str, Any]:
             if mangled not in ("__dict__", "__weakref__") and hasattr(x, mangled):
                 fields[mangled] = getattr(x, mangled)
     return fields | getattr(x, "__dict__", {})
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 def zeros_for(x: Any) -> Any:
@@ -181,7 +173,9 @@ def _check_seed(y: Any, dy: Any, place: str) -> Any:
         wanted = tuple if isinstance(y, tuple) else list
         if not isinstance(dy, wanted) or len(dy) != len(y):
             _mismatch(place, _describe(y), dy)
-        return wanted(_check_seed(item, seed, f"{place}[{k}]") for k, (item, seed) in enumerate(zip(y, dy, strict=True)))
+        return wanted(
+            _check_seed(item, seed, f"{place}[{k}]") for k, (item, seed) in enumerate(zip(y, dy, strict=True))
+        )
     if isinstance(y, dict):
         return _check_keys(y, dy, place, lambda key: f"{place}[{key!r}]")
     if isinstance(y, _REFUSED):
@@ -191,9 +185,7 @@ def _check_seed(y: Any, dy: Any, place: str) -> Any:
     return Tangent(type(y), _check_keys(fields_of(y), dy, place, lambda name: f"{place}.{name}"))
 
 
-def _check_keys(
-    values: Mapping[Any, Any], seeds: Any, place: str, name_of: Callable[[Any], str]
-) -> dict[Any, Any]:
+def _check_keys(values: Mapping[Any, Any], seeds: Any, place: str, name_of: Callable[[Any], str]) -> dict[Any, Any]:
     if not isinstance(seeds, Mapping):
         _mismatch(place, _describe(values), seeds)
     for key in seeds:

@@ -6,7 +6,7 @@ Inside generated code a structural zero is `None`; `NoTangent()` and `ZeroTangen
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class _StructuralZero:
     """The zero of every cotangent space; one instance per class."""
 
     __slots__ = ()
-    _instances: dict[type, _StructuralZero] = {}
+    _instances: ClassVar[dict[type, _StructuralZero]] = {}
 
     def __new__(cls) -> _StructuralZero:
         return cls._instances.setdefault(cls, super().__new__(cls))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,7 +30,6 @@ from microgradpy.ir.nodes import (
     Statement,
     Terminator,
     Undefined,
-    Unreachable,
     Value,
     Var,
     While,
@@ -81,10 +81,9 @@ class _Machine:
                 return region.terminator, self.values(values)
             case Return(value=value):
                 return region.terminator, [self.value(value)]
-            case Raise(exception=exception):
+            case Raise(exception=exception) if exception is not None:
                 raise self.value(exception)
-            case Unreachable():
-                raise AssertionError("an unreachable place was reached")
+        raise AssertionError("an unreachable place was reached")
 
     def statement(self, statement: Statement) -> tuple[Terminator, list[Any]] | None:
         match statement:
@@ -132,9 +131,10 @@ class _Machine:
             case Enumerate(inner=inner, start=start):
                 return ([i, *rest] for i, rest in enumerate(self.items(inner), self.value(start)))
             case Zip(inners=inners):
-                return (sum(parts, []) for parts in zip(*map(self.items, inners), strict=False))
+                turns = zip(*map(self.items, inners), strict=False)
+                return (list(itertools.chain.from_iterable(parts)) for parts in turns)
             case Reversed(inner=inner):
-                return reversed(list(self.items(inner)))  # type: ignore[return-value]
+                return iter(list(self.items(inner))[::-1])
             case DictItems(source=source):
                 return ([key, value] for key, value in self.value(source).items())
             case Records(tape=tape, fields=fields):

@@ -98,6 +98,14 @@ def loop_with_zip(a, b):
     return total
 
 
+@program([0.5, 1.5, 2.5], (2.0, 3.0, 4.0), features="zip, strict")
+def loop_with_strict_zip(a, b):
+    total = 1.0
+    for u, v in zip(a, b, strict=True):
+        total = total * u + v * v
+    return total + sum([u * v for u, v in zip(a, b, strict=False)])
+
+
 @program([0.5, 1.5, 2.5], np.array([2.0, 3.0, 4.0]), features="enumerate of zip")
 def loop_with_enumerate_and_zip(a, b):
     total = 0.0

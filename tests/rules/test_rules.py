@@ -198,7 +198,11 @@ def test_every_rule_has_an_example() -> None:
 
 def test_every_attribute_rule_has_an_example() -> None:
     tried = {
-        find_attribute_rule(type(example.args[0]), example.args[1]) for example in all_examples() if example.f is getattr
+        find_attribute_rule(type(example.args[0]), example.args[1])
+        for example in all_examples()
+        if example.f is getattr
     }
-    missing = [f"{cls.__name__}.{name}" for cls, name in registered_attributes() if find_attribute_rule(cls, name) not in tried]
+    missing = [
+        f"{cls.__name__}.{name}" for cls, name in registered_attributes() if find_attribute_rule(cls, name) not in tried
+    ]
     assert not missing

@@ -1,0 +1,150 @@
+"""The functions of `math` that work on the representation of floats: signs, remainders, exponents, neighbours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import sign
+from microgradpy.tangents.types import NoTangent
+
+
+def direction(x: float, length: float) -> float:
+    """x / length, and 0 where the length is 0."""
+    return x / length if length else 0.0
+
+
+@rrule.register(math.fabs)
+def fabs_rrule(x):
+    """x_bar = y_bar * sign(x), 0 at 0."""
+
+    def fabs_pullback(y_bar):
+        return NoTangent(), y_bar * sign(x)
+
+    return math.fabs(x), fabs_pullback
+
+
+examples(math.fabs, (0.7,), (-1.3,), (2,))
+
+
+@rrule.register(math.copysign)
+def copysign_rrule(x, y):
+    """x_bar = z_bar * sign(x) * sign(y), 0 at x = 0; the derivative in y is 0 wherever it exists."""
+
+    def copysign_pullback(z_bar):
+        return NoTangent(), z_bar * direction(x, math.copysign(x, y)), NoTangent()
+
+    return math.copysign(x, y), copysign_pullback
+
+
+examples(math.copysign, (0.7, -2.0), (-1.3, 3.0), (-1.3, -3.0), (2, 1))
+
+
+@rrule.register(math.fmod)
+def fmod_rrule(x, y):
+    """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
+    z = math.fmod(x, y)
+
+    def fmod_pullback(z_bar):
+        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
+
+    return z, fmod_pullback
+
+
+@rrule.register(math.remainder)
+def remainder_rrule(x, y):
+    """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
+    z = math.remainder(x, y)
+
+    def remainder_pullback(z_bar):
+        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
+
+    return z, remainder_pullback
+
+
+for _f in (math.fmod, math.remainder):
+    examples(_f, (5.5, 2.0), (-5.3, 2.0), (7, 2.5))
+
+
+@rrule.register(math.ldexp)
+def ldexp_rrule(x, i):
+    """x_bar = z_bar * 2^i."""
+
+    def ldexp_pullback(z_bar):
+        return NoTangent(), scaled_by_power_of_two(z_bar, i), NoTangent()
+
+    return math.ldexp(x, i), ldexp_pullback
+
+
+def scaled_by_power_of_two(x: float, exponent: int) -> float:
+    """x * 2^exponent, infinite where `math.ldexp` raises."""
+    try:
+        return math.ldexp(x, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+examples(math.ldexp, (0.7, 3), (-1.5, -2))
+
+
+@rrule.register(math.frexp)
+def frexp_rrule(x):
+    """x = mantissa * 2^exponent, and the exponent is constant between powers of two."""
+    y = math.frexp(x)
+
+    def frexp_pullback(y_bar):
+        return NoTangent(), scaled_by_power_of_two(first(y_bar), -y[1])
+
+    return y, frexp_pullback
+
+
+@rrule.register(math.modf)
+def modf_rrule(x):
+    """x = fraction + whole part, and the whole part is constant between whole numbers."""
+
+    def modf_pullback(y_bar):
+        return NoTangent(), first(y_bar)
+
+    return math.modf(x), modf_pullback
+
+
+def first(y_bar: Any) -> float:
+    """The first of a pair of cotangents, as a number."""
+    return 0.0 if y_bar[0] is None else y_bar[0]
+
+
+examples(math.frexp, (0.7,), (-5.3,))
+examples(math.modf, (0.7,), (-5.3,))
+
+
+@rrule.register(math.nextafter)
+def nextafter_rrule(x, y):
+    """The neighbour of x moves with x."""
+
+    def nextafter_pullback(z_bar):
+        return NoTangent(), z_bar, NoTangent()
+
+    return math.nextafter(x, y), nextafter_pullback
+
+
+examples(math.nextafter, (0.7, 1.0))
+
+
+if hasattr(math, "fma"):  # Python 3.13
+
+    @rrule.register(math.fma)
+    def fma_rrule(x, y, z):
+        """w = x y + z, rounded once."""
+
+        def fma_pullback(w_bar):
+            return NoTangent(), w_bar * y, w_bar * x, w_bar
+
+        return math.fma(x, y, z), fma_pullback
+
+    examples(math.fma, (1.5, 2.0, -3.0))
+
+non_differentiable(
+    math.floor, math.ceil, math.trunc, math.isnan, math.isinf, math.isfinite, math.isclose, math.ulp,
+    math.factorial, math.gcd, math.lcm, math.comb, math.perm, math.isqrt,
+)  # fmt: skip
