@@ -95,10 +95,9 @@ def own_gradient(f: Any, bar: Any) -> Any:
         case types.FunctionType():
             if f.__closure__ is None:
                 return None
-            cells = dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
-            return Tangent(
-                type(f), {name: project(cells[name].cell_contents, d) for name, d in dict(bar or {}).items() if name in cells}
-            )
+            names = set(f.__code__.co_freevars)
+            fields = {name: d for name, d in dict(bar or {}).items() if name in names}
+            return project(f, Tangent(type(f), fields))
         case types.MethodType():
             own = bar.get("__self__") if bar is not None else None
             return Tangent(type(f), {"__self__": project(f.__self__, own)})

@@ -17,6 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple, final
 
 from microgradpy.ad import primal as primal_pass
@@ -29,7 +31,7 @@ from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, unload
-from microgradpy.errors import CompilerBug
+from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing
@@ -41,7 +43,7 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, pullback_of, pullback_of_packed, value_kind
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 CACHE_SIZE = 1024
 _lock = threading.RLock()
@@ -478,6 +480,7 @@ def differentiate(
 
     def back(y_bar: Any) -> Bars:
         assert unit.adjoint is not None
+        _refuse_exotic(bound.values, unit)
         bars = unit.adjoint(saved, or_zero(y_bar, y))
         if sum(flags) == 1:
             bars = (bars,)
@@ -486,6 +489,19 @@ def differentiate(
         return _bars_of(function, bound, len(args), inputs)
 
     return y, back
+
+
+_EXOTIC = (Decimal, Fraction)
+
+
+def _refuse_exotic(values: list[Any], unit: Unit) -> None:
+    """Numbers that have no cotangent of their own kind are refused if the result may depend on them."""
+    differentiated = [value for value, flag in zip(values, unit.active, strict=True) if flag]
+    for value, missing in zip(differentiated, unit.absent, strict=True):
+        if not missing and type(value) in _EXOTIC:
+            raise DifferentiationError(
+                f"a {type(value).__name__} cannot be differentiated", None, "Convert it to float before the call."
+            )
 
 
 def _active_inputs(bound: _Binding, count: int, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
@@ -512,7 +528,11 @@ def _bars_of(function: types.FunctionType, bound: _Binding, count: int, inputs: 
         if not is_structural_zero(bar)
     }
     captured |= _default_bars(function, bound, inputs)
+    # A function that refers to itself holds itself: what flows to that cell is a cotangent of the same function.
+    itself = [captured.pop(name) for name in _self_cells(function) if name in captured]
     own = Tangent(type(function), captured) if captured else None
+    for bar in itself:
+        own = accumulate(own, bar)
     arguments = inputs[bound.captured : bound.captured + bound.positions]
     if bound.variadic is not None:
         rest = inputs[bound.variadic]
@@ -522,6 +542,11 @@ def _bars_of(function: types.FunctionType, bound: _Binding, count: int, inputs: 
     if bound.keywords is not None and not is_structural_zero(inputs[bound.keywords]):
         keywords |= dict(inputs[bound.keywords])
     return Bars(own, tuple(arguments), keywords)
+
+
+def _self_cells(function: types.FunctionType) -> list[str]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return [name for name, cell in cells if _cell(cell) is function]
 
 
 def _default_bars(function: types.FunctionType, bound: _Binding, inputs: list[Any]) -> dict[str, Any]:

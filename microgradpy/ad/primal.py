@@ -661,9 +661,13 @@ class _Walker:
         function = callee.value
         if self.services.inlines:
             types = tuple(_type_of(self.builder.kind(argument)) for argument in arguments)
-            # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
-            sequences = any(isinstance(self.builder.kind(argument), Sequence | TupleOf) for argument in arguments)
-            rule = None if sequences and _is_operator(function) else rrule.find(function, types)
+            # A rule for sequences gets cotangents that may be None; the dispatcher deals with those. So it does where
+            # the choice among the rules depends on a type that is not known, but for + and *, whose rule for numbers
+            # refuses sequences.
+            kinds = tuple(map(self.builder.kind, arguments))
+            sequences = any(isinstance(kind, Sequence | TupleOf) for kind in kinds) and _is_operator(function)
+            open_choice = UNKNOWN in kinds and rrule.is_typed(function) and function not in (operator.add, operator.mul)
+            rule = None if sequences or open_choice else rrule.find(function, types)
             if rule is not None and self.inline(op, rule, callee.path or function.__name__, arguments, dict(keywords)):
                 return
         self.dispatch(op, callee, arguments, keywords)

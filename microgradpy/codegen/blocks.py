@@ -160,7 +160,9 @@ class Blocks:
         return ast.Expr(ast.Call(ast.Attribute(self._read(target), "append", ast.Load()), [item], []))
 
     def _record(self, fields: Sequence[Value]) -> ast.expr:
-        values = [ast.Constant(None) if isinstance(value, Undefined) else self._read(value) for value in fields]
+        for part in fields:
+            self.check.read(part)
+        values = [self.expressions.stored(part) for part in fields]
         match values:
             case []:
                 return ast.Constant(None)

@@ -83,9 +83,7 @@ def emit(
     return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names)
 
 
-def _settle_names(
-    function: Function, signature: _Signature, taken: frozenset[str]
-) -> tuple[Nesting, Liveness, dict[Var, str]]:
+def _settle_names(function: Function, signature: _Signature, taken: frozenset[str]) -> tuple[Nesting, Liveness, dict[Var, str]]:
     """Nesting, liveness and names. A value whose copy naming could not avoid (`a, b = b, a + b`) is written inside the
     copy in the next round."""
     into_copies: frozenset[Var] = frozenset()

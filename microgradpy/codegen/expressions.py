@@ -186,7 +186,11 @@ class Expressions:
         raise CompilerBug(f"the operation {op.callee} is not an expression")
 
     def _values(self, op: Op) -> list[ast.expr]:
-        return [self.value(argument) for argument in op.arguments]
+        return [self.stored(argument) for argument in op.arguments]
+
+    def stored(self, value: Value) -> ast.expr:
+        """A value that is put into a tuple or a record: None where it is not assigned, since nobody will look at it."""
+        return ast.Constant(None) if isinstance(value, Undefined) else self.value(value)
 
     def _apply(self, op: Op) -> ast.expr:
         callee, args, kwargs = op.arguments

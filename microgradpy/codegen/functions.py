@@ -6,6 +6,8 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from microgradpy.ir.nodes import SELF
+
 
 def make_function(
     code: types.CodeType,
@@ -17,6 +19,9 @@ def make_function(
     """The function that a nested `def` or a lambda makes, with a cell for each of the captured values."""
     cells = tuple(map(types.CellType, captured))
     function = types.FunctionType(code, module_globals, code.co_name, tuple(defaults) or None, cells)
+    for cell in cells:
+        if cell.cell_contents is SELF:
+            cell.cell_contents = function
     if keyword_defaults:
         function.__kwdefaults__ = dict(keyword_defaults)
     return function

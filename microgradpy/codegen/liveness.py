@@ -247,9 +247,7 @@ def _copies(region: Region, nesting: Nesting, live: Set[Var] | None, targets: _T
             yield from _received(targets.loop_results, values, region, live)
 
 
-def _received(
-    variables: Sequence[Var], values: Sequence[Value], region: Region, live: Set[Var] | None
-) -> Iterator[Copy]:
+def _received(variables: Sequence[Var], values: Sequence[Value], region: Region, live: Set[Var] | None) -> Iterator[Copy]:
     for variable, value in zip(variables, values, strict=True):
         if live is None or variable in live:
             yield Copy(variable, value, region)

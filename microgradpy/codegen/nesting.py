@@ -273,9 +273,7 @@ class _Fold:
         if root - place > _REACH:
             return False
         own = self._effect(place)
-        return not any(
-            conflict(own, self._effect(between)) for between in range(place + 1, root) if between not in self.moved
-        )
+        return not any(conflict(own, self._effect(between)) for between in range(place + 1, root) if between not in self.moved)
 
     def _effect(self, index: int) -> Effect:
         if index not in self.effects:
@@ -327,9 +325,7 @@ def _value_width(value: Value) -> int:
 def _choice_width(statement: If, planner: _Planner) -> int:
     if not (statement.results and statement.results[0] in planner.choices):
         return 0
-    return 10 + sum(
-        _nested_width(value, planner) for arm in regions(statement) for value in terminator_values(arm.terminator)
-    )
+    return 10 + sum(_nested_width(value, planner) for arm in regions(statement) for value in terminator_values(arm.terminator))
 
 
 def _nested_width(value: Value, planner: _Planner) -> int:
@@ -338,6 +334,4 @@ def _nested_width(value: Value, planner: _Planner) -> int:
     statement = planner.nested[value]
     if isinstance(statement, If):
         return _choice_width(statement, planner)
-    return _width(statement) + sum(
-        _nested_width(operand, planner) - _value_width(operand) for operand in operands(statement)
-    )
+    return _width(statement) + sum(_nested_width(operand, planner) - _value_width(operand) for operand in operands(statement))

@@ -19,9 +19,7 @@ from microgradpy.codegen.nesting import Nesting
 from microgradpy.ir.nodes import For, Function, Op, Region, Return, Undefined, Value, Var, While, regions, walk
 
 
-def filled_variables(
-    function: Function, nesting: Nesting, made: Sequence[Copy], names: Mapping[Var, str]
-) -> frozenset[Var]:
+def filled_variables(function: Function, nesting: Nesting, made: Sequence[Copy], names: Mapping[Var, str]) -> frozenset[Var]:
     """The targets of copies that have to be set to None where the value is undefined."""
     if not any(isinstance(copy.value, Undefined) for copy in made):
         return frozenset()

@@ -14,9 +14,7 @@ from typing import final
 
 from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
 
-_WRITES = (
-    "Build a new value instead (for arrays `np.where`, `np.concatenate` or `np.stack`; for lists a comprehension)."
-)
+_WRITES = "Build a new value instead (for arrays `np.where`, `np.concatenate` or `np.stack`; for lists a comprehension)."
 _KEEP_OUT = "Do it outside the differentiated function, or in a function with a rule of its own (`rrule.register`)."
 
 

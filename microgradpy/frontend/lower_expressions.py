@@ -135,9 +135,7 @@ def _lower_links(low: Lowering, node: ast.Compare, left: Value, index: int, name
 @lowers(EXPRESSIONS, ast.IfExp)
 def lower_conditional(low: Lowering, node: ast.IfExp, name: str) -> Value:
     condition = low.expression(node.test)
-    return low.select(
-        condition, lambda: low.expression(node.body, name), lambda: low.expression(node.orelse, name), node, name
-    )
+    return low.select(condition, lambda: low.expression(node.body, name), lambda: low.expression(node.orelse, name), node, name)
 
 
 @lowers(EXPRESSIONS, ast.Tuple)

@@ -125,9 +125,7 @@ def _lower_reversed(low: Lowering, node: ast.expr, target: ast.expr | None) -> t
     return Reversed(items), provided
 
 
-def _lower_dict_items(
-    low: Lowering, node: ast.Call, owner: ast.expr, target: ast.expr | None
-) -> tuple[Items, Provided]:
+def _lower_dict_items(low: Lowering, node: ast.Call, owner: ast.expr, target: ast.expr | None) -> tuple[Items, Provided]:
     value = low.expression(owner)
     if isinstance(value, Const) and isinstance(value.value, types.ModuleType):
         return _lower_each(low, low.expression(node), target)  # a module's function that is called `items`

@@ -101,7 +101,15 @@ class Undefined(enum.Enum):
 
 
 UNDEFINED = Undefined.UNDEFINED
-type_of_undefined = Undefined
+
+
+class SelfReference(enum.Enum):
+    """As a constant among the captured values of a `CLOSURE`: the function that is being made."""
+
+    SELF = "self"
+
+
+SELF = SelfReference.SELF
 Value = Var | Const | Undefined
 
 

@@ -260,6 +260,8 @@ def _by_callable_object(
 
 def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
     """A callee that is neither known nor readable: called if it gets nothing that may be differentiated."""
+    if not callable(f):
+        f(*args, **kwargs)  # Python's own error
     if f in NESTED_DIFFERENTIATION:
         raise _nested(f)
     owner = getattr(f, "__self__", None)

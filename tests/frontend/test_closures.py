@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from microgradpy.errors import UnsupportedSyntaxError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
+from microgradpy.frontend.source import find_source_of_code
 from microgradpy.ir.nodes import Op, walk
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
@@ -53,10 +55,32 @@ def in_the_condition_of_a_while(x):
     return x
 
 
-def calls_itself(x):
+def passes_itself_on(x):
+    def go(n):
+        return sum(map(go, [n - 1])) * x if n else 1.0
+
+    return go(2)
+
+
+def calls_itself_and_is_returned(x):
     def go(n):
         return go(n - 1) * x if n else 1.0
 
+    return go
+
+
+def calls_itself_in_a_lambda(x):
+    def go(n):
+        return (lambda: go(n - 1))() if n else 1.0
+
+    return go(x)
+
+
+def calls_itself_while_its_variable_changes(x):
+    def go(n):
+        return go(n - 1) * x if n else 1.0
+
+    x = 2.0
     return go(2)
 
 
@@ -77,7 +101,10 @@ REFUSED: list[tuple[Callable[..., Any], str, str]] = [
     (made_in_a_comprehension, "`i`", "lambda: i"),
     (handed_to_a_function_that_may_keep_it, "`x`", "lambda v: v * x"),
     (in_the_condition_of_a_while, "`x`", "lambda: x"),
-    (calls_itself, "`go`", "def go(n):"),
+    (passes_itself_on, "`go`", "def go(n):"),
+    (calls_itself_and_is_returned, "`go`", "def go(n):"),
+    (calls_itself_in_a_lambda, "`go`", "def go(n):"),
+    (calls_itself_while_its_variable_changes, "`x`", "def go(n):"),
     (calls_a_later_one, "`odd`", "def even(n):"),
 ]
 
@@ -127,7 +154,19 @@ def nested_twice(x):
     return outer(2.0)(3.0)
 
 
-@pytest.mark.parametrize("function", [early_binding, one_per_iteration, nested_twice])
+def calls_itself(x):
+    def power(n, /, scale=2.0, *, unit=1.0):
+        if n == 0:
+            return unit
+        return power(n - 1, scale, unit=1.0) * x + sum([power(0) for _ in range(n)])
+
+    def fold(items):
+        return fold(items[1:]) + items[0] if items else power(1)
+
+    return power(3) + power(*(2,), **{"unit": 3.0}) + fold([x, 1.0])
+
+
+@pytest.mark.parametrize("function", [early_binding, one_per_iteration, nested_twice, calls_itself])
 def test_what_cannot_see_a_later_value_is_lowered(function: Callable[..., Any]) -> None:
     arguments = ([1.0, 2.0, 3.0],) if function is one_per_iteration else (3.0,)
     assert interpreted(function)(*arguments) == function(*arguments)
@@ -136,6 +175,23 @@ def test_what_cannot_see_a_later_value_is_lowered(function: Callable[..., Any]) 
 def test_a_rule_with_its_pullback_is_lowered() -> None:
     y, pullback = interpreted(returned_to_the_caller)(3.0)
     assert (y, pullback(10.0)) == (6.0, 63.0)
+
+
+def test_a_function_that_calls_itself_gets_itself_as_argument() -> None:
+    def f(x):
+        def go(n):
+            return go(n - 1) * x if n else 1.0
+
+        return go(2)
+
+    closure, call = lower_function(f).function.body.statements
+    assert isinstance(closure, Op) and isinstance(call, Op)
+    assert call.callee == call.arguments[0] == closure.result
+    assert [parameter.name for parameter in closure.payload.function.parameters] == ["go", "n"]
+    # The code object is made for this, and its text is found as that of any function is.
+    code = closure.payload.code
+    found = find_source_of_code(code, globals())
+    assert code.co_freevars == ("x",) and ast.unparse(found.tree.body[0]).startswith("return go(go, n - 1)")
 
 
 def test_a_closure_has_its_captured_values_and_defaults_as_arguments() -> None:

@@ -20,12 +20,7 @@ from tests.frontend.programs import CASES
 from tests.programs import PROGRAMS
 from tests.random_programs import random_program
 
-PLAIN = [
-    program
-    for program in PROGRAMS
-    if isinstance(program.function, types.FunctionType | types.MethodType)
-    and "recursive inner function" not in program.features  # refused, see test_closures.py
-]
+PLAIN = [program for program in PROGRAMS if isinstance(program.function, types.FunctionType | types.MethodType)]
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, str]:
@@ -47,9 +42,7 @@ def lowered(function: Callable[..., Any]) -> Function:
 
 
 @pytest.mark.parametrize(("function", "arguments"), CASES, ids=lambda value: getattr(value, "__name__", ""))
-def test_small_programs_keep_their_meaning(
-    function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]
-) -> None:
+def test_small_programs_keep_their_meaning(function: Callable[..., Any], arguments: tuple[tuple[Any, ...], ...]) -> None:
     lowered(function)
     for values in arguments:
         assert outcome(interpreted(function), values) == outcome(function, values)

@@ -211,7 +211,5 @@ def test_without_columns_lambdas_are_told_apart_by_their_code(tmp_path: Path) ->
     )
     root = Path(__file__).parents[2]
     command = [sys.executable, "-X", "no_debug_ranges", str(path)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)}, check=True
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)}, check=True)
     assert done.stdout == "['lambda x: x + y', 'lambda x: x * y', 'lambda: k']\n"
