@@ -14,12 +14,14 @@ import threading
 import types
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
@@ -62,7 +64,8 @@ class Unit:
     primal: Callable[..., Any] | None = None
     adjoint: Callable[..., Any] | None = None
     texts: tuple[Emitted, Emitted] | None = None
-    guards: tuple[LiveGuard, ...] = ()
+    checks: tuple[Check, ...] = ()
+    kind_guards: tuple[KindGuard, ...] = ()
     callees: list[Unit] = field(default_factory=list)
     files: tuple[str, ...] = ()
     in_progress: bool = True
@@ -70,17 +73,26 @@ class Unit:
     version: int = 0
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class LiveGuard:
-    """A module-level name that was folded, with the module it belongs to."""
+Check = tuple[Mapping[str, Any], str, Any]
+"""A namespace, a name in it, and the object that the name has to mean (`_UNDEFINED`: the name must not exist)."""
 
-    namespace: dict[str, Any]
-    builtins: dict[str, Any]
-    guard: Guard
+# What these modules contain does not change.
+_FIXED_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "functools", "itertools")
 
-    def holds(self) -> bool:
-        return self.guard.holds(self.namespace, self.builtins)
+
+def checks_of(guard: Guard, namespace: dict[str, Any], builtins: dict[str, Any]) -> list[Check]:
+    """What to look at before code in which a name was folded is used again."""
+    if guard.name in namespace:
+        checks: list[Check] = [(namespace, guard.name, namespace[guard.name])]
+    else:
+        checks = [(namespace, guard.name, _UNDEFINED), (builtins, guard.name, builtins[guard.name])]
+    found = checks[-1][2]
+    for attribute in guard.path:
+        inside = vars(found)
+        if found.__name__.partition(".")[0] not in _FIXED_MODULES:
+            checks.append((inside, attribute, inside[attribute]))
+        found = inside[attribute]
+    return checks
 
 
 @final
@@ -113,6 +125,16 @@ class Half:
         return self.unit.adjoint if self.is_adjoint else self.unit.primal
 
 
+def is_valid(unit: Unit) -> bool:
+    """Whether what was assumed about module variables and rules when a unit was compiled still holds."""
+    if unit.version != rrule.version:
+        return False
+    for namespace, name, value in unit.checks:
+        if namespace.get(name, _UNDEFINED) is not value:
+            return False
+    return all(guard.holds() for guard in unit.kind_guards)
+
+
 class CacheInfo(NamedTuple):
     """What `cache_info()` returns: how many units are kept, calls that found one, calls that compiled, the bound."""
 
@@ -129,6 +151,7 @@ class _Cache:
     def __init__(self) -> None:
         self.units: OrderedDict[tuple[Any, ...], Unit] = OrderedDict()
         self.watched: dict[int, weakref.ref[types.CodeType]] = {}
+        self.quick: dict[tuple[Any, ...], Unit] = {}
         self.hits = 0
         self.misses = 0
 
@@ -136,7 +159,7 @@ class _Cache:
         unit = self.units.get(key)
         if unit is None:
             return None
-        if unit.version != rrule.version or not all(guard.holds() for guard in unit.guards):
+        if not is_valid(unit):
             self.drop(key)
             return None
         return unit
@@ -155,6 +178,7 @@ class _Cache:
             self.drop(key)
 
     def drop(self, key: tuple[Any, ...]) -> None:
+        self.quick.clear()
         unit = self.units.pop(key, None)
         if unit is not None:
             for file in unit.files:
@@ -168,7 +192,7 @@ class _Cache:
 
 
 _cache = _Cache()
-_lowered: dict[tuple[int, int], tuple[weakref.ref[types.CodeType], Function, tuple[LiveGuard, ...]]] = {}
+_lowered: dict[tuple[int, int], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 _always_dispatch: list[bool] = [False]
 
 
@@ -195,20 +219,21 @@ def always_dispatch() -> Iterator[None]:
         _always_dispatch.pop()
 
 
-def instrumented(function: types.FunctionType) -> tuple[Function, tuple[LiveGuard, ...]]:
+def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on."""
     key = (id(function.__code__), id(function.__globals__))
     known = _lowered.get(key)
-    if known is not None and known[0]() is function.__code__ and all(guard.holds() for guard in known[2]):
-        return known[1], known[2]
+    if known is not None and known[0]() is function.__code__:
+        if all(namespace.get(name, _UNDEFINED) is value for namespace, name, value in known[2]):
+            return known[1], known[2]
     lowered = lower_function(function)
     builtins = function.__builtins__  # type: ignore[attr-defined]
-    guards = tuple(LiveGuard(function.__globals__, builtins, guard) for guard in lowered.constants)
+    checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
     ir = instrument_function(lowered.function)
     if len(_lowered) > CACHE_SIZE:
         _lowered.clear()
-    _lowered[key] = (weakref.ref(function.__code__), ir, guards)
-    return ir, guards
+    _lowered[key] = (weakref.ref(function.__code__), ir, tuple(checks))
+    return ir, tuple(checks)
 
 
 class Session:
@@ -282,7 +307,7 @@ def _compile(
     active: tuple[bool, ...],
     pending: list[Unit],
 ) -> Unit:
-    ir, guards = instrumented(function)
+    ir, checks = instrumented(function)
     assumed: Kind = FLOAT
     for attempt in range(3):
         unit = Unit(unit_name(function), active, assumed, version=rrule.version)
@@ -303,7 +328,7 @@ def _compile(
         except BaseException:
             _cache.drop(key)
             raise
-        unit.guards = _all_guards(unit, (*guards, *session.kind_guards.values()))
+        _set_guards(unit, checks, tuple(session.kind_guards.values()))
         unit.in_progress = False
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
@@ -313,11 +338,15 @@ def _without_shapes(kind: Kind) -> Kind:
     return primal_pass.shapeless(kind)
 
 
-def _all_guards(unit: Unit, own: tuple[Any, ...]) -> tuple[Any, ...]:
-    guards = dict.fromkeys(own)
+def _set_guards(unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...]) -> None:
+    """A unit is as valid as the units it calls."""
+    distinct = {(id(namespace), name): (namespace, name, value) for namespace, name, value in checks}
+    guards = dict.fromkeys(kind_guards)
     for callee in unit.callees:
-        guards |= dict.fromkeys(callee.guards)
-    return tuple(guards)
+        distinct |= {(id(namespace), name): (namespace, name, value) for namespace, name, value in callee.checks}
+        guards |= dict.fromkeys(callee.kind_guards)
+    unit.checks = tuple(distinct.values())
+    unit.kind_guards = tuple(guards)
 
 
 def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: reverse_pass.Halves) -> tuple[Reverse, Pair]:
@@ -471,16 +500,16 @@ def differentiate(
 ) -> tuple[Any, Back]:
     """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
     bound = _bind(function, args, kwargs)
-    kinds = tuple(map(value_kind, bound.values))
-    active = _active_inputs(bound, len(args), wanted, keywords_wanted)
-    unit = compile_unit(function, kinds, active)
+    unit = _unit_for(function, bound, wanted, keywords_wanted)
     assert unit.primal is not None and unit.adjoint is not None
     y, saved = unit.primal(*bound.values)
     flags = unit.active
+    exotic = not _EXOTIC.isdisjoint(map(type, bound.values))
 
     def back(y_bar: Any) -> Bars:
         assert unit.adjoint is not None
-        _refuse_exotic(bound.values, unit)
+        if exotic:
+            _refuse_exotic(bound.values, unit)
         bars = unit.adjoint(saved, or_zero(y_bar, y))
         if sum(flags) == 1:
             bars = (bars,)
@@ -491,7 +520,39 @@ def differentiate(
     return y, back
 
 
-_EXOTIC = (Decimal, Fraction)
+_CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
+
+
+def _unit_for(function: types.FunctionType, bound: _Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
+    """The unit for a call. Arguments whose type alone decides (numbers, arrays, objects) are looked up by a signature that
+    is cheap to make; others by their kinds."""
+    signature: list[Any] = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, _always_dispatch[-1]]
+    for value in bound.values:
+        cls = type(value)
+        if cls is np.ndarray:
+            signature.append((value.ndim, value.dtype.char))
+        elif cls in _CONTAINERS:
+            break
+        else:
+            signature.append(cls)
+    else:
+        key = (*signature, tuple(bound.names), bound.positions)
+        unit = _cache.quick.get(key)
+        if unit is not None and is_valid(unit):
+            _cache.hits += 1
+            return unit
+        unit = _compiled_for(function, bound, wanted, keywords_wanted)
+        _cache.quick[key] = unit
+        return unit
+    return _compiled_for(function, bound, wanted, keywords_wanted)
+
+
+def _compiled_for(function: types.FunctionType, bound: _Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
+    kinds = tuple(map(value_kind, bound.values))
+    return compile_unit(function, kinds, _active_inputs(bound, wanted, keywords_wanted))
+
+
+_EXOTIC = frozenset((Decimal, Fraction))
 
 
 def _refuse_exotic(values: list[Any], unit: Unit) -> None:
@@ -504,7 +565,7 @@ def _refuse_exotic(values: list[Any], unit: Unit) -> None:
             )
 
 
-def _active_inputs(bound: _Binding, count: int, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
+def _active_inputs(bound: _Binding, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
     active = [wanted is None] * bound.captured + [False] * (len(bound.values) - bound.captured)
     for position in range(bound.positions):
         active[bound.captured + position] = wanted is None or wanted[position]

@@ -48,7 +48,7 @@ class Frame:
 
 def frame_of(body: Region, loop: While | For | None, name: str) -> Frame:
     """Number the exits of a frame in program order."""
-    frame = Frame(loop, fresh(f"tape_{name}" if name else "tape"), fresh("path"))
+    frame = Frame(loop, fresh(f"tape_{name}" if name.strip("_") else "tape"), fresh("path"))
     frame.pinned.append(body)
     _number(body, frame)
     return frame

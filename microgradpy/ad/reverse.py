@@ -516,6 +516,7 @@ class _Walker:
         )
         self.builder.add(loop)
         self.cotangents.update(zip(ordered, results[len(demanded) :], strict=True))
+        self.builder.where = replace(statement.where, text="")
         for index, result in zip(demanded, results[: len(demanded)], strict=True):
             self.add(statement.initial[index], result)
 

@@ -338,7 +338,7 @@ class _Recorder:
         if len(values) == 1:
             saved: Value = values[0]
         else:
-            saved = fresh()
+            saved = fresh("saved")
             out.append(Op(Opcode.TUPLE, values, (saved,), from_user=False, where=terminator.where))
         pair = fresh()
         out.append(Op(Opcode.TUPLE, (terminator.value, saved), (pair,), from_user=False, where=terminator.where))

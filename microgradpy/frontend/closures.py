@@ -80,7 +80,7 @@ def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Position]) -> tuple[Binding, ...]:
     """The bindings that may happen after a closure is made at a place inside some loops: those that come later, and
-    those of the next iterations."""
+    those of the next iterations. The binding of a nested function's own name is its making, not later."""
     return tuple(b for b in bindings if b.position > made or not set(b.loops).isdisjoint(loops))
 
 
@@ -129,7 +129,7 @@ def _find_outdated(
 def _comes_before(binding: Binding, call: Op, entered: Sequence[Position], closure: PendingClosure) -> bool:
     if not set(binding.loops).isdisjoint(entered):
         return True
-    made = (closure.error.where.line, closure.error.where.column)
+    made = (closure.error.where.end_line, closure.error.where.end_column)
     return made < binding.position <= (call.where.line, call.where.column)
 
 

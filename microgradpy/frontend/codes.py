@@ -1,18 +1,13 @@
 """Code objects against syntax trees: which function's code is this, and do two code objects do the same?"""
 
 from __future__ import annotations
-import __future__
 
 import ast
-import functools
 import inspect
 import types
-from collections.abc import Iterable
 
 from microgradpy.frontend.scope import FunctionNode, Position, end_of, start_of
 
-# The flags of code objects that `from __future__ import ...` sets.
-FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 _REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewriting adds
 
 
@@ -58,20 +53,14 @@ def span(code: types.CodeType) -> tuple[Position, Position]:
 
 
 def _compiled_alone(tree: ast.Lambda, captured: tuple[str, ...]) -> types.CodeType:
-    return compile_nested(ast.Return(tree), captured, "<alone>", 0)
-
-
-def compile_nested(maker: ast.stmt, captured: Iterable[str], file: str, flags: int) -> types.CodeType:
-    """The code object of the function that a statement makes, inside a function that has the variables it captures."""
     arguments = ast.arguments([], [ast.arg(name) for name in captured], None, [], [], None, [])
-    around = ast.FunctionDef("around", arguments, [maker], [], None, None)
+    around = ast.FunctionDef("around", arguments, [ast.Return(tree)], [], None, None)
     around.type_params = []  # type: ignore[attr-defined,unused-ignore]  # required from 3.12 on
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    compiled = compile(module, file, "exec", flags & FUTURES, dont_inherit=True)
-    (outer,) = (constant for constant in compiled.co_consts if isinstance(constant, types.CodeType))
-    # Functions in the defaults come before the one that has them.
-    *_, made = (constant for constant in outer.co_consts if isinstance(constant, types.CodeType))
-    return made
+    module = compile(ast.fix_missing_locations(ast.Module([around], [])), "<alone>", "exec", dont_inherit=True)
+    (outer,) = (constant for constant in module.co_consts if isinstance(constant, types.CodeType))
+    # Lambdas in the defaults come before the one that has them.
+    *_, code = (constant for constant in outer.co_consts if isinstance(constant, types.CodeType))
+    return code
 
 
 def is_same_code(a: types.CodeType, b: types.CodeType) -> bool:

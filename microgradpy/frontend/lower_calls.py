@@ -12,7 +12,6 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
 from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
-from microgradpy.frontend.recursion import passing_itself
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
 
@@ -24,8 +23,6 @@ _LOOK_AROUND_BY_DEFAULT = (vars, dir)
 @lowers(EXPRESSIONS, ast.Call)
 def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     callee = low.expression(node.func)
-    if isinstance(node.func, ast.Name) and node.func.id in low.recursive:
-        node = passing_itself(node)
     if _is(callee, super) and not node.args:
         low.refuse(fence.BARE_SUPER, node)
     if any(_is(callee, function) for function in _ALWAYS_LOOK_AROUND) or (

@@ -103,7 +103,6 @@ class Unit:
     resolver: Resolver
     locals: frozenset[str]
     bindings: tuple[Binding, ...]
-    body: tuple[ast.stmt, ...]
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
 
 
@@ -121,7 +120,6 @@ class Lowering:
     inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
     in_condition: int = 0  # inside the condition of a `while`
     closures: list[PendingClosure] = field(default_factory=list)
-    recursive: set[str] = field(default_factory=set)  # nested functions that take themselves as first argument
     hidden: int = 0
 
     # Places and operations

@@ -10,7 +10,6 @@ from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_co
 from microgradpy.frontend.codes import is_suspended
 from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
 from microgradpy.frontend.prune import prune
-from microgradpy.frontend.recursion import is_only_called, with_itself
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
     Binding,
@@ -18,10 +17,10 @@ from microgradpy.frontend.scope import (
     bindings,
     body_of,
     declared_elsewhere,
+    end_of,
     parameter_names,
     start_of,
 )
-from microgradpy.frontend.source import FoundSource, remember_source
 from microgradpy.ir.nodes import (
     SELF,
     Const,
@@ -55,7 +54,6 @@ def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple
         resolver=resolver,
         locals=frozenset(local),
         bindings=tuple(bound),
-        body=tuple(body),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
     )
     low = Lowering(unit, env, tree)
@@ -112,14 +110,10 @@ def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
         low.refuse(fence.UNKNOWN_SYNTAX, node)
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
-    if isinstance(node, ast.FunctionDef) and node.name in code.co_freevars and is_only_called(low.unit.body, node):
-        node, code = with_itself(node, code)
-        remember_source(code, FoundSource(node, low.unit.file, code.co_name, low.unit.lines, ""))
-        low.recursive.add(node.name)
     captured = [_captured(low, name, node) for name in code.co_freevars]
     outdating = _rebindings(low, code, node)
     refused = [fence.rebound_capture(binding.name, node.lineno, binding.position[0]) for binding in outdating[:1]]
-    if refused and (low.in_condition or name in low.recursive):
+    if refused and low.in_condition:
         low.refuse(refused[0], node)
     function = lower_code(node, code, low.unit.file, low.unit.lines, low.unit.resolver)
     payload = ClosureBody(function, code, len(defaults), tuple(name for name, _ in named))
@@ -131,9 +125,10 @@ def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
 
 
 def _captured(low: Lowering, name: str, node: ast.AST) -> Value:
-    value = low.env.get(name)
-    if isinstance(node, ast.FunctionDef) and name == node.name and not node.decorator_list and value is None:
+    if isinstance(node, ast.FunctionDef) and name == node.name and not node.decorator_list:
+        # Whatever the name means so far, it means this function before that can be called.
         return Const(SELF, "SELF", SELF)
+    value = low.env.get(name)
     if value is None or isinstance(value, Undefined):
         later = [b.position[0] for b in _bindings_of(low, name)]
         low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
@@ -148,4 +143,4 @@ def _bindings_of(low: Lowering, name: str) -> list[Binding]:
 
 def _rebindings(low: Lowering, code: types.CodeType, node: ast.AST) -> tuple[Binding, ...]:
     bound = [binding for name in code.co_freevars for binding in _bindings_of(low, name)]
-    return rebindings(bound, start_of(node), low.loops)
+    return rebindings(bound, end_of(node), low.loops)

@@ -6,6 +6,7 @@ compared with the code that runs, because a file may have been edited since it w
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import functools
@@ -13,15 +14,17 @@ import inspect
 import linecache
 import types
 import warnings
-import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
-from microgradpy.frontend.codes import FUTURES, comes_from, first_line, is_named, is_same_code, is_suspended, span
+from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code, is_suspended, span
 from microgradpy.frontend.scope import FunctionNode, start_of
+
+# The flags of code objects that `from __future__ import ...` sets.
+_FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 
 
 @final
@@ -37,16 +40,6 @@ class FoundSource:
     class_name: str
 
 
-# Functions that the front end itself makes from the user's. By identity: equal code objects die at different times.
-_known: dict[int, FoundSource] = {}
-
-
-def remember_source(code: types.CodeType, source: FoundSource) -> None:
-    """Let a code object that is in no file be found."""
-    _known[id(code)] = source
-    weakref.finalize(code, _known.pop, id(code)).atexit = False
-
-
 def find_source(function: types.FunctionType) -> FoundSource:
     """The text of a Python function. Raises `SourceNotFoundError` if there is none, or if it is not the code that runs,
     and `UnsupportedSyntaxError` for generators and coroutines."""
@@ -59,13 +52,11 @@ def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> F
     if is_suspended(code):
         refusal = fence.suspended(code)
         raise refusal.error(fence.sentence(refusal), place, refusal.remedy)
-    if id(code) in _known:
-        return _known[id(code)]
     lines = _lines_of(code, namespace)
     if not lines:
         remedy = "Define it in a file, or register a rule for it (`rrule.register`)."
         raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, remedy)
-    parsed = _parse(code.co_filename, "".join(lines), code.co_flags & FUTURES)
+    parsed = _parse(code.co_filename, "".join(lines), code.co_flags & _FUTURES)
     found = _find(parsed, code) if parsed is not None else None
     if parsed is None or found is None:
         remedy = "If the file was edited after it was imported, import it again."

@@ -19,7 +19,7 @@ import numpy as np
 
 from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.tangents.arithmetic import conj, own, unbroadcast
+from microgradpy.tangents.arithmetic import conj, own, real_like, unbroadcast
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 KindOf = Callable[[Value], Kind]
@@ -50,6 +50,14 @@ def _fold_unbroadcast(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | 
     if isinstance(given, Array) and isinstance(wanted, Array) and given.shape and given.shape == wanted.shape:
         return cotangent if is_real(given) or wanted.dtype == "complex" else None
     return None
+
+
+def _fold_real_like(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
+    return arguments[0] if is_real(kind_of(arguments[0])) or _is_complex(kind_of(arguments[1])) else None
+
+
+def _is_complex(kind: Kind) -> bool:
+    return isinstance(kind, Scalar | Array) and "complex" in (getattr(kind, "name", ""), getattr(kind, "dtype", ""))
 
 
 def _fold_rank(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
@@ -113,6 +121,7 @@ _FOLDERS: dict[Any, Callable[[tuple[Value, ...], KindOf], Value | None]] = {
     conj: _fold_conj,
     np.conj: _fold_conj,
     own: _fold_own,
+    real_like: _fold_real_like,
     unbroadcast: _fold_unbroadcast,
     np.ndim: _fold_rank,
     operator.is_: _fold_identity(negated=False),

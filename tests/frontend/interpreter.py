@@ -13,6 +13,7 @@ from typing import Any
 
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.nodes import (
+    SELF,
     Break,
     Const,
     Continue,
@@ -115,7 +116,7 @@ def make_function(
     machine = Machine(namespace)
 
     def run(**values: Any) -> Any:
-        env = dict(zip(function.captured, captured, strict=True))
+        env = {var: made if value is SELF else value for var, value in zip(function.captured, captured, strict=True)}
         env.update((parameter.var, values[parameter.name]) for parameter in function.parameters)
         terminator, result = machine.region(function.body, env)
         assert isinstance(terminator, Return)
