@@ -309,8 +309,9 @@ def _compile(
 ) -> Unit:
     ir, checks = instrumented(function)
     assumed: Kind = FLOAT
-    for attempt in range(3):
-        unit = Unit(unit_name(function), active, assumed, version=rrule.version)
+    absent = (False,) * sum(active)
+    for attempt in range(6):
+        unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version)
         before = set(_cache.units)
         _cache.keep(key, unit, function.__code__)
         try:
@@ -318,13 +319,17 @@ def _compile(
             primal = primal_pass.transform(ir, kinds, active, session)
             proven = _without_shapes(primal.result_kind)
             if unit.was_assumed and proven != assumed:
-                # What was compiled on a wrong assumption about the recursion goes.
-                for other in [other for other in _cache.units if other not in before]:
-                    _cache.drop(other)
+                _drop_all_but(before)
                 assumed = proven if attempt == 0 else UNKNOWN
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
-            _generate(function, ir, primal, unit, session)
+            reverse, pair = derive(ir, primal, unit.active, session)
+            if unit.was_assumed and reverse.absent != absent:
+                _drop_all_but(before)
+                absent = reverse.absent
+                continue
+            unit.absent = reverse.absent
+            _generate(function, pair, unit)
         except BaseException:
             _cache.drop(key)
             raise
@@ -332,6 +337,12 @@ def _compile(
         unit.in_progress = False
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _drop_all_but(kept: set[tuple[Any, ...]]) -> None:
+    """Forget what was compiled on a wrong assumption about a recursive call."""
+    for key in [key for key in _cache.units if key not in kept]:
+        _cache.drop(key)
 
 
 def _without_shapes(kind: Kind) -> Kind:
@@ -366,9 +377,7 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: rev
 _VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
 
 
-def _generate(function: types.FunctionType, ir: Function, primal: Primal, unit: Unit, session: Session) -> None:
-    reverse, pair = derive(ir, primal, unit.active, session)
-    unit.absent = reverse.absent
+def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
     forward = emit(pair.primal, name=f"{unit.name}_primal")
     # What is saved has the same name on both sides.
     adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))

@@ -105,10 +105,15 @@ class _Flow:
     def needed(self) -> set[Var]:
         needed: set[Var] = set()
         pending = list(self.roots)
+        # A slot stays as a whole: where only its parameter is read, a Break still carries a value for its result.
+        partners = {parameter: result for parameter, _, result in self.slots}
+        partners |= {result: parameter for parameter, _, result in self.slots}
         while pending:
             variable = pending.pop()
             if variable not in needed:
                 needed.add(variable)
+                if variable in partners:
+                    pending.append(partners[variable])
                 pending += [value for value in self.feeds.get(variable, ()) if isinstance(value, Var)]
         return needed
 
