@@ -35,8 +35,8 @@ from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, unload
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
-from microgradpy.frontend.resolve import Guard
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing
+from microgradpy.frontend.resolve import Guard, builtins_of
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, kinds_of
 from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -80,7 +80,7 @@ Check = tuple[Mapping[str, Any], str, Any]
 _FIXED_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "functools", "itertools")
 
 
-def checks_of(guard: Guard, namespace: dict[str, Any], builtins: dict[str, Any]) -> list[Check]:
+def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
     """What to look at before code in which a name was folded is used again."""
     if guard.name in namespace:
         checks: list[Check] = [(namespace, guard.name, namespace[guard.name])]
@@ -227,7 +227,7 @@ def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, .
         if all(namespace.get(name, _UNDEFINED) is value for namespace, name, value in known[2]):
             return known[1], known[2]
     lowered = lower_function(function)
-    builtins = function.__builtins__  # type: ignore[attr-defined]
+    builtins = builtins_of(function)
     checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
     ir = instrument_function(lowered.function)
     if len(_lowered) > CACHE_SIZE:
@@ -536,10 +536,12 @@ def _unit_for(function: types.FunctionType, bound: _Binding, wanted: Wanted, key
     """The unit for a call. Arguments whose type alone decides (numbers, arrays, objects) are looked up by a signature that
     is cheap to make; others by their kinds."""
     signature: list[Any] = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, _always_dispatch[-1]]
+    lengths: dict[int, int] = {}
     for value in bound.values:
         cls = type(value)
         if cls is np.ndarray:
-            signature.append((value.ndim, value.dtype.char))
+            axes = tuple([1 if n == 1 else -lengths.setdefault(n, len(lengths)) for n in value.shape])
+            signature.append((value.dtype.char, axes))
         elif cls in _CONTAINERS:
             break
         else:
@@ -557,7 +559,7 @@ def _unit_for(function: types.FunctionType, bound: _Binding, wanted: Wanted, key
 
 
 def _compiled_for(function: types.FunctionType, bound: _Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
-    kinds = tuple(map(value_kind, bound.values))
+    kinds = kinds_of(bound.values, value_kind)
     return compile_unit(function, kinds, _active_inputs(bound, wanted, keywords_wanted))
 
 

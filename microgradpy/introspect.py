@@ -14,7 +14,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.compiler import Session, Unit, compile_unit, derive, unit_name
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
-from microgradpy.ir.kinds import UNKNOWN, Kind
+from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
 from microgradpy.runtime.dispatch import value_kind
@@ -110,13 +110,13 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
     function = plain_function(f)
     code = function.__code__
-    captured: list[Kind] = [value_kind(cell.cell_contents) for cell in function.__closure__ or ()]
+    captured = [cell.cell_contents for cell in function.__closure__ or ()]
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     if function is not f:
         owner = f.__self__ if isinstance(f, types.MethodType) else f
         args = (owner, *args) if args else args
-    given = [value_kind(arg) for arg in args[:count]]
-    kinds = (*captured, *given, *([UNKNOWN] * (count - len(given))))
+    given = args[:count]
+    kinds = (*kinds_of((*captured, *given), value_kind), *([UNKNOWN] * (count - len(given))))
     numbers = range(count) if argnums is None else (argnums,) if isinstance(argnums, int) else argnums
     shift = len(captured) + (function is not f and argnums is not None)
     chosen = {number + shift for number in numbers}

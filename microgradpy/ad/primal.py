@@ -48,6 +48,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    canonical,
     carries_nothing,
     join,
 )
@@ -712,7 +713,7 @@ class _Walker:
         self.dispatch(op, callee, arguments, keywords)
 
     def call_unit(self, op: Op, callee: Const, arguments: tuple[Value, ...]) -> bool:
-        kinds = tuple(shapeless(self.builder.kind(argument)) for argument in arguments)
+        kinds = canonical(tuple(map(self.builder.kind, arguments)))
         active = tuple(map(self.builder.is_active, arguments))
         try:
             unit = self.services.unit(callee.value, kinds, active)

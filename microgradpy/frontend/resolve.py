@@ -9,8 +9,9 @@ read when executed, so a rebound `LEARNING_RATE` is seen by the next call withou
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, final
 
 import numpy as np
@@ -29,6 +30,10 @@ _FUNCTION_TYPES: tuple[type, ...] = (
 
 # Modules whose plain data never change (`math.pi`, `np.newaxis`): only there are numbers folded.
 _FIXED_MODULES = ("math", "cmath", "numpy")
+
+
+builtins_of: Callable[[types.FunctionType], Mapping[str, Any]] = attrgetter("__builtins__")
+"""The built-in names a function sees; the type stubs know the attribute under some versions only."""
 
 
 @final
@@ -61,7 +66,7 @@ class Resolver:
 
     @classmethod
     def of(cls, function: types.FunctionType) -> Resolver:
-        return cls(function.__globals__, function.__builtins__)  # type: ignore[attr-defined]
+        return cls(function.__globals__, builtins_of(function))
 
     def name(self, name: str) -> Const | None:
         """The constant a module-level name stands for; None if it is data or does not exist."""

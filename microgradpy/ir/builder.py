@@ -47,9 +47,11 @@ class Builder:
         return var
 
     def know(self, var: Var, kind: Kind) -> None:
-        """Record what is proven of a variable; an array whose shape has no symbol yet gets one of its own."""
-        if isinstance(kind, Array) and not kind.shape:
-            kind = Array(kind.ndim, kind.dtype, (var.id,))
+        """Record what is proven of a variable; axes that have no symbol yet get one of their own."""
+        if isinstance(kind, Array):
+            axes = kind.shape or (None,) * (1 if kind.ndim is None else kind.ndim)
+            symbols = tuple((var.id, number) if axis is None else axis for number, axis in enumerate(axes))
+            kind = Array(kind.ndim, kind.dtype, symbols)
         self.kinds[var] = kind
 
     def add(self, statement: Statement) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -21,7 +22,8 @@ class Scalar:
 @dataclass(frozen=True, slots=True)
 class Array:
     """A NumPy ndarray. `ndim` None: any rank. `dtype` is "float", "int", "bool", "complex" or "" for unknown.
-    `shape` is a symbol: two arrays with the same non-empty symbol have the same shape."""
+    `shape` has one symbol per axis (one for all axes if the rank is not known), or is empty: axes with the same symbol
+    have the same length, and the symbol 1 says that the length is one. None stands for an axis of its own."""
 
     ndim: int | None
     dtype: str = "float"
@@ -107,6 +109,37 @@ _BY_TYPE: dict[type, Kind] = {
     set: Sequence("set"),
     range: Sequence("range"),
 }
+
+
+def kinds_of(values: Iterable[object], kind_of_value: Callable[[object], Kind] = kind_of) -> tuple[Kind, ...]:
+    """The kinds of the arguments of one call: arrays whose axes have equal lengths share symbols."""
+    lengths: dict[int, Any] = {1: 1}
+    kinds = []
+    for value in values:
+        kind = kind_of_value(value)
+        if type(value) is np.ndarray and isinstance(kind, Array):
+            axes = tuple(lengths.setdefault(length, ("d", len(lengths))) for length in value.shape)
+            kind = Array(kind.ndim, kind.dtype, axes)
+        kinds.append(kind)
+    return tuple(kinds)
+
+
+def canonical(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """The same kinds with their axis symbols counted from the first on, so that equal calls have equal kinds."""
+    symbols: dict[Any, Any] = {1: 1}
+
+    def of(kind: Kind) -> Kind:
+        match kind:
+            case Array(ndim=int() as ndim, dtype=dtype, shape=shape):
+                axes = tuple(symbols.setdefault(axis, ("d", len(symbols))) for axis in shape)
+                return Array(ndim, dtype, axes)
+            case Array(dtype=dtype):
+                return Array(None, dtype)
+            case TupleOf(items=items):
+                return TupleOf(tuple(map(of, items)))
+        return kind
+
+    return tuple(map(of, kinds))
 
 
 def is_real_scalar(kind: Kind) -> bool:

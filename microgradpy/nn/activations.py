@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from microgradpy.rules.registry import examples, rrule
+from microgradpy.tangents.arithmetic import conj
+from microgradpy.tangents.helpers import like
 from microgradpy.tangents.types import NoTangent
 
 Numbers: TypeAlias = Any  # a real number, or an array of them
@@ -36,6 +38,7 @@ def relu_rrule(x):
     return y, relu_pullback
 
 
+@like(0)
 def sigmoid(x: Numbers) -> Numbers:
     """1 / (1 + exp(-x)), elementwise, in the two-branch form whose exponential never overflows.
 
@@ -55,6 +58,7 @@ def sigmoid_rrule(x):
     return y, sigmoid_pullback
 
 
+@like(0)
 def tanh_act(x: Numbers) -> Numbers:
     """The hyperbolic tangent, elementwise; the name tells it from `np.tanh`, which it equals."""
     return np.tanh(x)
@@ -62,11 +66,11 @@ def tanh_act(x: Numbers) -> Numbers:
 
 @rrule.register(tanh_act)
 def tanh_act_rrule(x):
-    """y = tanh(x): x_bar = y_bar * (1 - y^2)."""
+    """y = tanh(x): x_bar = y_bar * conj(1 - y^2)."""
     y = np.tanh(x)
 
     def tanh_act_pullback(y_bar):
-        return NoTangent(), y_bar * (1.0 - y * y)
+        return NoTangent(), y_bar * conj(1.0 - y * y)
 
     return y, tanh_act_pullback
 
@@ -76,6 +80,7 @@ def class_sum(x: Numbers, axis: int = -1) -> Numbers:
     return _reduce(np.add, x, axis)
 
 
+@like(0)
 def softmax(x: Numbers, axis: int = -1) -> Numbers:
     """exp(x) / sum(exp(x)) along `axis`: the shape of x, non-negative, each slice sums to one.
 
@@ -95,6 +100,7 @@ def softmax_rrule(x, axis=-1):
     return y, softmax_pullback
 
 
+@like(0)
 def logsoftmax(x: Numbers, axis: int = -1) -> Numbers:
     """log(softmax(x)) along `axis`, without forming the softmax: finite for every finite x."""
     shifted = x - _reduce(np.maximum, x, axis)
@@ -114,6 +120,8 @@ def logsoftmax_rrule(x, axis=-1):
 
 def _reduce(ufunc: np.ufunc, x: Numbers, axis: int) -> Numbers:
     """`ufunc.reduce` along one axis, which is kept with length one."""
+    if np.iscomplexobj(x):
+        raise TypeError("the softmax family is defined for real numbers, and this is complex")
     if np.ndim(x) == 2 and axis in (-1, 1) and x.shape[1] <= _NARROW:
         return ufunc.reduce(np.ascontiguousarray(x.T), axis=0)[:, np.newaxis]
     return ufunc.reduce(x, axis=axis, keepdims=True)

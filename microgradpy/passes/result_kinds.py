@@ -6,7 +6,6 @@ which is always right. A NumPy operation on arrays of rank 0 returns a NumPy sca
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -34,6 +33,7 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.tangents.helpers import COTANGENT_OF, LIKE, RETURNS
 
 Arguments = tuple[Kind, ...]
 Known = Mapping[Any, Any]
@@ -44,7 +44,7 @@ MISSING = object()
 def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...], keywords: Mapping[str, Value]) -> Kind:
     """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants."""
     try:
-        rule = _RULES.get(callee)
+        rule = _RULES.get(callee) or _helper_rule(callee)
     except TypeError:
         return UNKNOWN
     if rule is None:
@@ -94,10 +94,23 @@ def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
         return NUMERIC
     if not arrays:
         return _scalar(result)
-    shapes = {kind.shape for kind in arrays}
-    shape = arrays[0].shape if len(shapes) == 1 else ()
     ranks = [kind.ndim for kind in arrays]
+    shape = _broadcast_axes([kind.shape for kind in arrays]) if None not in ranks else ()
+    if None in ranks and len({kind.shape for kind in arrays}) == 1:
+        shape = arrays[0].shape
+        return Array(None, "" if result == "real" else result, shape) if shape else NUMERIC
     return _ranked(None if None in ranks else max(rank for rank in ranks if rank is not None), result, shape)
+
+
+def _broadcast_axes(shapes: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The axes of a broadcast result, aligned from the last; None where it cannot be said which operand's it is."""
+    length = max(map(len, shapes))
+    axes = []
+    for position in range(-length, 0):
+        symbols = {shape[position] for shape in shapes if len(shape) >= -position}
+        symbols.discard(1)
+        axes.append(symbols.pop() if len(symbols) == 1 else None if symbols else 1)
+    return tuple(axes)
 
 
 def _floating(arguments: Arguments, known: Known) -> Kind:
@@ -157,9 +170,11 @@ def _matmul(arguments: Arguments, known: Known) -> Kind:
         case Array(ndim=1), Array(ndim=1):
             return _scalar(dtype)
         case Array(ndim=2), Array(ndim=2):
-            return Array(2, dtype)
-        case (Array(ndim=1), Array(ndim=2)) | (Array(ndim=2), Array(ndim=1)):
-            return Array(1, dtype)
+            return Array(2, dtype, (*left.shape[:1], *right.shape[1:]) if left.shape and right.shape else ())
+        case Array(ndim=1), Array(ndim=2):
+            return Array(1, dtype, right.shape[1:])
+        case Array(ndim=2), Array(ndim=1):
+            return Array(1, dtype, left.shape[:1])
     return NUMERIC if is_numeric(left) and is_numeric(right) else UNKNOWN
 
 
@@ -193,7 +208,10 @@ def _reduction(mean: bool) -> KindRule:
             return Array(array.ndim, dtype)
         if axis is None:
             return _scalar(dtype)
-        return _ranked(array.ndim - 1, dtype) if type(axis) is int else NUMERIC
+        if type(axis) is not int or not -array.ndim <= axis < array.ndim:
+            return NUMERIC
+        rest = tuple(symbol for number, symbol in enumerate(array.shape) if number != axis % array.ndim)
+        return _ranked(array.ndim - 1, dtype, rest)
 
     return kind
 
@@ -214,6 +232,18 @@ def _like_cotangent_of(index: int) -> KindRule:
         return cotangent_kind(arguments[index]) if is_numeric(arguments[index]) else UNKNOWN
 
     return kind
+
+
+def _helper_rule(callee: Any) -> KindRule | None:
+    """What a helper that rules call is declared to return."""
+    if callee in COTANGENT_OF:
+        return _like_cotangent_of(COTANGENT_OF[callee])
+    if callee in LIKE:
+        index = LIKE[callee]
+        return lambda arguments, known: _floating(arguments[index : index + 1], known)
+    if callee in RETURNS:
+        return _always(INT if RETURNS[callee] is int else FLOAT)
+    return None
 
 
 def _item(arguments: Arguments, known: Known) -> Kind:
@@ -246,7 +276,7 @@ def _attribute(arguments: Arguments, known: Known) -> Kind:
         return UNKNOWN
     match name:
         case "T":
-            return Array(target.ndim, target.dtype)
+            return Array(target.ndim, target.dtype, target.shape[::-1] if target.ndim is not None else ())
         case "shape":
             return Sequence("tuple") if target.ndim is None else TupleOf((INT,) * target.ndim)
         case "ndim" | "size":
@@ -370,18 +400,3 @@ _UFUNC_FLOAT = (
     "log1p sqrt cbrt divide true_divide hypot logaddexp logaddexp2 degrees radians deg2rad rad2deg reciprocal"
 ).split()
 _RULES: dict[Any, KindRule] = _table()
-
-
-def declare_cotangent_helper(helper: object, index: int) -> None:
-    """Say that `helper(...)` returns the cotangent of its argument number `index`."""
-    _RULES[helper] = _like_cotangent_of(index)
-
-
-def declare_result(helper: object, kind: Kind) -> None:
-    """Say that `helper(...)` always returns this kind."""
-    _RULES[helper] = _always(kind)
-
-
-def is_builtin(value: object, name: str) -> bool:
-    """Whether `value` is the builtin function of that name."""
-    return value is getattr(builtins, name)

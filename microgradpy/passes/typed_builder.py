@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, is_real
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import result_kind
+from microgradpy.tangents.arithmetic import unbroadcast
 
 Keywords = tuple[tuple[str, Value], ...]
 
@@ -39,11 +40,34 @@ class TypedBuilder(Builder):
             folded = fold(callee.value, arguments, self.kind)
             if folded is not None:
                 return folded
+            if callee.value is unbroadcast and self.adds_leading_axes(*arguments):
+                return self.sum_of_leading_axes(*arguments, hint=hint)
         proven = self.kind_of_call(callee, arguments, keywords) if kind is None else kind
         (result,) = self.operation(
             callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user
         )
         return result
+
+    def adds_leading_axes(self, cotangent: Value, operand: Value) -> bool:
+        """Whether an operand was repeated along leading axes only: its cotangent is a sum over those."""
+        given, wanted = self.kind(cotangent), self.kind(operand)
+        if not (isinstance(given, Array) and isinstance(wanted, Array) and is_real(given)):
+            return False
+        if given.ndim is None or not wanted.ndim or given.ndim <= wanted.ndim:
+            return False
+        return given.shape[-wanted.ndim :] == wanted.shape
+
+    def sum_of_leading_axes(self, cotangent: Value, operand: Value, *, hint: Var | str) -> Value:
+        """`cotangent.sum(axis=0)`"""
+        given, wanted = self.kind(cotangent), self.kind(operand)
+        assert isinstance(given, Array) and isinstance(wanted, Array) and given.ndim and wanted.ndim
+        count = given.ndim - wanted.ndim
+        axis: Value = Const(0)
+        if count > 1:
+            (axis,) = self.operation(Opcode.TUPLE, tuple(map(Const, range(count))))
+        (method,) = self.operation(Const(getattr, "getattr", getattr), (cotangent, Const("sum")))
+        kind = Array(wanted.ndim, "float", wanted.shape)
+        return self.operation(method, (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
 
     def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
         function: object = None

@@ -12,6 +12,7 @@ import math
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
 
 _LN_2 = math.log(2.0)
@@ -338,6 +339,7 @@ def lgamma_rrule(x):
     return math.lgamma(x), lgamma_pullback
 
 
+@returns(float)
 def digamma(x: float) -> float:
     """The logarithmic derivative of the gamma function, to some 1e-14. Negative x are reflected, small ones raised by
     digamma(x) = digamma(x + 1) - 1/x, and large ones use the asymptotic series in Bernoulli numbers."""

@@ -14,6 +14,7 @@ import numpy as np
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, sign, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import matmul_left_bar, matmul_right_bar
 from microgradpy.tangents.types import NoTangent, accumulate
 
@@ -174,6 +175,7 @@ def mod_rrule(x, y):
     return x % y, mod_pullback
 
 
+@cotangent_of(1)
 def modulus_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """-z_bar * floor(x / y)."""
     with np.errstate(all="ignore"):

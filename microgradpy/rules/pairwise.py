@@ -13,6 +13,7 @@ import numpy as np
 from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 non_differentiable(np.floor_divide)
@@ -180,21 +181,25 @@ def fmin_rrule(x, y):
     return np.fmin(x, y), fmin_pullback
 
 
+@cotangent_of(1)
 def maximum_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under maximum(x, y)."""
     return unbroadcast(share(z_bar, np.greater(x, y), np.equal(x, y)), x)
 
 
+@cotangent_of(1)
 def minimum_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under minimum(x, y)."""
     return unbroadcast(share(z_bar, np.less(x, y), np.equal(x, y)), x)
 
 
+@cotangent_of(1)
 def fmax_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under fmax(x, y)."""
     return unbroadcast(share(z_bar, np.greater(x, y) | np.isnan(y), np.equal(x, y)), x)
 
 
+@cotangent_of(1)
 def fmin_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under fmin(x, y)."""
     return unbroadcast(share(z_bar, np.less(x, y) | np.isnan(y), np.equal(x, y)), x)
@@ -225,6 +230,7 @@ def clip_rrule(a, a_min=None, a_max=None):
     return np.clip(a, a_min, a_max), clip_pullback
 
 
+@cotangent_of(1)
 def clip_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
     """The cotangent of a under clip(a, a_min, a_max)."""
     raised_bar = _raised_bar(z_bar, a, a_min, a_max)

@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.tangents.helpers import cotangent_of
 
+
+@cotangent_of(1)
 def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
     """The cotangent of x under z = x ** p, in z's shape."""
     if type(z_bar) is float and type(x) is float and (type(p) is float or type(p) is int):
@@ -35,6 +38,7 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
         return _number(z_bar * np.conj(slope))
 
 
+@cotangent_of(2)
 def power_exponent_bar(z_bar: Any, x: Any, p: Any, z: Any) -> Any:
     """The cotangent of p under z = x ** p, in z's shape."""
     if type(z_bar) is float and type(x) is float and type(z) is float and x:

@@ -13,6 +13,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
@@ -47,6 +48,7 @@ def mean_rrule(a, axis=None, *, keepdims=False):
     return np.mean(a, axis=axis, keepdims=keepdims), mean_pullback
 
 
+@cotangent_of(1)
 def mean_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its mean; empty if a is."""
     return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
@@ -62,6 +64,7 @@ def prod_rrule(a, axis=None, *, keepdims=False):
     return np.prod(a, axis=axis, keepdims=keepdims), prod_pullback
 
 
+@cotangent_of(1)
 def prod_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its product."""
     return with_reduced_axes(y_bar, a, axis, keepdims) * conj(products_of_others(np.asarray(a), axis))
@@ -129,6 +132,7 @@ def amin_rrule(a, axis=None, *, keepdims=False):
     return y, amin_pullback
 
 
+@cotangent_of(1)
 def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its largest or smallest entry y: split among the entries that equal it."""
     if np.ndim(a) == 0:
@@ -181,6 +185,7 @@ def cumsum_rrule(a, axis=None):
     return np.cumsum(a, axis=axis), cumsum_pullback
 
 
+@cotangent_of(1)
 def cumsum_bar(y_bar: Any, a: Any, axis: Any) -> Any:
     """The cotangent of a under its running sum along `axis` (None: of all entries in order)."""
     along = 0 if axis is None else axis
@@ -197,6 +202,7 @@ def cumprod_rrule(a, axis=None):
     return np.cumprod(a, axis=axis), cumprod_pullback
 
 
+@cotangent_of(1)
 def cumprod_bar(y_bar: Any, a: Any, axis: Any) -> Any:
     """The cotangent of a under its running product along `axis` (None: of all entries in order), exact with zeros."""
     along = 0 if axis is None else axis

@@ -9,6 +9,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.arange(1.0, 7.0)
@@ -37,6 +38,7 @@ def ravel_rrule(a, order="C"):
     return np.ravel(a, order=order), ravel_pullback
 
 
+@cotangent_of(1)
 def reshape_bar(y_bar: Any, a: Any, order: Any) -> Any:
     """The cotangent of an array whose entries were read in C or Fortran order; other orders depend on the strides."""
     if order not in ("C", "F"):

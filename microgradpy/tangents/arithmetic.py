@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, MissingRuleError
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 _BASIC_INDICES = (int, slice, EllipsisType, type(None), np.integer)
 
 
+@cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list or tuple of numbers counts as an array."""
     if isinstance(x, complex | np.complexfloating):
@@ -57,6 +59,7 @@ def _divide_silently(a: Any, b: Any) -> Any:
         return np.divide(a, b)
 
 
+@cotangent_of(0)
 def sign(x: Any) -> Any:
     """-1, 0 or 1 for real numbers and arrays, the direction x / |x| for complex ones; 0 at 0, and NaN for NaN."""
     if type(x) is float:
@@ -64,6 +67,7 @@ def sign(x: Any) -> Any:
     return np.sign(x)
 
 
+@cotangent_of(0)
 def zero_cotangent(x: Any) -> Any:
     """The zero to start a sum of cotangents of `x` with: 0.0 for a real number (0j for a complex one, `np.float32(0)`
     for a float32), zeros for an array (float64 for integers), and None for everything else."""
@@ -87,6 +91,7 @@ def cotangent_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 
+@cotangent_of(1)
 def unbroadcast(d: Any, x: Any) -> Any:
     """The cotangent of the operand `x` of a broadcasting operation whose result has the cotangent `d`: `d` summed over
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.

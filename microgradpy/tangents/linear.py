@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 
 
+@cotangent_of(1)
 def matmul_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under z = x @ y, in x's shape."""
     if np.ndim(x) == 2 and np.ndim(y) == 2:
@@ -26,6 +28,7 @@ def matmul_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
     return unbroadcast(z_bar @ adjoint, x)
 
 
+@cotangent_of(2)
 def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of y under z = x @ y, in y's shape."""
     if np.ndim(x) == 2 and np.ndim(y) == 2:
@@ -40,6 +43,7 @@ def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     return unbroadcast(adjoint @ z_bar, y)
 
 
+@cotangent_of(1)
 def dot_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under z = np.dot(x, y): the last axis of x is summed against the second-to-last of y, and z
     has the other axes of x followed by those of y."""
@@ -51,6 +55,7 @@ def dot_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
     return unbroadcast(np.tensordot(z_bar, summed, (_last(np.ndim(y) - 1, z_bar), range(1, np.ndim(y)))), x)
 
 
+@cotangent_of(2)
 def dot_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of y under z = np.dot(x, y)."""
     if np.ndim(x) == 0 or np.ndim(y) == 0:
@@ -98,6 +103,7 @@ def _last(count: int, x: Any) -> range:
     return range(np.ndim(x) - count, np.ndim(x))
 
 
+@cotangent_of(1)
 def expand_reduced(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a reduction's result, repeated along the axes that were reduced: in x's shape."""
     shape = np.shape(x)

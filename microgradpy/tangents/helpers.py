@@ -1,0 +1,39 @@
+"""What the compiler may rely on of the helpers that rules call, said where each helper is defined.
+
+    @cotangent_of(1)
+    def unbroadcast(d, x): ...        returns a cotangent of its argument number 1, never None for a number or array
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COTANGENT_OF: dict[Callable[..., Any], int] = {}
+LIKE: dict[Callable[..., Any], int] = {}
+RETURNS: dict[Callable[..., Any], type] = {}
+
+
+def cotangent_of(index: int) -> Callable[[F], F]:
+    """The helper returns a cotangent of its argument number `index`, of that argument's shape."""
+    return _note_in(COTANGENT_OF, index)
+
+
+def like(index: int) -> Callable[[F], F]:
+    """The helper returns a floating-point value of the shape of its argument number `index`."""
+    return _note_in(LIKE, index)
+
+
+def returns(cls: type) -> Callable[[F], F]:
+    """The helper returns a Python or NumPy number of this type: `int` or `float`."""
+    return _note_in(RETURNS, cls)
+
+
+def _note_in(table: dict[Callable[..., Any], Any], value: Any) -> Callable[[F], F]:
+    def note(helper: F) -> F:
+        table[helper] = value
+        return helper
+
+    return note
