@@ -9,8 +9,8 @@ from microgradpy.api import pullback as pullback
 from microgradpy.api import stop_gradient as stop_gradient
 from microgradpy.api import value_and_grad as value_and_grad
 from microgradpy.api import value_and_gradient as value_and_gradient
-from microgradpy.compiler import cache_clear as cache_clear
-from microgradpy.compiler import cache_info as cache_info
+from microgradpy.cache import cache_clear as cache_clear
+from microgradpy.cache import cache_info as cache_info
 from microgradpy.errors import CompilerBug as CompilerBug
 from microgradpy.errors import CotangentShapeError as CotangentShapeError
 from microgradpy.errors import DifferentiationError as DifferentiationError

@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.compiler import location_of
+from microgradpy.entry import differentiate as differentiate
 from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Wanted, resolve
@@ -50,10 +51,8 @@ class Pullback:
             dy = 1.0
         with _located():
             bars = self._back(check_seed(self._y, dy))
-        return (
-            own_gradient(self._f, bars.function),
-            *(project(arg, bar) for arg, bar in zip(self._args, bars.arguments, strict=True)),
-        )
+        fresh = bars.fresh or (False,) * len(self._args)
+        return (own_gradient(self._f, bars.function), *map(gradient_of, self._args, bars.arguments, fresh))
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
@@ -127,6 +126,13 @@ def project_partial(f: functools.partial[Any], bar: Any) -> Tangent:
     return Tangent(type(f), projected)
 
 
+def gradient_of(x: Any, bar: Any, is_fresh: bool) -> Any:
+    """The gradient with respect to an argument `x`: its cotangent projected, and copied unless nobody else holds it."""
+    if is_fresh and type(x) is type(bar) is np.ndarray and x.dtype == bar.dtype and x.shape == bar.shape:
+        return bar
+    return project(x, bar)
+
+
 def _run(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted) -> tuple[Any, Pullback]:
     with _located():
         y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
@@ -154,6 +160,9 @@ def value_and_gradient(
 
 
 def _unit_seed(y: Any, has_aux: bool) -> Any:
+    seed = _ONE.get(type(y))
+    if seed is not None and not has_aux:
+        return seed
     value = y
     if has_aux:
         if not isinstance(y, tuple) or len(y) != 2:
@@ -169,7 +178,10 @@ def _unit_seed(y: Any, has_aux: bool) -> Any:
             None,
             "Use pullback(f, x) with a seed, or jacobian(f, x).",
         )
-    return (1.0, None) if has_aux else 1.0
+    return (1.0, None) if has_aux else check_seed(value, 1.0)
+
+
+_ONE: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
 
 
 def value_and_grad(
@@ -178,15 +190,16 @@ def value_and_grad(
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure."""
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    chosen: dict[int, tuple[bool, ...]] = {}
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        wanted = _wanted(numbers, len(args))
+        wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
         with _located():
             y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
-            seed = _unit_seed(y, has_aux)
-            bars = back(seed if has_aux else check_seed(y, seed)).arguments
-        found = tuple(_filled(args[number], bars[number]) for number in numbers)
+            bars = back(_unit_seed(y, has_aux))
+        fresh = bars.fresh or (False,) * len(args)
+        found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
         return y, found[0] if isinstance(argnums, int) else found
 
     return differentiated
@@ -213,9 +226,8 @@ def _wanted(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
     return tuple(index in chosen for index in range(count))
 
 
-def _filled(x: Any, bar: Any) -> Any:
-    gradient_of_x = project(x, bar)
-    return zeros_for(x) if gradient_of_x is None else fill_zeros(x, gradient_of_x)
+def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
+    return fill_zeros(x, gradient_of(x, bar, is_fresh))
 
 
 def fill_zeros(x: Any, found: Any) -> Any:

@@ -11,7 +11,8 @@ from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
-from microgradpy.compiler import Session, Unit, compile_unit, derive, unit_name
+from microgradpy.cache import Unit
+from microgradpy.compiler import Session, compile_unit, derive, unit_name
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
@@ -91,7 +92,7 @@ def reverse_differentiate(ir: IR) -> IR:
 def _transform(ir: IR) -> tuple[Primal, Session]:
     count = len(ir.function.captured) + len(ir.function.parameters)
     unit = Unit(unit_name(ir.source), (True,) * count, UNKNOWN)
-    session = Session(ir.source, unit, [])
+    session = Session(ir.source, unit)
     return primal_pass.transform(ir.function, (UNKNOWN,) * count, unit.active, session), session
 
 

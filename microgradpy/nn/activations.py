@@ -85,7 +85,7 @@ def softmax(x: Numbers, axis: int = -1) -> Numbers:
     """exp(x) / sum(exp(x)) along `axis`: the shape of x, non-negative, each slice sums to one.
 
     Shifted by the largest entry, so that no exponential overflows."""
-    weight = np.exp(x - _reduce(np.maximum, x, axis))
+    weight = np.exp(x - largest(x, axis))
     return weight / class_sum(weight, axis)
 
 
@@ -103,7 +103,7 @@ def softmax_rrule(x, axis=-1):
 @like(0)
 def logsoftmax(x: Numbers, axis: int = -1) -> Numbers:
     """log(softmax(x)) along `axis`, without forming the softmax: finite for every finite x."""
-    shifted = x - _reduce(np.maximum, x, axis)
+    shifted = x - largest(x, axis)
     return shifted - np.log(class_sum(np.exp(shifted), axis))
 
 
@@ -118,11 +118,16 @@ def logsoftmax_rrule(x, axis=-1):
     return y, logsoftmax_pullback
 
 
+def largest(x: Numbers, axis: int) -> Numbers:
+    """The largest entry along one axis, which is kept with length one. TypeError for complex x, which have no order."""
+    if np.asarray(x).dtype.kind == "c":
+        raise TypeError("the softmax family is defined for real numbers, and this is complex")
+    return _reduce(np.maximum, x, axis)
+
+
 def _reduce(ufunc: np.ufunc, x: Numbers, axis: int) -> Numbers:
     """`ufunc.reduce` along one axis, which is kept with length one."""
-    if np.iscomplexobj(x):
-        raise TypeError("the softmax family is defined for real numbers, and this is complex")
-    if np.ndim(x) == 2 and axis in (-1, 1) and x.shape[1] <= _NARROW:
+    if isinstance(x, np.ndarray) and x.ndim == 2 and axis in (-1, 1) and x.shape[1] <= _NARROW:
         return ufunc.reduce(np.ascontiguousarray(x.T), axis=0)[:, np.newaxis]
     return ufunc.reduce(x, axis=axis, keepdims=True)
 

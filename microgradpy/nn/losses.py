@@ -6,8 +6,6 @@ terms of the mean: y_hat_bar = loss_bar / n * (derivative of the sum of the term
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from microgradpy.nn.activations import Numbers, class_sum, logsoftmax
@@ -134,17 +132,18 @@ def mean_of_sums(y: Numbers, log_p: Numbers, axis: int) -> Numbers:
 @returns(int)
 def sample_count(x: Numbers, axis: int) -> int:
     """How many samples there are when `axis` runs over the classes; a number or a vector is one sample."""
-    shape = np.shape(x)
-    return math.prod(shape) // shape[axis] if shape else 1
+    x = np.asarray(x)
+    return x.size // x.shape[axis] if x.ndim else 1
 
 
 def _require_comparable(y_hat: Numbers, y: Numbers) -> None:
-    if np.iscomplexobj(y_hat) or np.iscomplexobj(y):
+    y_hat, y = np.asarray(y_hat), np.asarray(y)
+    if "c" in (y_hat.dtype.kind, y.dtype.kind):
         raise TypeError("cross entropy is defined for real numbers, and this is complex")
     # Broadcasting here is a mistake (integer labels, a lost axis) that would train on nonsense without a word.
-    if np.shape(y_hat) != np.shape(y):
+    if y_hat.shape != y.shape:
         raise ValueError(
-            f"prediction has shape {np.shape(y_hat)} and target {np.shape(y)}; "
+            f"prediction has shape {y_hat.shape} and target {y.shape}; "
             "they must agree (integer labels as one-hot rows: np.eye(classes)[labels])"
         )
 

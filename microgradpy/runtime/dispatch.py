@@ -26,11 +26,13 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 @final
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments."""
+    """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments. `fresh` says
+    of which arguments they are arrays that nobody else holds; of none if it is empty."""
 
     function: Any
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
+    fresh: tuple[bool, ...] = ()
 
 
 Back = Callable[[Any], Bars]

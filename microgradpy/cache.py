@@ -1,0 +1,170 @@
+"""What was compiled, for whom it is valid, and how long it is kept.
+
+A unit depends on what module-level names meant and on which rules there were when it was compiled; both are looked at
+before it is used again. The cache is bounded, and keyed by identities that are watched, so that it keeps no object of the
+user's alive.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
+
+from microgradpy.codegen.emit import Emitted
+from microgradpy.codegen.loading import unload
+from microgradpy.frontend.resolve import Guard
+from microgradpy.ir.kinds import Kind
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.dispatch import value_kind
+
+CACHE_SIZE = 1024
+lock = threading.RLock()
+
+
+@final
+@dataclass(eq=False)
+class Unit:
+    """A compiled function. While it is being compiled its result is assumed, so that it can call itself."""
+
+    name: str
+    active: tuple[bool, ...]
+    result_kind: Kind
+    result_active: bool = True
+    absent: tuple[bool, ...] = ()
+    fresh: tuple[bool, ...] = ()
+    primal: Callable[..., Any] | None = None
+    adjoint: Callable[..., Any] | None = None
+    texts: tuple[Emitted, Emitted] | None = None
+    checks: tuple[Check, ...] = ()
+    kind_guards: tuple[KindGuard, ...] = ()
+    callees: list[Unit] = field(default_factory=list)
+    files: tuple[str, ...] = ()
+    in_progress: bool = True
+    was_assumed: bool = False
+    version: int = 0
+
+
+Check = tuple[Mapping[str, Any], str, Any]
+"""A namespace, a name in it, and the object that the name has to mean (`UNDEFINED`: the name must not exist)."""
+
+# What these modules contain does not change.
+_FIXED_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "functools", "itertools")
+
+
+def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
+    """What to look at before code in which a name was folded is used again."""
+    if guard.name in namespace:
+        checks: list[Check] = [(namespace, guard.name, namespace[guard.name])]
+    else:
+        checks = [(namespace, guard.name, UNDEFINED), (builtins, guard.name, builtins[guard.name])]
+    found = checks[-1][2]
+    for attribute in guard.path:
+        inside = vars(found)
+        if found.__name__.partition(".")[0] not in _FIXED_MODULES:
+            checks.append((inside, attribute, inside[attribute]))
+        found = inside[attribute]
+    return checks
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class KindGuard:
+    """A module variable whose kind was used; None if there was no such variable."""
+
+    namespace: dict[str, Any]
+    name: str
+    kind: Kind | None
+
+    def holds(self) -> bool:
+        value = self.namespace.get(self.name, UNDEFINED)
+        return (None if value is UNDEFINED else value_kind(value)) == self.kind
+
+
+UNDEFINED = object()
+
+
+def is_valid(unit: Unit) -> bool:
+    """Whether what was assumed about module variables and rules when a unit was compiled still holds."""
+    if unit.version != rrule.version:
+        return False
+    for namespace, name, value in unit.checks:
+        if namespace.get(name, UNDEFINED) is not value:
+            return False
+    return all(guard.holds() for guard in unit.kind_guards)
+
+
+class CacheInfo(NamedTuple):
+    """What `cache_info()` returns: how many units are kept, calls that found one, calls that compiled, the bound."""
+
+    size: int
+    hits: int
+    misses: int
+    maximum: int
+
+
+@final
+class Cache:
+    """The units, oldest first. Keyed by the identity of the code object and of the module, which are watched: a unit goes
+    when its code goes."""
+
+    def __init__(self) -> None:
+        self.units: OrderedDict[tuple[Any, ...], Unit] = OrderedDict()
+        self.watched: dict[int, weakref.ref[types.CodeType]] = {}
+        self.plans: dict[tuple[Any, ...], Any] = {}
+        """What `entry` has decided for signatures it met; depends on the units."""
+        self.hits = 0
+        self.misses = 0
+
+    def find(self, key: tuple[Any, ...]) -> Unit | None:
+        unit = self.units.get(key)
+        if unit is None:
+            return None
+        if not is_valid(unit):
+            self.drop(key)
+            return None
+        return unit
+
+    def keep(self, key: tuple[Any, ...], unit: Unit, code: types.CodeType) -> None:
+        identity = id(code)
+        if identity not in self.watched:
+            self.watched[identity] = weakref.ref(code, lambda _: self.forget(identity))
+        self.units[key] = unit
+        while len(self.units) > CACHE_SIZE:
+            self.drop(next(iter(self.units)))
+
+    def forget(self, identity: int) -> None:
+        self.watched.pop(identity, None)
+        for key in [key for key in list(self.units) if key[0] == identity]:
+            self.drop(key)
+
+    def drop(self, key: tuple[Any, ...]) -> None:
+        self.plans.clear()
+        unit = self.units.pop(key, None)
+        if unit is not None:
+            for file in unit.files:
+                unload(file)
+
+    def clear(self) -> None:
+        for key in list(self.units):
+            self.drop(key)
+        self.watched.clear()
+        self.hits = self.misses = 0
+
+
+CACHE = Cache()
+
+
+def cache_info() -> CacheInfo:
+    """The number of compiled functions kept, hits, misses and the bound of the cache."""
+    return CacheInfo(len(CACHE.units), CACHE.hits, CACHE.misses, CACHE_SIZE)
+
+
+def cache_clear() -> None:
+    """Forget everything that was compiled."""
+    with lock:
+        CACHE.clear()

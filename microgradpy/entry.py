@@ -1,0 +1,113 @@
+"""A call of a function with source, at run time: which unit it takes, and its pullback."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.binding import Binding, active_inputs, bars_of, bind
+from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
+from microgradpy.compiler import compile_unit, is_dispatching
+from microgradpy.errors import DifferentiationError
+from microgradpy.ir.kinds import kinds_of
+from microgradpy.runtime import dispatch
+from microgradpy.runtime.cotangents import or_zero
+from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+
+_CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
+_EXOTIC = frozenset((Decimal, Fraction))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
+    `single`: the adjoint returns one cotangent bare. `fresh` has, per input, whether its cotangent is nobody else's."""
+
+    unit: Unit
+    places: tuple[int | None, ...]
+    single: bool
+    fresh: tuple[bool, ...]
+    exotic: bool
+
+    @classmethod
+    def of(cls, unit: Unit, values: list[Any]) -> Plan:
+        active = [index for index, flag in enumerate(unit.active) if flag]
+        places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
+        fresh = tuple(place is not None and unit.fresh[place] for place in places)
+        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)))
+
+
+def differentiate(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
+    bound = bind(function, args, kwargs)
+    plan = _plan_for(function, bound, wanted, keywords_wanted)
+    unit = plan.unit
+    adjoint = unit.adjoint
+    assert unit.primal is not None and adjoint is not None
+    y, saved = unit.primal(*bound.values)
+
+    def back(y_bar: Any) -> Bars:
+        if plan.exotic:
+            _refuse_exotic(bound.values, unit)
+        bars = adjoint(saved, or_zero(y_bar, y))
+        if plan.single:
+            bars = (bars,)
+        inputs = [None if place is None else bars[place] for place in plan.places]
+        if bound.is_plain:
+            return Bars(None, tuple(inputs), {}, plan.fresh)
+        return bars_of(function, bound, len(args), inputs)
+
+    return y, back
+
+
+def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan:
+    """The plan for a call. Arguments whose type (and shape) alone decide are looked up by a signature that is cheap to
+    make; others by their kinds."""
+    signature: list[Any] = []
+    for value in bound.values:
+        cls = type(value)
+        if cls is np.ndarray:
+            signature.append(value.dtype)
+            signature.append(value.shape)
+        elif cls in _CONTAINERS:
+            return _new_plan(function, bound, wanted, keywords_wanted)
+        else:
+            signature.append(cls)
+    owner = (id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching())
+    key = (*owner, bound.positions, *bound.names, *signature)
+    plan: Plan | None = CACHE.plans.get(key)
+    if plan is not None and is_valid(plan.unit):
+        CACHE.hits += 1
+        return plan
+    plan = _new_plan(function, bound, wanted, keywords_wanted)
+    if len(CACHE.plans) >= CACHE_SIZE:
+        CACHE.plans.clear()
+    CACHE.plans[key] = plan
+    return plan
+
+
+def _new_plan(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan:
+    kinds = kinds_of(bound.values, value_kind)
+    unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
+    return Plan.of(unit, bound.values)
+
+
+def _refuse_exotic(values: list[Any], unit: Unit) -> None:
+    """Numbers that have no cotangent of their own kind are refused if the result may depend on them."""
+    differentiated = [value for value, flag in zip(values, unit.active, strict=True) if flag]
+    for value, missing in zip(differentiated, unit.absent, strict=True):
+        if not missing and type(value) in _EXOTIC:
+            raise DifferentiationError(
+                f"a {type(value).__name__} cannot be differentiated", None, "Convert it to float before the call."
+            )
+
+
+dispatch.install(differentiate)
