@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.loops import lotka_volterra, lotka_volterra_gradient_by_hand, newton, newton_gradient_by_hand
-from benchmarks.network import loss, loss_gradient_by_hand
+from benchmarks.network import loss, loss_gradient_by_hand, loss_gradient_tuned
 from microgradpy import grad
 
 
@@ -46,13 +46,14 @@ _network_gradient = grad(loss, argnums=(0, 1, 2, 3, 4, 5))
 CASES = [
     *(
         Case(
-            f"moons MLP 2-16-16-2, batch {batch}",
+            f"moons MLP, batch {batch}{remark}",
             loss,
             _network_gradient,
-            loss_gradient_by_hand,
+            by_hand,
             _network_arguments(batch),
             limit=1.3,
         )
+        for remark, by_hand in (("", loss_gradient_by_hand), (", two-class code", loss_gradient_tuned))
         for batch in (100, 1000)
     ),
     Case(

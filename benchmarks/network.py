@@ -19,9 +19,27 @@ def loss(W1, b1, W2, b2, W3, b3, x, y):
 def loss_gradient_by_hand(
     W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any, y: Any
 ) -> tuple[Any, Any, Any, Any, Any, Any]:
-    """The gradient of `loss` in its six weight arrays, for two classes and one-hot targets.
+    """The gradient of `loss` in its six weight arrays, for one-hot targets of any number of classes. The value of the loss
+    is not computed."""
+    h1, h2, z = _forward(W1, b1, W2, b2, W3, b3, x)
+    z -= z.max(axis=1, keepdims=True)
+    p = np.exp(z)
+    p /= p.sum(axis=1, keepdims=True)
+    return _back(W2, W3, x, y, h1, h2, p)
 
-    That the targets of a sample sum to one, and that the maximum of two columns needs no reduction, is used."""
+
+def loss_gradient_tuned(
+    W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any, y: Any
+) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """The same for two classes only, where the maximum and the sum of two columns need no reduction."""
+    h1, h2, z = _forward(W1, b1, W2, b2, W3, b3, x)
+    z -= np.maximum(z[:, :1], z[:, 1:])
+    p = np.exp(z)
+    p /= p[:, :1] + p[:, 1:]
+    return _back(W2, W3, x, y, h1, h2, p)
+
+
+def _forward(W1: Any, b1: Any, W2: Any, b2: Any, W3: Any, b3: Any, x: Any) -> tuple[Any, Any, Any]:
     h1 = x @ W1
     h1 += b1
     np.maximum(h1, 0.0, out=h1)
@@ -30,10 +48,11 @@ def loss_gradient_by_hand(
     np.maximum(h2, 0.0, out=h2)
     z = h2 @ W3
     z += b3
-    z -= np.maximum(z[:, :1], z[:, 1:])
-    p = np.exp(z)
-    p /= p[:, :1] + p[:, 1:]
+    return h1, h2, z
 
+
+def _back(W2: Any, W3: Any, x: Any, y: Any, h1: Any, h2: Any, p: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """From the probabilities `p`, which are overwritten. That the targets of a sample sum to one is used."""
     p -= y
     p /= len(x)
     W3_bar, b3_bar = h2.T @ p, np.add.reduce(p, 0)

@@ -227,7 +227,8 @@ def _wanted(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
 
 
 def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
-    return fill_zeros(x, gradient_of(x, bar, is_fresh))
+    found = gradient_of(x, bar, is_fresh)
+    return found if type(found) is np.ndarray else fill_zeros(x, found)
 
 
 def fill_zeros(x: Any, found: Any) -> Any:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import dataclass, field
-from typing import Any, final
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, final
 
 from microgradpy.errors import CompilerBug
 from microgradpy.runtime.dispatch import Bars, Wanted, may_be_active
@@ -17,8 +18,7 @@ from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """The inputs of a call in the order of a unit, and where the cotangents of the call's own arguments are in it.
     `positions` and `names` map positional and keyword arguments to inputs; `variadic` and `keywords` are the inputs that
     collect the rest."""
@@ -26,10 +26,10 @@ class Binding:
     values: list[Any]
     captured: int
     positions: int
-    names: dict[str, int] = field(default_factory=dict)
+    names: Mapping[str, int] = MappingProxyType({})
     variadic: int | None = None
     keywords: int | None = None
-    defaults: dict[int | str, int] = field(default_factory=dict)
+    defaults: Mapping[int | str, int] = MappingProxyType({})
 
     @property
     def is_plain(self) -> bool:
@@ -40,7 +40,7 @@ class Binding:
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Binding:
     """Python's binding of a call. A call that Python would refuse is made, so that its own error comes out."""
     code = function.__code__
-    captured = [_cell(cell) for cell in function.__closure__ or ()]
+    captured = [] if function.__closure__ is None else [_cell(cell) for cell in function.__closure__]
     count, flags = code.co_argcount, code.co_flags
     if not kwargs and len(args) == count and not flags & 0x0C and not code.co_kwonlyargcount:
         return Binding([*captured, *args], len(captured), count)

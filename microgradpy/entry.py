@@ -71,18 +71,17 @@ def differentiate(
 def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan:
     """The plan for a call. Arguments whose type (and shape) alone decide are looked up by a signature that is cheap to
     make; others by their kinds."""
-    signature: list[Any] = []
+    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), bound.positions]
+    key += bound.names
     for value in bound.values:
         cls = type(value)
         if cls is np.ndarray:
-            signature.append(value.dtype)
-            signature.append(value.shape)
+            key += value.dtype, value.shape
         elif cls in _CONTAINERS:
             return _new_plan(function, bound, wanted, keywords_wanted)
         else:
-            signature.append(cls)
-    owner = (id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching())
-    key = (*owner, bound.positions, *bound.names, *signature)
+            key.append(cls)
+    key = tuple(key)
     plan: Plan | None = CACHE.plans.get(key)
     if plan is not None and is_valid(plan.unit):
         CACHE.hits += 1

@@ -128,6 +128,8 @@ def largest(x: Numbers, axis: int) -> Numbers:
 def _reduce(ufunc: np.ufunc, x: Numbers, axis: int) -> Numbers:
     """`ufunc.reduce` along one axis, which is kept with length one."""
     if isinstance(x, np.ndarray) and x.ndim == 2 and axis in (-1, 1) and x.shape[1] <= _NARROW:
+        if x.shape[1] == 2:
+            return ufunc(x[:, :1], x[:, 1:])
         return ufunc.reduce(np.ascontiguousarray(x.T), axis=0)[:, np.newaxis]
     return ufunc.reduce(x, axis=axis, keepdims=True)
 

@@ -10,8 +10,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
@@ -24,8 +23,7 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(NamedTuple):
     """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments. `fresh` says
     of which arguments they are arrays that nobody else holds; of none if it is empty."""
 
