@@ -146,7 +146,7 @@ class Blocks:
         (result,) = op.results
         if result not in self.liveness.live and not result.user_named:
             return [self._placed(ast.Expr(self.expressions.operation(op)), op.where)]
-        return [self._in_place(op) or self._assign(result, self.expressions.operation(op), op.where)]
+        return [self._in_place(op, result) or self._assign(result, self.expressions.operation(op), op.where)]
 
     def _append(self, op: Op) -> list[ast.stmt]:
         target, item = op.arguments
@@ -180,25 +180,25 @@ class Blocks:
         targets = ast.Tuple(names, ast.Store()) if len(names) != 1 else ast.List(names, ast.Store())
         return self._placed(ast.Assign([targets], value), op.where)
 
-    def _in_place(self, op: Op) -> ast.stmt | None:
-        """`x += y`, if the result has the name of the first operand and that is what the operation means."""
+    def _in_place(self, op: Op, target: Var) -> ast.stmt | None:
+        """`x += y`, if the target has the name of the first operand and that is what the operation means."""
         match notation(op):
-            case InPlace(sign=sign, target=target, right=right) if self._same_name(op.result, target):
-                return self._augment(op, sign, right)
+            case InPlace(sign=sign, target=written, right=right) if self._same_name(target, written):
+                return self._augment(op, target, sign, right)
             case Binary(sign=sign, left=left, right=right) if not op.from_user:
                 scalar = self.expressions.is_real_scalar
-                if self._same_name(op.result, left) and scalar(left):
-                    return self._augment(op, sign, right)
-                if sign in (ast.Add, ast.Mult) and self._same_name(op.result, right) and scalar(left) and scalar(right):
-                    return self._augment(op, sign, left)
+                if self._same_name(target, left) and scalar(left):
+                    return self._augment(op, target, sign, right)
+                if sign in (ast.Add, ast.Mult) and self._same_name(target, right) and scalar(left) and scalar(right):
+                    return self._augment(op, target, sign, left)
         return None
 
-    def _augment(self, op: Op, sign: type[ast.operator], value: Value) -> ast.stmt:
+    def _augment(self, op: Op, target: Var, sign: type[ast.operator], value: Value) -> ast.stmt:
         operand = self._read(value)
         if sign is ast.Add:
             sign, operand = self.expressions.added(op, value, operand)
-        self.check.assign(op.results)
-        return self._placed(ast.AugAssign(self._target(op.result), sign(), operand), op.where)
+        self.check.assign([target])
+        return self._placed(ast.AugAssign(self._target(target), sign(), operand), op.where)
 
     # Branches
 
@@ -313,11 +313,16 @@ class Blocks:
             self.check.read(value)
         ordered = self._sequence(wanted)
         if ordered is not None:
-            return [self._assign(target, self._read(value), NOWHERE) for target, value in ordered]
+            return [self._give(target, value) for target, value in ordered]
         expressions = [self._read(value) for _, value in wanted]
         self.check.assign([target for target, _ in wanted])
         names: list[ast.expr] = [self._target(target) for target, _ in wanted]
         return [ast.Assign([ast.Tuple(names, ast.Store())], ast.Tuple(expressions, ast.Load()))]
+
+    def _give(self, target: Var, value: Value) -> ast.stmt:
+        nested = self.expressions.nesting.nested.get(value) if isinstance(value, Var) else None
+        augmented = self._in_place(nested, target) if isinstance(nested, Op) else None
+        return augmented or self._assign(target, self._read(value), NOWHERE)
 
     def _filled(self, target: Var, value: Value) -> Value:
         return Const(None) if isinstance(value, Undefined) and target in self.filled else value
