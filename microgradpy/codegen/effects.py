@@ -13,7 +13,7 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar
 from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Value, Var, regions
 
 # Functions of the run-time algebra that write into what they are given.
-_WRITERS = frozenset({"add_item"})
+_WRITERS = frozenset({"add_item", "add_iterated"})
 _PURE_MODULES = ("numpy", "math", "microgradpy.tangents", "microgradpy.rules")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from microgradpy.codegen.liveness import Copy, Liveness
 from microgradpy.codegen.nesting import Nesting
-from microgradpy.codegen.notation import Attribute, InPlace, Item, is_plain_name, notation
+from microgradpy.codegen.notation import Attribute, InPlace, Item, SliceOf, is_plain_name, notation, operator_name
 from microgradpy.ir.nodes import (
     Const,
     For,
@@ -32,31 +32,9 @@ from microgradpy.ir.nodes import (
     item_variables,
     regions,
 )
+from microgradpy.ir.words import OPERATORS
 
 _UNUSED = "_"
-_WORDS: Mapping[str, str] = {
-    "Add": "total",
-    "Sub": "difference",
-    "Mult": "product",
-    "MatMult": "product",
-    "Div": "ratio",
-    "FloorDiv": "quotient",
-    "Mod": "remainder",
-    "Pow": "power",
-    "USub": "negated",
-    "UAdd": "value",
-    "Not": "negation",
-    "In": "is_member",
-    "NotIn": "is_missing",
-    "Is": "is_same",
-    "IsNot": "is_other",
-    "Eq": "is_equal",
-    "NotEq": "is_different",
-    "Lt": "is_less",
-    "LtE": "is_less",
-    "Gt": "is_greater",
-    "GtE": "is_greater",
-}
 # Functions of the run-time algebra that give a cotangent of one of their arguments, and which one.
 _COTANGENTS_OF: Mapping[str, int] = {
     "unbroadcast": 1,
@@ -301,7 +279,9 @@ class _Wishes:
                 return f"{self._short(operand)}_item".lstrip("_")
             case None:
                 return self._word_of_call(op)
-        return _WORDS.get(getattr(sign, "sign", type(None)).__name__, "value")
+            case Item() | SliceOf():
+                return "value"
+        return OPERATORS.get(operator_name(sign.sign), "value")
 
     def _word_of_call(self, op: Op) -> str:
         match op.callee:

@@ -147,6 +147,18 @@ def in_place_function(sign: type[ast.operator]) -> Const:
     return Const(getattr(operator, name), f"operator.{name}", operator)
 
 
+def operator_name(sign: type[Sign]) -> str:
+    """`add` for `+`: what the operation is called in the module `operator`."""
+    return _NAMES[sign]
+
+
+_NAMES: Mapping[type[Sign], str] = {
+    **{node: name for table in (_BINARY, _COMPARISONS, _UNARY) for name, node in table.values()},
+    ast.In: "contains",
+    ast.NotIn: "not_contains",
+}
+
+
 def notation(op: Op) -> Notation | None:
     """How an operation is written, or None if it is a call or a display."""
     match op.callee:
