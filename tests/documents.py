@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
 COMMAND = "python -m tests.documents"
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "rules.md"]
 PROGRAM = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
