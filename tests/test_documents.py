@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from tests.documents import DOCUMENTS, ROOT, with_fresh_output
+from tests.documents import COMMAND, DOCUMENTS, ROOT, with_fresh_output
+from tests.generated_text import assert_is_as_generated
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_programs_print_what_the_document_shows(path, tmp_path):
-    document = path.read_text()
-    assert with_fresh_output(document, tmp_path) == document
+    assert_is_as_generated(path, with_fresh_output(path.read_text(), tmp_path), COMMAND)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

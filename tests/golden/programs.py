@@ -1,0 +1,153 @@
+"""The programs of the golden texts, in reading order, each with an example call."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from benchmarks.network import loss
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A function, what its text is there to show, and a call `function(*args)` differentiated in its `argnums`."""
+
+    name: str
+    shows: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    argnums: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def wave(a, b):
+    phase = a * b
+    return math.sin(phase) + phase / b
+
+
+def bent(x, threshold):
+    if x > threshold:
+        y = x * x
+    else:
+        y = -3.0 * x
+    return y + threshold
+
+
+def root(x, tol):
+    y = x
+    k = 0
+    while k < 50:
+        r = y * y - x
+        if r < tol:
+            break
+        y = y - r / (2.0 * y)
+        k = k + 1
+    return y
+
+
+def first_above(rows, limit, weight):
+    total = 0.0
+    for row in rows:
+        for x in row:
+            total = total + weight * x * x
+            if total > limit:
+                return total * x
+    return total
+
+
+def geometric(x, n):
+    total = 0.0
+    for i in range(n):
+        total = total + x**i
+    return total
+
+
+def dot(xs, ys):
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i] * ys[i]
+    return total
+
+
+def relax(state, rate, n):
+    for _ in range(n):
+        state = state - rate * np.tanh(state)
+    return np.sum(state)
+
+
+def scaled_lengths(points, scale):
+    lengths = [math.hypot(x, y) * scale for x, y in points]
+    return sum(lengths)
+
+
+def line(parameters, x):
+    slope, offset = parameters["line"]
+    return slope * x + offset + parameters["bend"] * x**2
+
+
+def square(x):
+    return x * x
+
+
+def sum_of_squares(a, b):
+    return square(a) + square(b)
+
+
+def twice(f, x):
+    return f(f(x))
+
+
+def decay(rate, times):
+    def at(t):
+        return math.exp(-rate * t)
+
+    return at(times[0]) + at(times[1])
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    half = power(x, n // 2)
+    if n % 2 == 0:
+        return half * half
+    return half * half * x
+
+
+def network_arguments() -> tuple[Any, ...]:
+    """Weights of layers of 3, 4 and 2 neurons, five samples of two features, and their classes."""
+    draw = np.random.default_rng(0)
+    sizes = (2, 3, 4, 2)
+    weights = [draw.uniform(-1.0, 1.0, shape) for n, m in itertools.pairwise(sizes) for shape in ((n, m), (m,))]
+    return *weights, draw.uniform(-1.0, 1.0, (5, 2)), np.eye(2)[draw.integers(0, 2, 5)]
+
+
+PROGRAMS = [
+    Program("straight_line", "a value that is used twice", wave, (1.2, 0.7), (0, 1)),
+    Program("branch", "both arms of an if assign a variable", bent, (2.0, 0.5), (0, 1)),
+    Program("while_with_break", "Newton's method, which stops by itself", root, (2.0, 0.05), (0, 1)),
+    Program(
+        "nested_loops_with_early_return",
+        "a return from inside two loops",
+        first_above,
+        (np.array([[1.0, 2.0], [3.0, 4.0]]), 20.0, 1.5),
+        (0, 2),
+    ),
+    Program("counted_loop", "a loop over a range that keeps nothing", geometric, (0.5, 4), (0,)),
+    Program("loop_over_arrays", "items read by number", dot, (np.array([1.0, 2.0]), np.array([3.0, 4.0])), (0, 1)),
+    Program("array_state", "a loop whose state is an array", relax, (np.array([1.0, 2.0]), 0.1, 3), (0, 1)),
+    Program("comprehension", "a list that is built and summed", scaled_lengths, ([(1.0, 2.0), (3.0, 5.0)], 2.0), (0, 1)),
+    Program("containers", "a dict with a tuple in it", line, ({"line": (2.0, 1.0), "bend": 0.5}, 3.0), (0, 1)),
+    Program("helper", "a function that is differentiated through its source", sum_of_squares, (1.5, 2.5), (0, 1)),
+    Program("unknown_callee", "a callee that is known only when it is called", twice, (math.sin, 0.5), (0, 1)),
+    Program("closure", "an inner function that captures a differentiated variable", decay, (0.5, (1.0, 2.0)), (0, 1)),
+    Program("recursion", "a function that calls itself", power, (1.5, 5), (0,)),
+    Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
+]
