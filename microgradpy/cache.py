@@ -43,6 +43,7 @@ class Unit:
     checks: tuple[Check, ...] = ()
     kind_guards: tuple[KindGuard, ...] = ()
     callees: list[Unit] = field(default_factory=list)
+    halves: dict[bool, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     in_progress: bool = True
     was_assumed: bool = False

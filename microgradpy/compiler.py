@@ -127,10 +127,13 @@ class Session:
 
 
 def _half_constant(unit: CallUnit, *, is_adjoint: bool) -> Const:
+    """One constant per half, so that all calls of a unit in one text have the same name."""
     assert isinstance(unit, Unit)
-    half = Half(unit, is_adjoint)
-    path = f"{unit.name}_{'adjoint' if is_adjoint else 'primal'}"
-    return Const(half, path, half)
+    if is_adjoint not in unit.halves:
+        half = Half(unit, is_adjoint)
+        unit.halves[is_adjoint] = Const(half, f"{unit.name}_{'adjoint' if is_adjoint else 'primal'}", half)
+    constant: Const = unit.halves[is_adjoint]
+    return constant
 
 
 def unit_name(function: types.FunctionType) -> str:

@@ -302,11 +302,14 @@ class _Wishes:
         return "value"
 
     def _word_of_unpacked(self, value: object) -> str:
-        """A value and what is saved for its pullback are unpacked together from a call of `f_primal`."""
+        """A value and what its pullback needs are unpacked together from a call of `f_primal` or of `pullback_of`."""
         statement = self.nesting.nested.get(value) if isinstance(value, Var) else None
         match statement:
             case Op(callee=Const(path=path)) if path.endswith("_primal"):
                 return f"{path.removesuffix('_primal')}_value"
+            case Op(callee=Const(path="pullback_of"), arguments=(callee, *_)):
+                name = getattr(callee, "path", "").rpartition(".")[2] or self._short(callee, 20)
+                return f"{name}_value" if is_plain_name(name) else "value"
         return "item"
 
     def _word_of_function(self, name: Any, op: Op) -> str:
