@@ -36,7 +36,7 @@ from microgradpy.codegen.loading import load, unload
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import Guard, builtins_of
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, kinds_of
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, kinds_of, shapeless
 from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -346,7 +346,7 @@ def _drop_all_but(kept: set[tuple[Any, ...]]) -> None:
 
 
 def _without_shapes(kind: Kind) -> Kind:
-    return primal_pass.shapeless(kind)
+    return shapeless(kind)
 
 
 def _set_guards(unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...]) -> None:
