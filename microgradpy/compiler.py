@@ -30,7 +30,7 @@ from microgradpy.codegen.loading import load
 from microgradpy.errors import CompilerBug
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, shapeless
 from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -202,7 +202,7 @@ def _drop_all_but(kept: set[tuple[Any, ...]]) -> None:
 
 
 def _without_shapes(kind: Kind) -> Kind:
-    return primal_pass.shapeless(kind)
+    return shapeless(kind)
 
 
 def _set_guards(unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...]) -> None:

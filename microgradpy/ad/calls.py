@@ -118,16 +118,17 @@ class Item:
 
 
 DEFAULTS, KEYWORD_DEFAULTS = "__defaults__", "__kwdefaults__"
+Field = str | tuple[str, int | str]
+"""The name of a captured variable, or `DEFAULTS` or `KEYWORD_DEFAULTS` with a place in them."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A nested function was made over `values`. They are its fields: the name of a captured variable, or a place among
-    its defaults."""
+    """A nested function was made over `values`, which are its fields."""
 
     result: Var
-    fields: tuple[str | tuple[str, int | str], ...]
+    fields: tuple[Field, ...]
     values: tuple[Value, ...]
     where: Location
 

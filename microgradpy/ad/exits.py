@@ -9,20 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
+from microgradpy.ad.instrument import operator_constant
 from microgradpy.ir.nodes import (
     Break,
+    Const,
     Continue,
     For,
     If,
+    Opcode,
     Region,
     Return,
     Statement,
     Terminator,
+    Value,
     Var,
     While,
     fresh,
-    walk,
+    terminators,
 )
+from microgradpy.passes.typed_builder import TypedBuilder
 
 
 @final
@@ -44,6 +49,26 @@ class Frame:
     @property
     def recorded(self) -> frozenset[int]:
         return frozenset(range(len(self.exits))) - self.skipped
+
+
+def path_is_in(builder: TypedBuilder, frame: Frame, wanted: frozenset[int], paths: frozenset[int]) -> Value:
+    """Whether the path of a frame is one of `wanted`, knowing that it is one of `paths`."""
+    wanted &= paths
+    others = paths - wanted
+    if not wanted or not others:
+        return Const(bool(wanted))
+    if len(wanted) == 1:
+        name, number = "eq", min(wanted)
+    elif len(others) == 1:
+        name, number = "ne", min(others)
+    elif min(wanted) > max(others):
+        name, number = "ge", min(wanted)
+    elif max(wanted) < min(others):
+        name, number = "le", max(wanted)
+    else:
+        (options,) = builder.operation(Opcode.TUPLE, tuple(map(Const, sorted(wanted))))
+        return builder.call(operator_constant("contains"), (options, frame.path))
+    return builder.call(operator_constant(name), (frame.path, Const(number)))
 
 
 def frame_of(body: Region, loop: While | For | None, name: str) -> Frame:
@@ -76,14 +101,4 @@ def _number(region: Region, frame: Frame) -> frozenset[int]:
 
 def returns_inside(loop: While | For) -> bool:
     """Whether the function can return from inside a loop."""
-    if isinstance(loop.body.terminator, Return):
-        return True
-    for statement in walk(loop.body):
-        match statement:
-            case If(then=then, orelse=orelse):
-                if isinstance(then.terminator, Return) or isinstance(orelse.terminator, Return):
-                    return True
-            case While() | For():
-                if isinstance(statement.body.terminator, Return):
-                    return True
-    return False
+    return any(isinstance(terminator, Return) for terminator in terminators(loop.body))

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
+from microgradpy.ad.binding import bind_arguments, is_literal
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
@@ -84,7 +85,7 @@ def rule_template(rule: types.FunctionType) -> Function | None:
 
 def splice_rule(
     rule: Callable[..., Any], arguments: tuple[Value, ...], keywords: Mapping[str, Value], builder: TypedBuilder
-) -> tuple[Value, StaticClosure, tuple[Value, ...]]:
+) -> tuple[Var, StaticClosure, tuple[Value, ...]]:
     """Append the forward part of a rule. Returns the value, the pullback, and the arguments in the order of the rule's
     positional parameters. Raises NotInlinable, with nothing appended."""
     template = rule_template(rule) if isinstance(rule, types.FunctionType) else None
@@ -128,39 +129,17 @@ def splice_pullback(pullback: StaticClosure, cotangent: Value, builder: TypedBui
 def _bind(
     template: Function, rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
 ) -> tuple[dict[Var, Static], tuple[Value, ...]]:
-    """Python's own binding of arguments to the parameters of a rule."""
-    positional = [p for p in template.parameters if p.kind is ParameterKind.POSITIONAL]
-    if any(p.kind in (ParameterKind.VARIADIC, ParameterKind.KEYWORDS) for p in template.parameters):
+    """The values of the parameters of a rule, and those of the positional ones in their order."""
+    values = bind_arguments(rule, arguments, keywords)
+    if values is None:
         raise NotInlinable
-    if len(arguments) > len(positional):
-        raise NotInlinable
-    bound: dict[Var, Static] = {p.var: value for p, value in zip(positional, arguments, strict=False)}
-    remaining = dict(keywords)
-    defaults = dict(zip([p.name for p in positional[::-1]], (rule.__defaults__ or ())[::-1], strict=False))
-    defaults |= rule.__kwdefaults__ or {}
-    for parameter in template.parameters:
-        if parameter.var in bound:
-            if parameter.name in remaining:
-                raise NotInlinable
-        elif parameter.name in remaining:
-            bound[parameter.var] = remaining.pop(parameter.name)
-        elif parameter.name in defaults and _is_literal(defaults[parameter.name]):
-            bound[parameter.var] = Const(defaults[parameter.name])
-        else:
-            raise NotInlinable
-    if remaining:
-        raise NotInlinable
-    values = tuple(bound[p.var] for p in positional)
-    return bound, tuple(value for value in values if isinstance(value, Var | Const | Undefined))
+    bound: dict[Var, Static] = {parameter.var: values[parameter.name] for parameter in template.parameters}
+    return bound, tuple(values[p.name] for p in template.parameters if p.kind is ParameterKind.POSITIONAL)
 
 
 def _defaulted(template: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> set[str]:
     """The parameters of a rule that the call leaves at their defaults."""
     return {p.name for p in template.parameters[len(arguments) :] if p.name not in keywords}
-
-
-def _is_literal(value: object) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
 
 
 _TRUSTED = ("numpy", "math", "cmath", "operator", "builtins", "_operator", "microgradpy")
@@ -248,7 +227,7 @@ class _Splice:
                 self.values.update(zip(op.results, source.items, strict=True))
             case Op(callee=Opcode.GLOBAL, payload=name):
                 constant = self.namespace.get(name)
-                if not _is_literal(constant):
+                if not is_literal(constant):
                     raise NotInlinable
                 self.values[op.result] = Const(constant)
             case Op(callee=Opcode()):

@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh
 from microgradpy.ir.rewrite import map_statements
 
-_BINARY = {
+_ARITHMETIC = {
     "+": "add",
     "-": "sub",
     "*": "mul",
@@ -29,6 +30,8 @@ _BINARY = {
     "&": "and_",
     "|": "or_",
     "^": "xor",
+}
+_COMPARISONS = {
     "<": "lt",
     "<=": "le",
     ">": "gt",
@@ -39,11 +42,8 @@ _BINARY = {
     "is not": "is_not",
 }
 _UNARY = {"not": "not_", "-": "neg", "+": "pos", "~": "invert"}
-_IN_PLACE = {
-    f"{symbol}=": "i" + name.rstrip("_")
-    for symbol, name in _BINARY.items()
-    if symbol not in ("<", "<=", ">", ">=", "==", "!=", "is", "is not")
-}
+_IN_PLACE = {f"{symbol}=": "i" + name.rstrip("_") for symbol, name in _ARITHMETIC.items()}
+_NAMES = _ARITHMETIC | _COMPARISONS | _IN_PLACE
 
 
 def operator_constant(name: str) -> Const:
@@ -52,6 +52,10 @@ def operator_constant(name: str) -> Const:
 
 
 GETATTR = Const(getattr, "getattr", getattr)
+# What `x += y` does where `x` cannot be written into: `operator.iadd` to `operator.add`, and so on.
+OUT_OF_PLACE: dict[Callable[..., Any], Const] = {
+    getattr(operator, "i" + name.rstrip("_")): operator_constant(name) for name in _ARITHMETIC.values()
+}
 
 
 def instrument_function(function: Function) -> Function:
@@ -67,9 +71,7 @@ def _instrument(statement: Statement) -> tuple[Statement, ...]:
         case Op(callee=Opcode.INFIX, payload="not in"):
             found = fresh()
             contains = operator_constant("contains")
-            inner = replace(
-                statement, callee=contains, arguments=statement.arguments[::-1], results=(found,), payload=None
-            )
+            inner = replace(statement, callee=contains, arguments=statement.arguments[::-1], results=(found,), payload=None)
             return (inner, replace(statement, callee=operator_constant("not_"), arguments=(found,), payload=None))
         case Op(callee=Opcode.INFIX, payload=symbol, arguments=arguments):
             return (replace(statement, callee=_operator(symbol, len(arguments)), payload=None),)
@@ -83,4 +85,4 @@ def _instrument(statement: Statement) -> tuple[Statement, ...]:
 def _operator(symbol: Any, arity: int) -> Const:
     if arity == 1:
         return operator_constant(_UNARY[symbol])
-    return operator_constant(_IN_PLACE[symbol] if symbol in _IN_PLACE else _BINARY[symbol])
+    return operator_constant(_NAMES[symbol])

@@ -71,9 +71,9 @@ def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
     plan = _Plan(homes, reverse)
-    adjoint_body = plan.rebuild(reverse.region, None)
+    adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
-    recorder = _Recorder(plan, reverse)
+    recorder = _Recorder(plan)
     body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
     kinds = dict(reverse.kinds) | recorder.kinds
     # The halves are called with one positional argument per input, whatever the user's signature is.
@@ -109,8 +109,7 @@ class _Homes:
         self.frames[None] = reverse.function_frame
         self.home: dict[Var, Tape | None] = {}
         self.order: dict[Var, int] = {}
-        inputs = (*function.captured, *(parameter.var for parameter in function.parameters))
-        for var in inputs:
+        for var in function.inputs:
             self.put(var, None)
         for tape, frame in self.frames.items():
             self.home[frame.path] = tape
@@ -192,7 +191,7 @@ class _Plan:
         """The fields of a frame's record, the path first, then in the order they are computed."""
         return tuple(sorted(self.wanted.get(tape, ()), key=lambda var: self.homes.order.get(var, -1)))
 
-    def rebuild(self, region: Region, frame: Tape | None) -> Region:
+    def rebuild(self, region: Region) -> Region:
         """The adjoint with the fields of each record bound."""
         return Region(tuple(self.rebuilt(s) for s in region.statements), region.terminator)
 
@@ -200,9 +199,9 @@ class _Plan:
         match statement:
             case For(items=Records(tape=Var() as tape), body=body):
                 items = Records(tape, self.fields(tape)) if tape not in self.counted else Reversed(self.counted[tape])
-                return replace(statement, items=items, body=self.rebuild(body, tape))
+                return replace(statement, items=items, body=self.rebuild(body))
             case If(then=then, orelse=orelse):
-                return replace(statement, then=self.rebuild(then, None), orelse=self.rebuild(orelse, None))
+                return replace(statement, then=self.rebuild(then), orelse=self.rebuild(orelse))
         return statement
 
 
@@ -212,17 +211,15 @@ Available = dict[Var, Value]
 class _Recorder:
     """Writes the tapes and records into the primal."""
 
-    def __init__(self, plan: _Plan, reverse: Reverse) -> None:
+    def __init__(self, plan: _Plan) -> None:
         self.plan = plan
         self.homes = plan.homes
         self.kinds: dict[Var, Kind] = {}
-        self.source_kinds = reverse.kinds
         self.enclosing: list[tuple[Frame, Available]] = []
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())
-        inputs = (*function.captured, *(parameter.var for parameter in function.parameters))
-        return {var: var for var in inputs if var in wanted}
+        return {var: var for var in function.inputs if var in wanted}
 
     def recorded_frame(self, statement: Statement) -> Frame | None:
         frame = self.homes.frame_of_loop.get(id(statement))

@@ -31,14 +31,16 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     fresh,
+    function_constant,
     regions,
+    terminators,
     uses,
     walk,
 )
 from microgradpy.runtime.opaque import UNASSIGNED, check_assigned
 
 _UNASSIGNED = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
-_CHECK = Const(check_assigned, "check_assigned", check_assigned)
+_CHECK = function_constant(check_assigned)
 Flow = tuple[Var, Value]
 
 
@@ -84,21 +86,19 @@ def _flows(region: Region) -> Iterator[Flow]:
             case While() | For():
                 yield from zip(statement.parameters, statement.initial, strict=True)
                 yield from zip(statement.results, statement.parameters, strict=True)
-                yield from _edges(statement, statement.body)
+                yield from _edges(statement)
         for inner in regions(statement):
             yield from _flows(inner)
 
 
-def _edges(loop: While | For, region: Region) -> Iterator[Flow]:
-    for statement in region.statements:
-        if isinstance(statement, If):
-            yield from _edges(loop, statement.then)
-            yield from _edges(loop, statement.orelse)
-    match region.terminator:
-        case Continue(values=values):
-            yield from zip(loop.parameters, values, strict=True)
-        case Break(values=values):
-            yield from zip(loop.results, values, strict=True)
+def _edges(loop: While | For) -> Iterator[Flow]:
+    """What each `Continue` and `Break` of a loop carries."""
+    for terminator in terminators(loop.body, of_inner_loops=False):
+        match terminator:
+            case Continue(values=values):
+                yield from zip(loop.parameters, values, strict=True)
+            case Break(values=values):
+                yield from zip(loop.results, values, strict=True)
 
 
 class _Binder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of
 from microgradpy.ir.nodes import (
@@ -82,10 +82,26 @@ class Builder:
         self.add(Op(callee, arguments, tuple(results), keywords, payload, from_user, self.where))
         return tuple(results)
 
+    def rename(self, var: Var, hint: str, user_named: bool) -> Var:
+        """Give a variable another name if an operation of the innermost open region defines it; if not, it keeps its
+        own."""
+        if var not in self.producers:
+            return var
+        statements = self.open_regions[-1]
+        for index in reversed(range(len(statements))):
+            statement = statements[index]
+            if isinstance(statement, Op) and var in statement.results:
+                named = Var(var.id, hint, user_named)
+                results = tuple(named if result == var else result for result in statement.results)
+                statements[index] = renamed = replace(statement, results=results)
+                self.producers.update(dict.fromkeys(results, renamed))
+                return named
+        return var
+
     @contextmanager
-    def region(self) -> Iterator[list[Statement]]:
-        """Open a nested region; its statements are in the list after the block."""
-        self.open_regions.append([])
+    def region(self, statements: list[Statement] | None = None) -> Iterator[list[Statement]]:
+        """Open a nested region, or go on with one; its statements are in the list after the block."""
+        self.open_regions.append([] if statements is None else statements)
         try:
             yield self.open_regions[-1]
         finally:

@@ -169,6 +169,62 @@ def carries_nothing(kind: Kind) -> bool:
     return False
 
 
+def is_immutable(kind: Kind) -> bool:
+    """Proven to be a value that nobody can write into."""
+    match kind:
+        case Scalar() | Inert() | Sequence(name="range"):
+            return True
+        case TupleOf(items=items):
+            return all(map(is_immutable, items))
+    return False
+
+
+_PYTHON_TYPES: dict[str, type] = {"list": list, "dict": dict, "set": set, "tuple": tuple, "range": range}
+
+
+def python_type(kind: Kind) -> type | None:
+    """The class by which rules are looked up for a value of this kind, None if it is not proven: a float may be Python's or
+    NumPy's."""
+    match kind:
+        case Array():
+            return np.ndarray
+        case TupleOf():
+            return tuple
+        case Sequence(name=name):
+            return _PYTHON_TYPES.get(name)
+        case Scalar(name="bool"):
+            return bool
+        case Inert(name="str"):
+            return str
+    return None
+
+
+def item_kind(kind: Kind) -> Kind:
+    """What is proven of the items that an iteration over a value of this kind gives."""
+    match kind:
+        case Array(ndim=int(rank), dtype=dtype) if rank > 0:
+            return Array(rank - 1, dtype) if rank > 1 else Scalar(dtype) if dtype else UNKNOWN
+        case TupleOf(items=(first, *rest)):
+            for item in rest:
+                first = join(first, item)
+            return first
+        case Sequence(name="range"):
+            return INT
+        case Inert(name="str"):
+            return kind
+    return UNKNOWN
+
+
+def shapeless(kind: Kind) -> Kind:
+    """A kind without the symbols of its axes, which mean something only inside one function and one loop iteration."""
+    match kind:
+        case Array(ndim=ndim, dtype=dtype):
+            return Array(ndim, dtype)
+        case TupleOf(items=items):
+            return TupleOf(tuple(map(shapeless, items)))
+    return kind
+
+
 def join(a: Kind, b: Kind) -> Kind:
     """What is proven of a value that is one or the other. One that is not assigned has no kind to disagree with."""
     if a == b or b == UNASSIGNED:

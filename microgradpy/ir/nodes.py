@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, assert_never, final
@@ -91,6 +91,11 @@ class Const:
     def __hash__(self) -> int:
         literal = isinstance(self.value, bool | int | float | complex | str | bytes)
         return hash((type(self.value), repr(self.value) if literal else id(self.value)))
+
+
+def function_constant(function: Callable[..., Any]) -> Const:
+    """The constant for a function of this package, which generated code calls by its own name."""
+    return Const(function, function.__name__, function)
 
 
 @final
@@ -346,6 +351,11 @@ class Function:
     where: Location = field(default=NOWHERE, compare=False)
     kinds: Mapping[Var, Kind] = field(default_factory=lambda: MappingProxyType({}), compare=False)
 
+    @property
+    def inputs(self) -> tuple[Var, ...]:
+        """The captured variables, then the parameters: what the halves of a differentiated function take."""
+        return (*self.captured, *(parameter.var for parameter in self.parameters))
+
 
 def regions(statement: Statement) -> tuple[Region, ...]:
     """The regions nested directly in a statement, in the order they run; empty for an operation."""
@@ -428,6 +438,16 @@ def uses(statement: Statement) -> tuple[Value, ...]:
         case For(items=items, initial=initial):
             return (*item_sources(items), *initial)
     assert_never(statement)
+
+
+def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Terminator]:
+    """The terminators of a region and of the regions nested in it, in program order. Those of the loops in it go to these
+    loops or leave the function."""
+    for statement in region.statements:
+        if of_inner_loops or isinstance(statement, If):
+            for inner in regions(statement):
+                yield from terminators(inner, of_inner_loops=of_inner_loops)
+    yield region.terminator
 
 
 def walk(region: Region) -> Iterator[Statement]:

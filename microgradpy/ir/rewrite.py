@@ -1,8 +1,8 @@
-"""The traversals that the passes share: mapping statements, substituting values, counting uses."""
+"""The rewrites that the passes share: of statements, of the values they read, of names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -32,9 +32,6 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     Zip,
-    regions,
-    terminator_values,
-    uses,
 )
 
 
@@ -152,26 +149,6 @@ def rename(region: Region, names: Mapping[Var, str]) -> Region:
         return (statement,)
 
     return map_statements(region, rewrite)
-
-
-def values_read(region: Region) -> Iterator[Value]:
-    """Every value that a region reads, at any depth."""
-    for statement in region.statements:
-        yield from uses(statement)
-        for inner in regions(statement):
-            yield from values_read(inner)
-    yield from terminator_values(region.terminator)
-
-
-def variables_read(region: Region) -> Iterator[Var]:
-    for value in values_read(region):
-        if isinstance(value, Var):
-            yield value
-
-
-def falls_through(region: Region) -> bool:
-    """Whether an arm can go on to what follows its `If`."""
-    return isinstance(region.terminator, Yield)
 
 
 def is_none(value: Value) -> bool:

@@ -39,8 +39,8 @@ from microgradpy.ir.nodes import (
     Yield,
     definitions,
     item_variables,
-    regions,
     terminator_values,
+    terminators,
     uses,
 )
 from microgradpy.ir.printer import numbering, print_structured
@@ -175,7 +175,7 @@ class _Checker:
         carries, None outside of loops."""
         visible = set(outer)
         for index, statement in enumerate(region.statements):
-            self.statement(statement, visible, f"{place}[{index}]", yields, state)
+            self.statement(statement, visible, f"{place}[{index}]", state)
         self.terminator(region, visible, place, role, yields, state)
 
     def terminator(
@@ -207,9 +207,7 @@ class _Checker:
 
     # Statements
 
-    def statement(
-        self, statement: Statement, visible: set[Var], place: str, yields: int | None, state: int | None
-    ) -> None:
+    def statement(self, statement: Statement, visible: set[Var], place: str, state: int | None) -> None:
         self.read_operands(statement, visible, place)
         match statement:
             case Op():
@@ -323,10 +321,7 @@ def _falls_through(statement: Statement) -> bool:
 
 def _breaks(body: Region) -> bool:
     """Whether a loop with this body can be left by a `Break`, loops nested in it aside."""
-    if isinstance(body.terminator, Break):
-        return True
-    arms = (arm for statement in body.statements if isinstance(statement, If) for arm in regions(statement))
-    return any(map(_breaks, arms))
+    return any(isinstance(terminator, Break) for terminator in terminators(body, of_inner_loops=False))
 
 
 def _word(terminator: Terminator) -> str:

@@ -32,7 +32,6 @@ from microgradpy.ir.nodes import (
     item_sources,
     terminator_values,
     uses,
-    walk,
 )
 
 _EFFECTS = (Opcode.RECORD, Opcode.APPEND)
@@ -135,7 +134,5 @@ def _loop(statement: While | For, needed: set[Var]) -> While | For | None:
 
 def _is_removable(items: Items, body: Region) -> bool:
     """A loop that only the compiler made, with nothing left in it."""
-    made = isinstance(items, Records | Reversed)
-    leaves = any(isinstance(r.terminator, Return) for s in walk(body) if isinstance(s, If) for r in (s.then, s.orelse))
-    return made and not body.statements and not leaves
+    return isinstance(items, Records | Reversed) and not body.statements and not isinstance(body.terminator, Return)
 

@@ -144,10 +144,6 @@ def _arithmetic(arguments: Arguments, known: Known) -> Kind:
     return INT if kind == BOOL else kind
 
 
-def _true_division(arguments: Arguments, known: Known) -> Kind:
-    return _floating(arguments, known)
-
-
 def _power(arguments: Arguments, known: Known) -> Kind:
     base, exponent = arguments
     match base, exponent:
@@ -348,7 +344,7 @@ def _table() -> dict[Any, KindRule]:
         table.update(dict.fromkeys(callees, rule))
 
     put(_arithmetic, operator.add, operator.sub, operator.mul, operator.mod, operator.floordiv)
-    put(_true_division, operator.truediv)
+    put(_floating, operator.truediv)
     put(_power, operator.pow, pow, np.power)
     put(_matmul, operator.matmul, np.matmul)
     put(_dot, np.dot)

@@ -291,3 +291,15 @@ def same_list_twice(x):
     inner = [x, 2.0]
     outer = [inner, inner]
     return outer[0][0] * outer[1][0] * outer[0][1]
+
+
+@program(1.5, 2.0, features="method of a tuple")
+def counts_in_a_tuple(x, y):
+    pair = (x, 2.0)
+    return x * pair.index(2.0) + y * x
+
+
+@program(1.5, features="method of a bool")
+def bits_of_a_comparison(x):
+    positive = x > 0.0
+    return x * x * positive.bit_length()

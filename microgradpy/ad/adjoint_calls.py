@@ -1,0 +1,209 @@
+"""The adjoint of each call that the primal recorded: from the cotangent of its result to those of what it read.
+
+    z = x * y          x_bar += z_bar * y;  y_bar += z_bar * x               the pullback of the rule, spliced in
+    z = helper(x)      x_bar += helper_adjoint(z_saved, z_bar)
+    z = callback(x)    callback_bar, x_bar = callback_pullback(z_bar)
+    z = x[i]           x_bar[i] += z_bar
+    t = (x, y)         x_bar += t_bar[0];  y_bar += t_bar[1]
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from microgradpy.ad.adjoint_builder import AdjointBuilder, bar_name
+from microgradpy.ad.calls import (
+    Append,
+    Attribute,
+    Build,
+    Call,
+    Capture,
+    Dispatched,
+    Field,
+    Inlined,
+    Item,
+    Iterated,
+    UnitCall,
+    Unpack,
+)
+from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
+from microgradpy.ad.instrument import operator_constant
+from microgradpy.errors import MissingRuleError
+from microgradpy.ir.kinds import UNKNOWN, Inert, Kind, TupleOf, is_numeric
+from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var
+from microgradpy.runtime import cotangents as run_time
+from microgradpy.tangents import arithmetic
+
+
+def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
+    """Append the adjoint of a call."""
+    adjoint.where = call.where
+    if isinstance(call, Unpack):
+        _undo_unpack(adjoint, call)
+        return
+    cotangent = adjoint.take(call.result)
+    if cotangent is None:
+        return
+    match call:
+        case Inlined():
+            _undo_inlined(adjoint, call, cotangent)
+        case Dispatched():
+            _undo_dispatched(adjoint, call, cotangent)
+        case UnitCall():
+            _undo_unit(adjoint, call, cotangent)
+        case _:
+            _undo_structure(adjoint, call, cotangent)
+
+
+# Calls of functions
+
+
+def _undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
+    dense = adjoint.dense(cotangent, call.result)
+    _, *contributions = splice_pullback(call.pullback, dense, adjoint)
+    for index, argument in enumerate(call.arguments):
+        if not adjoint.is_active(argument):
+            continue
+        if index >= len(contributions):
+            raise MissingRuleError(
+                f"the rule of {call.callee} has no cotangent for its argument {index}",
+                call.where,
+                "Return one cotangent per differentiable argument from its pullback.",
+            )
+        _add_from_rule(adjoint, argument, contributions[index])
+
+
+def _add_from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -> None:
+    """Add what a rule gives for an argument. A rule's cotangent of a number or array is one."""
+    match contribution:
+        case StaticTuple(items=items):
+            values = tuple(item for item in items if isinstance(item, Var | Const))
+            (contribution,) = adjoint.operation(Opcode.TUPLE, values)
+        case Var() if adjoint.kind(contribution) == UNKNOWN and is_numeric(adjoint.kind(argument)):
+            adjoint.know(contribution, adjoint.bar_kind(argument))
+    assert isinstance(contribution, Var | Const | Undefined)
+    adjoint.accumulate(argument, contribution)
+
+
+def _undo_dispatched(adjoint: AdjointBuilder, call: Dispatched, cotangent: Value) -> None:
+    targets = (call.callee, *call.arguments)
+    (bars,) = adjoint.operation(call.pullback, (cotangent,))
+    _unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+
+
+def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> None:
+    unit = call.unit
+    arguments = [value for value, is_active in zip(call.arguments, unit.active, strict=True) if is_active]
+    absent = unit.absent or (False,) * len(arguments)
+    if all(absent):
+        return
+    kind = adjoint.kind(call.result)
+    if is_numeric(kind) or isinstance(kind, TupleOf):
+        cotangent = adjoint.dense(cotangent, call.result)
+    targets: list[Value] = []
+    kinds: list[Kind] = []
+    for argument, is_absent in zip(arguments, absent, strict=True):
+        targets.append(Const(None) if is_absent else argument)
+        kinds.append(Inert("NoneType") if is_absent else adjoint.bar_kind(argument))
+    half = adjoint.adjoint_half(unit)
+    if len(targets) == 1:
+        (bar,) = adjoint.operation(half, (call.saved, cotangent), kinds=tuple(kinds))
+        adjoint.accumulate(targets[0], bar)
+    else:
+        (bars,) = adjoint.operation(half, (call.saved, cotangent))
+        _unpack_into(adjoint, bars, tuple(targets), tuple(kinds))
+
+
+def _unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...]) -> None:
+    """Add each item of a tuple of cotangents to the target it belongs to."""
+    hints = tuple(bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
+    results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=kinds, hints=hints)
+    for target, result in zip(targets, results, strict=True):
+        adjoint.accumulate(target, result)
+
+
+# Structure
+
+
+def _undo_structure(
+    adjoint: AdjointBuilder, call: Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
+) -> None:
+    match call:
+        case Build():
+            _undo_build(adjoint, call, cotangent)
+        case Append(items=items, item=item, length=length):
+            adjoint.accumulate(item, adjoint.helper(run_time.cotangent_item, cotangent, length))
+            adjoint.accumulate(items, cotangent)
+        case Attribute(target=target, name=name):
+            part = adjoint.helper(run_time.attribute_cotangent, target, Const(name), cotangent)
+            adjoint.accumulate(target, part)
+        case Item(container=container, index=index):
+            adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
+        case Iterated():
+            _undo_iterated(adjoint, call, cotangent)
+        case Capture(fields=fields, values=values):
+            for place, value in zip(fields, values, strict=True):
+                adjoint.accumulate(value, _field_of(adjoint, cotangent, place))
+        case _:
+            assert_never(call)
+
+
+def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:
+    if isinstance(place, str):
+        return adjoint.helper(run_time.cotangent_field, cotangent, Const(place))
+    container, key = place
+    whole = adjoint.helper(run_time.cotangent_field, cotangent, Const(container))
+    return adjoint.helper(run_time.cotangent_item, whole, Const(key))
+
+
+def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
+    kind = adjoint.kind(cotangent)
+    if isinstance(kind, TupleOf) and len(kind.items) == len(call.items):
+        _unpack_into(adjoint, cotangent, call.items, kind.items)
+        return
+    known_keys = all(isinstance(key, Const) for key in call.keys)
+    for index, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
+        if not adjoint.is_active(item):
+            continue
+        # In a dict display a later item under the same key takes the place of this one.
+        later = call.keys[index + 1 :]
+        if known_keys and key in later:
+            continue
+        if known_keys or not later:
+            part = adjoint.helper(run_time.cotangent_item, cotangent, key)
+        else:
+            (others,) = adjoint.operation(Opcode.TUPLE, later)
+            part = adjoint.helper(run_time.cotangent_item_unless, cotangent, key, others)
+        adjoint.accumulate(item, part)
+
+
+def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
+    cotangents = tuple(map(adjoint.take, call.results))
+    if all(value is None for value in cotangents):
+        return
+    if isinstance(adjoint.kind(call.source), TupleOf):
+        items = tuple(
+            value if value is not None else _absent(adjoint, result)
+            for value, result in zip(cotangents, call.results, strict=True)
+        )
+        kind = TupleOf(tuple(map(adjoint.kind, items)))
+        (whole,) = adjoint.operation(Opcode.TUPLE, items, kinds=(kind,), hints=(bar_name(call.source),))
+        adjoint.accumulate(call.source, whole)
+        return
+    items = tuple(Const(None) if value is None else value for value in cotangents)
+    (whole,) = adjoint.operation(Opcode.TUPLE, items)
+    part = adjoint.helper(run_time.from_items, call.source, whole, kind=adjoint.bar_kind(call.source))
+    adjoint.accumulate(call.source, part)
+
+
+def _absent(adjoint: AdjointBuilder, var: Var) -> Value:
+    """The cotangent of an item that nothing was read from, in a tuple of cotangents."""
+    return adjoint.zero(var) if is_numeric(adjoint.kind(var)) else Const(None)
+
+
+def _undo_iterated(adjoint: AdjointBuilder, call: Iterated, cotangent: Value) -> None:
+    position = call.position
+    if call.backwards:
+        position = adjoint.call(operator_constant("sub"), (Const(-1), position))
+    function = arithmetic.add_item if call.is_key else run_time.add_iterated
+    adjoint.accumulate_item(function, call.source, position, cotangent)

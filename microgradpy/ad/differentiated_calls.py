@@ -1,0 +1,150 @@
+"""The three ways in which a call that a derivative flows through becomes part of the primal.
+
+    inlined       y = np.sin(x)                               the text of a rule is spliced in
+    unit          y, y_saved = f_primal(x)                    the callee is differentiated through its own source
+    dispatched    y, y_pullback = pullback_of(f, x)           the choice is left to run time
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from microgradpy.ad.binding import bind_arguments
+from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
+from microgradpy.ad.inline import NotInlinable, splice_rule
+from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.errors import DifferentiationError
+from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, carries_nothing, python_type
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.passes.typed_builder import Keywords
+from microgradpy.rules.registry import Rule, rrule
+
+
+def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+    """Inline the rule of a function, or leave the call to the dispatcher."""
+    rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if primal.services.inlines else None
+    if rule is not None and inline_rule(primal, op, rule, callee.path or callee.value.__name__, arguments, dict(keywords)):
+        return
+    dispatch(primal, op, callee, arguments, keywords)
+
+
+def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
+    """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
+    # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
+    if is_operator(function) and any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
+        return None
+    # So it does where the choice among the rules depends on a type that is not known, but for + and *, whose rule for
+    # numbers refuses sequences.
+    if UNKNOWN in kinds and rrule.is_typed(function) and function not in (operator.add, operator.mul):
+        return None
+    return rrule.find(function, tuple(map(python_type, kinds)))
+
+
+def is_operator(function: object) -> bool:
+    return getattr(function, "__module__", "") in ("_operator", "operator")
+
+
+def inline_rule(
+    primal: PrimalBuilder,
+    op: Op,
+    rule: Rule,
+    name: str,
+    arguments: tuple[Value, ...],
+    keywords: Mapping[str, Value],
+) -> bool:
+    """Splice a rule in; whether that was possible."""
+    try:
+        value, pullback, positional = splice_rule(rule, arguments, keywords, primal)
+    except NotInlinable:
+        return False
+    # The value of the rule gets the user's name for it.
+    result = primal.rename(value, op.result.hint, op.result.user_named)
+    primal.values[op.result] = result
+    if not carries_nothing(primal.kind(result)):
+        primal.active.add(result)
+        # Names take no part in equality, but emission reads them.
+        captured = tuple(result if captured == value else captured for captured in pullback.captured)
+        primal.record(Inlined(result, name, replace(pullback, captured=captured), positional, op.where))
+    return True
+
+
+def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+    """Call a function through its own source where it has one and its parameters can be bound here."""
+    function = callee.value
+    if primal.services.inlines and isinstance(function, FunctionType) and not function.__closure__:
+        bound = bind_arguments(function, arguments, dict(keywords))
+        if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
+            return
+    dispatch(primal, op, callee, arguments, keywords)
+
+
+def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
+    """Call the primal of a function; whether it has one."""
+    kinds = canonical(tuple(map(primal.kind, arguments)))
+    try:
+        unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))
+    except DifferentiationError:
+        return False  # the dispatcher refuses it when it is reached
+    if unit is None:
+        return False
+    (pair,) = primal.operation(primal.services.half(unit), arguments, from_user=True)
+    result = primal.define(op.result, unit.result_kind, unit.result_active)
+    hint = op.result.hint or function.__name__.strip("<>")
+    saved = primal.variable(UNKNOWN, f"{hint}_saved")
+    primal.emit(Opcode.UNPACK, (pair,), (result, saved))
+    if result in primal.active:
+        primal.record(UnitCall(result, saved, unit, arguments, op.where))
+    return True
+
+
+def dispatch(
+    primal: PrimalBuilder,
+    op: Op,
+    callee: Value,
+    arguments: tuple[Value, ...],
+    keywords: Keywords,
+    packed: bool = False,
+) -> None:
+    """Leave the choice of the derivative to run time. With `packed`, the arguments are one tuple and one dict."""
+    if not packed and primal.any_active((), keywords):
+        arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
+    pair = primal.variable(UNKNOWN)
+    primal.emit(primal.services.dispatcher(packed), (callee, *arguments), (pair,), keywords)
+    result = primal.define(op.result, UNKNOWN, True)
+    pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
+    primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
+    primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
+
+
+def _pack_tuple(primal: PrimalBuilder, items: tuple[Value, ...]) -> Var:
+    result = primal.variable(TupleOf(tuple(map(primal.kind, items))))
+    primal.emit(Opcode.TUPLE, items, (result,))
+    return _packed(primal, result, tuple(map(Const, range(len(items)))), items)
+
+
+def _pack_dict(primal: PrimalBuilder, keywords: Keywords) -> Var:
+    result = primal.variable(Sequence("dict"))
+    keys, items = tuple(Const(name) for name, _ in keywords), tuple(value for _, value in keywords)
+    primal.emit(Opcode.DICT, tuple(part for pair in zip(keys, items, strict=True) for part in pair), (result,))
+    return _packed(primal, result, keys, items)
+
+
+def _packed(primal: PrimalBuilder, result: Var, keys: tuple[Value, ...], items: tuple[Value, ...]) -> Var:
+    if primal.any_active(items):
+        primal.active.add(result)
+        primal.record(Build(result, keys, items, primal.where))
+    return result
+
+
+def name_of(callee: Value) -> str:
+    """What a callee is called in names and messages."""
+    match callee:
+        case Const(value=value):
+            return str(getattr(value, "__name__", type(value).__name__)).strip("<>")
+        case Var(hint=hint) if hint:
+            return hint
+    return "call"

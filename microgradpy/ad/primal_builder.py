@@ -1,0 +1,118 @@
+"""The primal under construction: what each of the user's values has become, and how the active ones were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import FunctionType
+from typing import Any, Protocol, final
+
+from microgradpy.ad.calls import Attribute, Call, Unit
+from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.passes.typed_builder import Keywords, TypedBuilder
+
+
+class Services(Protocol):
+    """What the primal asks of the compiler."""
+
+    inlines: bool
+
+    def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+        """The compiled callee, or None if it has to be called through the dispatcher."""
+
+    def half(self, unit: Unit) -> Const:
+        """The constant that stands for the unit's primal."""
+
+    def dispatcher(self, packed: bool) -> Const:
+        """The run-time entry `pullback_of`."""
+
+    def global_kind(self, name: str) -> Kind | None:
+        """What is proven, under a guard, of a module variable; None if there is none."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`target.name`, where `target` is proven to be a `cls`. It is emitted only if it is not called right away."""
+
+    target: Value
+    cls: type
+    name: str
+    read: Op
+
+
+@dataclass
+class PrimalBuilder(TypedBuilder):
+    """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
+    containers; `calls` is what was recorded, by result."""
+
+    services: Services = field(kw_only=True)
+    values: dict[Var, Value] = field(default_factory=dict)
+    methods: dict[Var, Method] = field(default_factory=dict)
+    calls: dict[Var, Call] = field(default_factory=dict)
+
+    # What the user's values have become
+
+    def of(self, value: Value) -> Value:
+        """The value in the primal."""
+        if not isinstance(value, Var):
+            return value
+        if value in self.methods and value not in self.values:
+            self.read_method(value, self.methods[value])
+        return self.values[value]
+
+    def inputs(self, op: Op) -> tuple[tuple[Value, ...], Keywords]:
+        """The arguments and keywords of an operation."""
+        return tuple(map(self.of, op.arguments)), tuple((name, self.of(value)) for name, value in op.keywords)
+
+    def define(self, old: Var, kind: Kind, active: bool) -> Var:
+        """The variable that takes the place of one of the user's, under the same name."""
+        new = self.variable(kind, old.hint, old.user_named)
+        self.activate(new, active)
+        self.values[old] = new
+        return new
+
+    def activate(self, var: Var, active: bool = True) -> None:
+        """Let a variable depend on what is differentiated, unless it can have no derivative."""
+        if active and not carries_nothing(self.kind(var)):
+            self.active.add(var)
+
+    def any_active(self, values: tuple[Value, ...], keywords: Keywords = ()) -> bool:
+        return any(map(self.is_active, values)) or any(self.is_active(value) for _, value in keywords)
+
+    def record(self, call: Call) -> None:
+        self.calls[call.result] = call
+
+    # Operations of the user
+
+    def emit(
+        self,
+        callee: Opcode | Value,
+        arguments: tuple[Value, ...],
+        results: tuple[Var, ...],
+        keywords: Keywords = (),
+        payload: object = None,
+    ) -> None:
+        """An operation that counts as the user's own: it may raise or have effects, and is not removed."""
+        self.add(Op(callee, arguments, results, keywords, payload, True, self.where))
+
+    def plain(self, op: Op, *, kind: Kind, active: bool = False, callee: Value | None = None) -> Var:
+        """The operation as it stands."""
+        arguments, keywords = self.inputs(op)
+        head = op.callee if isinstance(op.callee, Opcode) else self.of(op.callee) if callee is None else callee
+        result = self.define(op.result, kind, active)
+        self.emit(head, arguments, (result,), keywords, op.payload)
+        return result
+
+    def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:
+        """Refuse when this place is reached."""
+        result = self.define(op.result, UNKNOWN, False)
+        self.emit(function_constant(refusal), (Const(found), Const(str(op.where)), Const(remedy)), (result,))
+
+    def read_method(self, old: Var, method: Method) -> None:
+        """Read a method as a value: it is passed on, or called through the dispatcher."""
+        result = self.define(old, UNKNOWN, self.is_active(method.target))
+        self.add(replace(method.read, arguments=(method.target, Const(method.name)), results=(result,)))
+        if result in self.active:
+            self.record(Attribute(result, method.target, method.name, method.read.where))

@@ -1,0 +1,233 @@
+"""What becomes of each call of the user's program, attribute and item access included.
+
+A call is refused if it cannot be differentiated whatever its arguments are; made as it stands if no derivative flows
+through it; and otherwise made in one of the ways of `differentiated_calls`.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+
+import numpy as np
+
+from microgradpy.ad.calls import Attribute, Item
+from microgradpy.ad.differentiated_calls import call_function, call_rule, dispatch, inline_rule, name_of
+from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.rewrite import is_none
+from microgradpy.passes.result_kinds import result_kind
+from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.runtime import opaque
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+
+_SEES_THE_FRAME = (eval, exec, locals, vars, dir)
+
+
+def lower_call(primal: PrimalBuilder, op: Op) -> None:
+    """Append what becomes of a call."""
+    assert not isinstance(op.callee, Opcode)
+    if isinstance(op.callee, Var) and op.callee in primal.methods:
+        _call_method(primal, op, primal.methods[op.callee])
+        return
+    callee = primal.of(op.callee)
+    if isinstance(callee, Const):
+        _call_constant(primal, op, callee)
+    else:
+        _call_value(primal, op, callee)
+
+
+def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
+    """Call something that is known now."""
+    function = callee.value
+    if _is_hashable(function) and function in OUT_OF_PLACE:
+        _augmented(primal, op, OUT_OF_PLACE[function])
+    elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
+        _attribute(primal, op, op.arguments[1].value)
+    elif not _refused(primal, op, callee):
+        _call_known(primal, op, callee)
+
+
+def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
+    function = callee.value
+    arguments, keywords = primal.inputs(op)
+    kinds = tuple(map(primal.kind, arguments))
+    kind = result_kind(function, kinds, arguments, dict(keywords))
+    if not primal.any_active(arguments, keywords):
+        _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
+    elif carries_nothing(kind) or (is_non_differentiable(function) and not _may_have_rule(function, kinds)):
+        primal.plain(op, kind=kind)
+    elif function is operator.getitem:
+        _read_item(primal, op, arguments, kind)
+    elif rrule.has(function):
+        call_rule(primal, op, callee, arguments, keywords)
+    else:
+        call_function(primal, op, callee, arguments, keywords)
+
+
+def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
+    """Whether arguments of these kinds may have a rule though others have none (`|` merges dicts)."""
+    return rrule.is_typed(function) and not all(isinstance(kind, Scalar | Array | Inert) for kind in kinds)
+
+
+def _is_hashable(function: object) -> bool:
+    try:
+        hash(function)
+    except TypeError:
+        return False
+    return True
+
+
+# Refusals
+
+
+def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
+    """Refuse, when reached, the calls that cannot be differentiated by what they are; whether this is one."""
+    function = callee.value
+    if not _is_hashable(function):
+        return False
+    arguments, keywords = primal.inputs(op)
+    out = dict(keywords).get("out")
+    if primal.any_active(arguments, keywords) and function in NESTED_DIFFERENTIATION:
+        primal.refuse(
+            op,
+            opaque.refuse_syntax,
+            "differentiation inside differentiated code",
+            "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
+        )
+    elif function in _SEES_THE_FRAME and not arguments[function in (eval, exec) :]:
+        primal.refuse(
+            op,
+            opaque.refuse_syntax,
+            f"{function.__name__}() reads the variables of the frame it is called in",
+            "Write the expression out, or name the variables.",
+        )
+    elif out is not None and not is_none(out):
+        primal.refuse(
+            op,
+            opaque.refuse_mutation,
+            f"{name_of(callee)} with out= writes in place",
+            "Use the value that the call returns.",
+        )
+    else:
+        return False
+    return True
+
+
+def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
+    """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
+    target = primal.of(op.arguments[0])
+    kind = primal.kind(target)
+    if isinstance(kind, Array | Sequence):
+        primal.refuse(
+            op,
+            opaque.refuse_mutation,
+            f"`{op.where.text}` writes into an array or container in place",
+            "Write it as `x = x + y`, which makes a new value.",
+        )
+        return
+    if not is_immutable(kind):
+        checked = primal.variable(Inert("NoneType"))
+        primal.emit(function_constant(opaque.check_immutable), (target, Const(str(op.where))), (checked,))
+    _call_known(primal, replace(op, callee=binary), binary)
+
+
+# Calls that no derivative flows through
+
+
+def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kinds: tuple[Kind, ...]) -> None:
+    """A call that no derivative flows through is made as it stands; one that might write into an array that was saved is
+    watched."""
+    known = isinstance(callee, Const) and (
+        is_non_differentiable(callee.value) or rrule.has(callee.value) or isinstance(callee.value, type)
+    )
+    if known or all(map(is_immutable, kinds)):
+        primal.plain(op, kind=kind, callee=callee)
+    else:
+        arguments, keywords = primal.inputs(op)
+        result = primal.define(op.result, UNKNOWN, False)
+        watch = function_constant(opaque.call_unchanged)
+        primal.emit(watch, (Const(str(op.where)), callee, *arguments), (result,), keywords)
+
+
+# Callees that are known only at run time, and methods
+
+
+def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
+    """Call something that is known at run time only."""
+    arguments, keywords = primal.inputs(op)
+    if primal.any_active((callee, *arguments), keywords):
+        dispatch(primal, op, callee, arguments, keywords)
+    elif _is_method_of_immutable(primal, callee):
+        primal.plain(op, kind=UNKNOWN, callee=callee)
+    else:
+        kinds = (UNKNOWN, *map(primal.kind, arguments), *(primal.kind(value) for _, value in keywords))
+        _call_inactive(primal, op, callee, UNKNOWN, kinds)
+
+
+def _is_method_of_immutable(primal: PrimalBuilder, callee: Value) -> bool:
+    """Whether a callee was read from a number or string."""
+    read = primal.producers.get(callee) if isinstance(callee, Var) else None
+    return read is not None and is_getattr(read.callee) and isinstance(primal.kind(read.arguments[0]), Inert | Scalar)
+
+
+def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
+    """Call a method of an array or container: as the function that it is in the class, `np.ndarray.sum(x)`."""
+    path = f"{method.cls.__name__}.{method.name}"
+    if method.name in MUTATING_METHODS.get(method.cls, ()):
+        primal.refuse(
+            op,
+            opaque.refuse_mutation,
+            f"{path} writes in place",
+            "Build a new value instead of writing into this one.",
+        )
+        return
+    assert not isinstance(op.callee, Opcode)
+    function = getattr(method.cls, method.name)
+    arguments, keywords = primal.inputs(op)
+    with_target = (method.target, *arguments)
+    kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
+    active = primal.any_active(with_target, keywords)
+    if not active or is_non_differentiable(function) or carries_nothing(kind):
+        primal.plain(op, kind=kind)
+    elif rrule.has(function):
+        call_rule(primal, op, Const(function, path, method.cls), with_target, keywords)
+    else:
+        dispatch(primal, op, primal.of(op.callee), arguments, keywords)
+
+
+# Attributes and items
+
+
+def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
+    target = primal.of(op.arguments[0])
+    kind, active = primal.kind(target), primal.is_active(target)
+    cls = python_type(kind)
+    if cls is not None and callable(getattr(cls, name, None)):
+        primal.methods[op.result] = Method(target, cls, name, op)
+        return
+    proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
+    if not active or (cls is not None and is_inert_attribute(cls, name)):
+        primal.plain(op, kind=proven)
+        return
+    if cls is np.ndarray and primal.services.inlines:
+        rule = find_attribute_rule(cls, name)
+        if rule is not None and inline_rule(primal, op, rule, name, (target,), {}):
+            return
+    result = primal.plain(op, kind=proven, active=True)
+    if result in primal.active:
+        primal.record(Attribute(result, target, name, op.where))
+
+
+def _read_item(primal: PrimalBuilder, op: Op, arguments: tuple[Value, ...], kind: Kind) -> None:
+    container, index = arguments
+    if not primal.is_active(container):
+        primal.plain(op, kind=kind)
+        return
+    result = primal.plain(op, kind=kind, active=True)
+    if result in primal.active:
+        primal.record(Item(result, container, index, op.where))

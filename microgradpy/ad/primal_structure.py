@@ -1,0 +1,180 @@
+"""The operations of the primal that are not calls: values are put together, taken apart and iterated over.
+
+    t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
+    a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
+    for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
+    def g(): return x       recorded: Capture    x is a field of the function g
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Unpack
+from microgradpy.ad.differentiated_calls import dispatch
+from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, item_kind
+from microgradpy.ir.nodes import (
+    Const,
+    DictItems,
+    Each,
+    Enumerate,
+    Items,
+    Location,
+    Op,
+    Opcode,
+    Range,
+    Records,
+    Reversed,
+    Value,
+    Var,
+    Zip,
+    function_constant,
+)
+from microgradpy.runtime import opaque
+
+
+def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
+    """Append what becomes of an operation on an `Opcode`."""
+    match opcode:
+        case Opcode.TUPLE | Opcode.LIST | Opcode.DICT | Opcode.SET:
+            _build(primal, op, opcode)
+        case Opcode.UNPACK:
+            _unpack(primal, op)
+        case Opcode.APPEND:
+            _append(primal, op)
+        case Opcode.CLOSURE:
+            _closure(primal, op)
+        case Opcode.GLOBAL:
+            _read_global(primal, op)
+        case Opcode.JOIN:
+            primal.plain(op, kind=Inert("str"))
+        case Opcode.APPLY:
+            _apply(primal, op)
+        case _:
+            raise AssertionError(f"{opcode} in an instrumented function")
+
+
+def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
+    parts, _ = primal.inputs(op)
+    active = primal.any_active(parts)
+    if opcode is Opcode.SET and active:
+        primal.refuse(op, opaque.refuse_syntax, "a set of differentiated values", "Use a list or a tuple.")
+        return
+    kind: Kind = TupleOf(tuple(map(primal.kind, parts))) if opcode is Opcode.TUPLE else Sequence(opcode.value)
+    result = primal.plain(op, kind=kind, active=active)
+    if result in primal.active:
+        if opcode is Opcode.DICT:
+            keys, items = parts[::2], parts[1::2]
+        else:
+            keys, items = tuple(map(Const, range(len(parts)))), parts
+        primal.record(Build(result, keys, items, op.where))
+
+
+def _unpack(primal: PrimalBuilder, op: Op) -> None:
+    source = primal.of(op.arguments[0])
+    kind, active = primal.kind(source), primal.is_active(source)
+    if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
+        kinds = kind.items
+    else:
+        kinds = (item_kind(kind),) * len(op.results)
+    results = tuple(primal.define(old, kind, active) for old, kind in zip(op.results, kinds, strict=True))
+    primal.emit(Opcode.UNPACK, (source,), results)
+    if any(result in primal.active for result in results):
+        primal.record(Unpack(results[0], results, source, op.where))
+
+
+def _append(primal: PrimalBuilder, op: Op) -> None:
+    items, item = map(primal.of, op.arguments)
+    active = primal.any_active((items, item))
+    length = primal.call(Const(len, "len", len), (items,), hint="n") if active else Const(0)
+    result = primal.plain(op, kind=Sequence("list"), active=active)
+    if active:
+        primal.record(Append(result, items, item, length, op.where))
+
+
+def _closure(primal: PrimalBuilder, op: Op) -> None:
+    body = op.payload
+    assert isinstance(body, ClosureBody)
+    values, _ = primal.inputs(op)
+    result = primal.plain(op, kind=UNKNOWN, active=primal.any_active(values))
+    if result in primal.active:
+        fields: tuple[Field, ...] = (
+            *(var.hint for var in body.function.captured),
+            *((DEFAULTS, index) for index in range(body.defaults)),
+            *((KEYWORD_DEFAULTS, name) for name in body.keyword_defaults),
+        )
+        assert len(values) == len(fields)
+        primal.record(Capture(result, fields, values, op.where))
+
+
+def _read_global(primal: PrimalBuilder, op: Op) -> None:
+    kind = primal.services.global_kind(op.payload)
+    if kind is not None:
+        primal.plain(op, kind=kind)
+        return
+    raising = function_constant(opaque.undefined_name)
+    primal.plain(replace(op, callee=raising, arguments=(Const(op.payload),), payload=None), kind=UNKNOWN)
+
+
+def _apply(primal: PrimalBuilder, op: Op) -> None:
+    (callee, *packed), _ = primal.inputs(op)
+    if primal.any_active((callee, *packed)):
+        dispatch(primal, op, callee, tuple(packed), (), packed=True)
+    else:
+        primal.plain(op, kind=UNKNOWN)
+
+
+def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
+    """The items of a loop with new variables, of the kinds and activity that their sources give. Active items are recorded
+    with the position of the iteration."""
+    sources: list[tuple[Var, Value, bool]] = []
+    bound = _bind(primal, items, where, sources)
+    if not sources:
+        return bound
+    if isinstance(bound, Enumerate) and bound.start == Const(0):
+        position = bound.index
+    else:
+        position = primal.variable(INT, "k")
+        bound = Enumerate(bound, Const(0), position)
+    for item, source, backwards in sources:
+        primal.record(Iterated(item, source, position, backwards, False, where))
+    return bound
+
+
+def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tuple[Var, Value, bool]]) -> Items:
+    """`sources` gets each active item with what it is an item of, and whether that is read from the end."""
+    match items:
+        case Each() | Range():
+            return _bind_one(primal, items, False, sources)
+        case Reversed(inner=inner):
+            return Reversed(_bind_one(primal, inner, True, sources))
+        case Enumerate(inner=inner, start=start, index=index):
+            new_index = primal.define(index, INT, False)
+            return Enumerate(_bind(primal, inner, where, sources), primal.of(start), new_index)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(_bind(primal, inner, where, sources) for inner in inners), strict)
+        case DictItems(source=source, key=key, value=value):
+            source = primal.of(source)
+            new_key = primal.define(key, UNKNOWN, False)
+            new_value = primal.define(value, UNKNOWN, primal.is_active(source))
+            if new_value in primal.active:
+                primal.record(Iterated(new_value, source, new_key, False, True, where))
+            return DictItems(source, new_key, new_value)
+        case Records():
+            raise AssertionError("only adjoints read tapes")
+    assert_never(items)
+
+
+def _bind_one(
+    primal: PrimalBuilder, items: Each | Range, backwards: bool, sources: list[tuple[Var, Value, bool]]
+) -> Each | Range:
+    if isinstance(items, Range):
+        return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
+    source = primal.of(items.source)
+    item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
+    if item in primal.active:
+        sources.append((item, source, backwards))
+    return Each(source, item)
