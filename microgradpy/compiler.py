@@ -108,6 +108,10 @@ class Session:
             unit.was_assumed = True
         return unit
 
+    def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
+        cells = tuple(types.CellType() for _ in code.co_freevars)
+        return types.FunctionType(code, self.function.__globals__, name, None, cells)
+
     def half(self, unit: CallUnit) -> Const:
         return _half_constant(unit, is_adjoint=False)
 

@@ -10,10 +10,10 @@ from microgradpy.ir.nodes import Const, Value
 
 
 def bind_arguments(
-    function: FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
+    function: FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value], defaults: Mapping[str, Value]
 ) -> dict[str, Value] | None:
-    """The value of each parameter, in their order; None if only Python can bind them: to variadic parameters, to defaults
-    that are not literals, or not at all."""
+    """The value of each parameter, in their order, or its default; None if only Python can bind them: to variadic
+    parameters, or not at all."""
     code = function.__code__
     if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or len(arguments) > code.co_argcount:
         return None
@@ -21,11 +21,11 @@ def bind_arguments(
     given = dict(zip(names, arguments, strict=False))
     if any(name in given or name not in names[code.co_posonlyargcount :] for name in keywords):
         return None
-    values = _defaults(function) | given | dict(keywords)
+    values = {**defaults, **given, **keywords}
     return {name: values[name] for name in names} if values.keys() >= set(names) else None
 
 
-def _defaults(function: FunctionType) -> dict[str, Value]:
+def literal_defaults(function: FunctionType) -> dict[str, Value]:
     """The parameters whose defaults are literals. Other defaults have no name in generated code."""
     positional = function.__code__.co_varnames[: function.__code__.co_argcount]
     defaults = dict(zip(reversed(positional), reversed(function.__defaults__ or ()), strict=False))

@@ -13,13 +13,14 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from microgradpy.ad.binding import bind_arguments
+from microgradpy.ad.binding import bind_arguments, literal_defaults
 from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, carries_nothing, python_type
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 
@@ -76,10 +77,26 @@ def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
     if primal.services.inlines and isinstance(function, FunctionType) and not function.__closure__:
-        bound = bind_arguments(function, arguments, dict(keywords))
+        bound = bind_arguments(function, arguments, dict(keywords), literal_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
             return
     dispatch(primal, op, callee, arguments, keywords)
+
+
+def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
+    """Call a function that was defined in this one through its own source, giving it what it captured as arguments;
+    whether the callee is such a function."""
+    made = primal.producers.get(callee) if isinstance(callee, Var) else None
+    if made is None or not isinstance(made.payload, ClosureBody) or not primal.services.inlines:
+        return False
+    body = made.payload
+    captured, defaults = made.arguments[: len(body.code.co_freevars)], made.arguments[len(body.code.co_freevars) :]
+    if any(isinstance(value, Const) and value.value is SELF for value in captured):
+        return False  # it calls itself: what it captured has the function among it
+    names = body.code.co_varnames[: body.code.co_argcount][body.code.co_argcount - body.defaults :]
+    function = primal.services.nested(body.code, name_of(callee))
+    bound = bind_arguments(function, arguments, dict(keywords), dict(zip((*names, *body.keyword_defaults), defaults, strict=True)))
+    return bound is not None and call_unit(primal, op, function, (*captured, *bound.values()))
 
 
 def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:

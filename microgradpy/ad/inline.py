@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from microgradpy.ad.binding import bind_arguments, is_literal
+from microgradpy.ad.binding import bind_arguments, is_literal, literal_defaults
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
@@ -130,7 +130,7 @@ def _bind(
     template: Function, rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
 ) -> tuple[dict[Var, Static], tuple[Value, ...]]:
     """The values of the parameters of a rule, and those of the positional ones in their order."""
-    values = bind_arguments(rule, arguments, keywords)
+    values = bind_arguments(rule, arguments, keywords, literal_defaults(rule))
     if values is None:
         raise NotInlinable
     bound: dict[Var, Static] = {parameter.var: values[parameter.name] for parameter in template.parameters}

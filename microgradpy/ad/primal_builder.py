@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
@@ -20,6 +20,9 @@ class Services(Protocol):
 
     def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         """The compiled callee, or None if it has to be called through the dispatcher."""
+
+    def nested(self, code: CodeType, name: str) -> FunctionType:
+        """A function of this code, with empty cells, to be compiled."""
 
     def half(self, unit: Unit) -> Const:
         """The constant that stands for the unit's primal."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
-from microgradpy.ad.differentiated_calls import call_function, call_rule, dispatch, inline_rule, name_of
+from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
@@ -161,7 +161,8 @@ def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     """Call something that is known at run time only."""
     arguments, keywords = primal.inputs(op)
     if primal.any_active((callee, *arguments), keywords):
-        dispatch(primal, op, callee, arguments, keywords)
+        if not call_closure(primal, op, callee, arguments, keywords):
+            dispatch(primal, op, callee, arguments, keywords)
     elif _is_method_of_immutable(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     else:
