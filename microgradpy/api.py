@@ -6,6 +6,7 @@ Gradients follow ChainRules: the gradient of a real function at a complex `z` is
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable
 from typing import Any, final
@@ -189,7 +190,8 @@ def value_and_grad(
 ) -> Callable[..., tuple[Any, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure."""
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    single = not isinstance(argnums, tuple | list)
+    numbers = tuple(map(operator.index, (argnums,) if single else argnums))  # type: ignore[arg-type]
     chosen: dict[int, tuple[bool, ...]] = {}
 
     @functools.wraps(f, updated=())
@@ -200,7 +202,7 @@ def value_and_grad(
             bars = back(_unit_seed(y, has_aux))
         fresh = bars.fresh or (False,) * len(args)
         found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
-        return y, found[0] if isinstance(argnums, int) else found
+        return y, found[0] if single else found
 
     return differentiated
 

@@ -42,6 +42,7 @@ class Unit:
     texts: tuple[Emitted, Emitted] | None = None
     checks: tuple[Check, ...] = ()
     kind_guards: tuple[KindGuard, ...] = ()
+    function_guards: tuple[FunctionGuard, ...] = ()
     callees: list[Unit] = field(default_factory=list)
     halves: dict[bool, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -86,6 +87,31 @@ class KindGuard:
         return (None if value is UNDEFINED else value_kind(value)) == self.kind
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionGuard:
+    """A function that is called directly, with its defaults as they were when the call was compiled."""
+
+    function: types.FunctionType
+    code: types.CodeType
+    defaults: tuple[Any, ...] | None
+    keyword_defaults: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, function: types.FunctionType) -> FunctionGuard:
+        keywords = function.__kwdefaults__
+        return cls(function, function.__code__, function.__defaults__, None if keywords is None else dict(keywords))
+
+    def holds(self) -> bool:
+        function = self.function
+        if function.__code__ is not self.code or function.__defaults__ is not self.defaults:
+            return False
+        before, now = self.keyword_defaults, function.__kwdefaults__
+        if before is None or now is None:
+            return before is now
+        return before.keys() == now.keys() and all(now[name] is value for name, value in before.items())
+
+
 UNDEFINED = object()
 
 
@@ -96,7 +122,7 @@ def is_valid(unit: Unit) -> bool:
     for namespace, name, value in unit.checks:
         if namespace.get(name, UNDEFINED) is not value:
             return False
-    return all(guard.holds() for guard in unit.kind_guards)
+    return all(guard.holds() for guard in unit.kind_guards) and all(guard.holds() for guard in unit.function_guards)
 
 
 class CacheInfo(NamedTuple):

@@ -24,7 +24,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.unassigned import bind_unassigned
-from microgradpy.cache import CACHE, CACHE_SIZE, UNDEFINED, Check, KindGuard, Unit, checks_of, lock
+from microgradpy.cache import CACHE, CACHE_SIZE, UNDEFINED, Check, FunctionGuard, KindGuard, Unit, checks_of, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load
 from microgradpy.errors import CompilerBug
@@ -99,9 +99,11 @@ class Session:
         self.own = unit
         self.inlines = not _always_dispatch[-1]
         self.kind_guards: dict[str, KindGuard] = {}
+        self.function_guards: list[FunctionGuard] = []
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         unit = compile_unit(function, kinds, active)
+        self.function_guards.append(FunctionGuard.of(function))
         if unit not in self.own.callees:
             self.own.callees.append(unit)
         if unit.in_progress:
@@ -143,7 +145,7 @@ def _half_constant(unit: CallUnit, *, is_adjoint: bool) -> Const:
 def unit_name(function: types.FunctionType) -> str:
     """What a function is called in generated names."""
     name = function.__name__
-    return "function" if name == "<lambda>" else name
+    return name if name.isidentifier() else "function"
 
 
 def compile_unit(
@@ -193,7 +195,7 @@ def _compile(
         except BaseException:
             CACHE.drop(key)
             raise
-        _set_guards(unit, checks, tuple(session.kind_guards.values()))
+        _set_guards(unit, checks, tuple(session.kind_guards.values()), session.function_guards)
         unit.in_progress = False
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
@@ -209,15 +211,18 @@ def _without_shapes(kind: Kind) -> Kind:
     return shapeless(kind)
 
 
-def _set_guards(unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...]) -> None:
+def _set_guards(
+    unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...], functions: list[FunctionGuard]
+) -> None:
     """A unit is as valid as the units it calls."""
     distinct = {(id(namespace), name): (namespace, name, value) for namespace, name, value in checks}
-    guards = dict.fromkeys(kind_guards)
+    kinds = dict.fromkeys(kind_guards)
+    called = {id(guard.function): guard for guard in functions}
     for callee in unit.callees:
         distinct |= {(id(namespace), name): (namespace, name, value) for namespace, name, value in callee.checks}
-        guards |= dict.fromkeys(callee.kind_guards)
-    unit.checks = tuple(distinct.values())
-    unit.kind_guards = tuple(guards)
+        kinds |= dict.fromkeys(callee.kind_guards)
+        called |= {id(guard.function): guard for guard in callee.function_guards}
+    unit.checks, unit.kind_guards, unit.function_guards = tuple(distinct.values()), tuple(kinds), tuple(called.values())
 
 
 def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: reverse_pass.Halves) -> tuple[Reverse, Pair]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 from microgradpy.ad.calls import Unit
-from microgradpy.ad.instrument import operator_constant
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -24,7 +23,7 @@ from microgradpy.ir.kinds import (
     is_real_scalar,
     join,
 )
-from microgradpy.ir.nodes import Const, If, Region, Statement, Value, Var, Yield, function_constant
+from microgradpy.ir.nodes import Const, If, Region, Statement, Value, Var, Yield, function_constant, operator_constant
 from microgradpy.ir.rewrite import is_none
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.runtime import cotangents as run_time

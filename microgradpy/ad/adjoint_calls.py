@@ -27,10 +27,9 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
-from microgradpy.ad.instrument import operator_constant
 from microgradpy.errors import MissingRuleError
-from microgradpy.ir.kinds import UNKNOWN, Inert, Kind, TupleOf, is_numeric
-from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var
+from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, TupleOf, is_numeric
+from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 
@@ -74,13 +73,12 @@ def _undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> N
 
 
 def _add_from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -> None:
-    """Add what a rule gives for an argument. A rule's cotangent of a number or array is one."""
-    match contribution:
-        case StaticTuple(items=items):
-            values = tuple(item for item in items if isinstance(item, Var | Const))
-            (contribution,) = adjoint.operation(Opcode.TUPLE, values)
-        case Var() if adjoint.kind(contribution) == UNKNOWN and is_numeric(adjoint.kind(argument)):
-            adjoint.know(contribution, adjoint.bar_kind(argument))
+    if isinstance(contribution, StaticTuple):
+        values = tuple(item for item in contribution.items if isinstance(item, Var | Const))
+        (contribution,) = adjoint.operation(Opcode.TUPLE, values)
+    elif isinstance(contribution, Var) and adjoint.kind(contribution) == NUMERIC and is_numeric(adjoint.kind(argument)):
+        # It is not None, and so it is what a rule has to give: a cotangent of the argument, of its shape.
+        adjoint.know(contribution, adjoint.bar_kind(argument))
     assert isinstance(contribution, Var | Const | Undefined)
     adjoint.accumulate(argument, contribution)
 

@@ -64,7 +64,7 @@ def inline_rule(
         return False
     # The value of the rule gets the user's name for it.
     result = primal.rename(value, op.result.hint, op.result.user_named)
-    primal.values[op.result] = result
+    primal.bind(op.result, result)
     if not carries_nothing(primal.kind(result)):
         primal.active.add(result)
         # Names take no part in equality, but emission reads them.
@@ -95,7 +95,8 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
         return False  # it calls itself: what it captured has the function among it
     names = body.code.co_varnames[: body.code.co_argcount][body.code.co_argcount - body.defaults :]
     function = primal.services.nested(body.code, name_of(callee))
-    bound = bind_arguments(function, arguments, dict(keywords), dict(zip((*names, *body.keyword_defaults), defaults, strict=True)))
+    by_default = dict(zip((*names, *body.keyword_defaults), defaults, strict=True))
+    bound = bind_arguments(function, arguments, dict(keywords), by_default)
     return bound is not None and call_unit(primal, op, function, (*captured, *bound.values()))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-from microgradpy.ad.instrument import operator_constant
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -25,6 +24,7 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     fresh,
+    operator_constant,
     terminators,
 )
 from microgradpy.passes.typed_builder import TypedBuilder

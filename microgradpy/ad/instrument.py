@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh, operator_constant
 from microgradpy.ir.rewrite import map_statements
 
 _ARITHMETIC = {
@@ -44,11 +44,6 @@ _COMPARISONS = {
 _UNARY = {"not": "not_", "-": "neg", "+": "pos", "~": "invert"}
 _IN_PLACE = {f"{symbol}=": "i" + name.rstrip("_") for symbol, name in _ARITHMETIC.items()}
 _NAMES = _ARITHMETIC | _COMPARISONS | _IN_PLACE
-
-
-def operator_constant(name: str) -> Const:
-    """The constant `operator.<name>`."""
-    return Const(getattr(operator, name), f"operator.{name}", operator)
 
 
 GETATTR = Const(getattr, "getattr", getattr)

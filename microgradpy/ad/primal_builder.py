@@ -61,9 +61,7 @@ class PrimalBuilder(TypedBuilder):
         """The value in the primal."""
         if not isinstance(value, Var):
             return value
-        if value in self.methods and value not in self.values:
-            self.read_method(value, self.methods[value])
-        return self.values[value]
+        return self.read_method(value, self.methods[value]) if value in self.methods else self.values[value]
 
     def inputs(self, op: Op) -> tuple[tuple[Value, ...], Keywords]:
         """The arguments and keywords of an operation."""
@@ -73,8 +71,18 @@ class PrimalBuilder(TypedBuilder):
         """The variable that takes the place of one of the user's, under the same name."""
         new = self.variable(kind, old.hint, old.user_named)
         self.activate(new, active)
-        self.values[old] = new
+        self.bind(old, new)
         return new
+
+    def bind(self, old: Var, new: Var | Method) -> None:
+        """Let a value, or a method that has not been read, stand for one of the user's variables. The body of a loop is
+        walked several times, and what a variable is may be another thing each time."""
+        self.values.pop(old, None)
+        self.methods.pop(old, None)
+        if isinstance(new, Method):
+            self.methods[old] = new
+        else:
+            self.values[old] = new
 
     def activate(self, var: Var, active: bool = True) -> None:
         """Let a variable depend on what is differentiated, unless it can have no derivative."""
@@ -113,9 +121,12 @@ class PrimalBuilder(TypedBuilder):
         result = self.define(op.result, UNKNOWN, False)
         self.emit(function_constant(refusal), (Const(found), Const(str(op.where)), Const(remedy)), (result,))
 
-    def read_method(self, old: Var, method: Method) -> None:
-        """Read a method as a value: it is passed on, or called through the dispatcher."""
-        result = self.define(old, UNKNOWN, self.is_active(method.target))
+    def read_method(self, old: Var, method: Method) -> Var:
+        """Read a method as a value: it is passed on, or called through the dispatcher. It is read where it is used, since
+        one arm of a branch knows nothing of another."""
+        result = self.variable(UNKNOWN, old.hint, old.user_named)
+        self.activate(result, self.is_active(method.target))
         self.add(replace(method.read, arguments=(method.target, Const(method.name)), results=(result,)))
         if result in self.active:
             self.record(Attribute(result, method.target, method.name, method.read.where))
+        return result

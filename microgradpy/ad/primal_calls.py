@@ -209,7 +209,7 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     kind, active = primal.kind(target), primal.is_active(target)
     cls = python_type(kind)
     if cls is not None and callable(getattr(cls, name, None)):
-        primal.methods[op.result] = Method(target, cls, name, op)
+        primal.bind(op.result, Method(target, cls, name, op))
         return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
     if not active or (cls is not None and is_inert_attribute(cls, name)):

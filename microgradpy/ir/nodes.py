@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -91,6 +92,11 @@ class Const:
     def __hash__(self) -> int:
         literal = isinstance(self.value, bool | int | float | complex | str | bytes)
         return hash((type(self.value), repr(self.value) if literal else id(self.value)))
+
+
+def operator_constant(name: str) -> Const:
+    """The constant `operator.<name>`."""
+    return Const(getattr(operator, name), f"operator.{name}", operator)
 
 
 def function_constant(function: Callable[..., Any]) -> Const:

@@ -12,7 +12,7 @@ import numpy as np
 
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import conj
-from microgradpy.tangents.helpers import like
+from microgradpy.tangents.helpers import like, numeric
 from microgradpy.tangents.types import NoTangent
 
 Numbers: TypeAlias = Any  # a real number, or an array of them
@@ -75,6 +75,7 @@ def tanh_act_rrule(x):
     return y, tanh_act_pullback
 
 
+@numeric
 def class_sum(x: Numbers, axis: int = -1) -> Numbers:
     """The sum along one axis, which is kept with length one."""
     return _reduce(np.add, x, axis)
@@ -118,6 +119,7 @@ def logsoftmax_rrule(x, axis=-1):
     return y, logsoftmax_pullback
 
 
+@numeric
 def largest(x: Numbers, axis: int) -> Numbers:
     """The largest entry along one axis, which is kept with length one. TypeError for complex x, which have no order."""
     if np.asarray(x).dtype.kind == "c":

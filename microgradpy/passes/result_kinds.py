@@ -33,7 +33,7 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.tangents.helpers import COTANGENT_OF, LIKE, RETURNS
+from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
 
 Arguments = tuple[Kind, ...]
 Known = Mapping[Any, Any]
@@ -234,12 +234,21 @@ def _helper_rule(callee: Any) -> KindRule | None:
     """What a helper that rules call is declared to return."""
     if callee in COTANGENT_OF:
         return _like_cotangent_of(COTANGENT_OF[callee])
+    if callee in COTANGENT_OF_CALL:
+        function, indices = COTANGENT_OF_CALL[callee]
+        return lambda arguments, known: _cotangent_of_call(function, indices, arguments, known)
     if callee in LIKE:
         index = LIKE[callee]
         return lambda arguments, known: _floating(arguments[index : index + 1], known)
     if callee in RETURNS:
         return _always(INT if RETURNS[callee] is int else FLOAT)
-    return None
+    return _always(NUMERIC) if callee in NUMERIC_RESULT else None
+
+
+def _cotangent_of_call(function: Any, indices: tuple[int, ...], arguments: Arguments, known: Known) -> Kind:
+    constants = {place: known[index] for place, index in enumerate(indices) if index in known}
+    kind = _RULES[function](tuple(arguments[index] for index in indices), constants)
+    return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
 
 def _item(arguments: Arguments, known: Known) -> Kind:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, is_real
-from microgradpy.ir.nodes import Const, Opcode, Value, Var
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, is_numeric, is_real
+from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import result_kind
-from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.powers import power_base_bar
 
 Keywords = tuple[tuple[str, Value], ...]
 
@@ -40,13 +41,36 @@ class TypedBuilder(Builder):
             folded = fold(callee.value, arguments, self.kind)
             if folded is not None:
                 return folded
-            if callee.value is unbroadcast and self.adds_leading_axes(*arguments):
-                return self.sum_of_leading_axes(*arguments, hint=hint)
+            expanded = self.expanded(callee.value, arguments, hint)
+            if expanded is not None:
+                return expanded
         proven = self.kind_of_call(callee, arguments, keywords) if kind is None else kind
         (result,) = self.operation(
             callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user
         )
         return result
+
+    def expanded(self, function: object, arguments: tuple[Value, ...], hint: Var | str) -> Value | None:
+        """A helper of the rules as the few operations that it comes to for operands of these kinds."""
+        if function is unbroadcast and self.adds_leading_axes(*arguments):
+            return self.sum_of_leading_axes(*arguments, hint=hint)
+        if function is power_base_bar and self.is_simple_power(*arguments[1:]):
+            return self.simple_power_base_bar(*arguments, hint=hint)
+        return None
+
+    def is_simple_power(self, base: Value, exponent: Value) -> bool:
+        """Whether `base ** exponent` is a product of numbers or arrays, and so is its derivative."""
+        if not isinstance(exponent, Const) or type(exponent.value) not in (int, float) or not is_numeric(self.kind(base)):
+            return False
+        return bool(exponent.value >= 2 and exponent.value == int(exponent.value))
+
+    def simple_power_base_bar(self, z_bar: Value, base: Value, exponent: Value, *, hint: Var | str) -> Value:
+        """`z_bar * (2 * x)`, `z_bar * (3 * x ** 2)`"""
+        assert isinstance(exponent, Const)
+        less = exponent.value - 1
+        power = base if less == 1 else self.call(operator_constant("pow"), (base, Const(less)))
+        slope = self.call(function_constant(conj), (self.call(operator_constant("mul"), (exponent, power)),))
+        return self.call(operator_constant("mul"), (z_bar, slope), hint=hint)
 
     def adds_leading_axes(self, cotangent: Value, operand: Value) -> bool:
         """Whether an operand was repeated along leading axes only: its cotangent is a sum over those."""

@@ -17,7 +17,6 @@ from microgradpy.rules import methods as methods
 from microgradpy.rules import numeric_methods as numeric_methods
 from microgradpy.rules import operators as operators
 from microgradpy.rules import pairwise as pairwise
-from microgradpy.rules import powers as powers
 from microgradpy.rules import reductions as reductions
 from microgradpy.rules import shape as shape
 from microgradpy.rules import statistics as statistics

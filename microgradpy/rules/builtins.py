@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import items_of, spread_over_items
 from microgradpy.tangents.arithmetic import item_cotangent, unbroadcast, zero_cotangent
+from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])

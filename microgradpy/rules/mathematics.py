@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent
 
 _LN_2 = math.log(2.0)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.powers import power_base_bar, power_exponent_bar
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, sign, unbroadcast
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of_call
 from microgradpy.tangents.linear import matmul_left_bar, matmul_right_bar
+from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent, accumulate
 
 _MATRIX = np.array([[0.5, -1.5, 2.0], [1.0, 3.0, -0.25]])
@@ -175,7 +175,7 @@ def mod_rrule(x, y):
     return x % y, mod_pullback
 
 
-@cotangent_of(1)
+@cotangent_of_call(operator.mod, 1, 2)
 def modulus_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """-z_bar * floor(x / y)."""
     with np.errstate(all="ignore"):

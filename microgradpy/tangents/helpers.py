@@ -12,13 +12,20 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 COTANGENT_OF: dict[Callable[..., Any], int] = {}
+COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int, ...]]] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], type] = {}
+NUMERIC_RESULT: set[Callable[..., Any]] = set()
 
 
 def cotangent_of(index: int) -> Callable[[F], F]:
     """The helper returns a cotangent of its argument number `index`, of that argument's shape."""
     return _note_in(COTANGENT_OF, index)
+
+
+def cotangent_of_call(function: Callable[..., Any], *indices: int) -> Callable[[F], F]:
+    """The helper returns a cotangent of `function(...)` of its arguments number `indices`."""
+    return _note_in(COTANGENT_OF_CALL, (function, indices))
 
 
 def like(index: int) -> Callable[[F], F]:
@@ -29,6 +36,12 @@ def like(index: int) -> Callable[[F], F]:
 def returns(cls: type) -> Callable[[F], F]:
     """The helper returns a Python or NumPy number of this type: `int` or `float`."""
     return _note_in(RETURNS, cls)
+
+
+def numeric(helper: F) -> F:
+    """The helper returns a number or an array, never None."""
+    NUMERIC_RESULT.add(helper)
+    return helper
 
 
 def _note_in(table: dict[Callable[..., Any], Any], value: Any) -> Callable[[F], F]:

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import cmath
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of_call
 
 
-@cotangent_of(1)
+@cotangent_of_call(operator.pow, 1, 2)
 def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
     """The cotangent of x under z = x ** p, in z's shape."""
     if type(z_bar) is float and type(x) is float and (type(p) is float or type(p) is int):
@@ -38,7 +39,7 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
         return _number(z_bar * np.conj(slope))
 
 
-@cotangent_of(2)
+@cotangent_of_call(operator.pow, 1, 2)
 def power_exponent_bar(z_bar: Any, x: Any, p: Any, z: Any) -> Any:
     """The cotangent of p under z = x ** p, in z's shape."""
     if type(z_bar) is float and type(x) is float and type(z) is float and x:
