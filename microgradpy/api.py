@@ -15,10 +15,11 @@ import numpy as np
 
 from microgradpy.compiler import location_of
 from microgradpy.entry import differentiate as differentiate
-from microgradpy.errors import CotangentShapeError, DifferentiationError, NonScalarOutputError
+from microgradpy.errors import CotangentShapeError, DifferentiationError, MutationError, NonScalarOutputError
 from microgradpy.rules.registry import examples, non_differentiable
-from microgradpy.runtime.dispatch import Back, Wanted, resolve
+from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -30,14 +31,15 @@ class Pullback:
     """The linear map from a cotangent of `y` to the cotangents of `f` and its arguments. `back(dy)` may be called any
     number of times, from any thread, and changes nothing."""
 
-    __slots__ = ("_args", "_back", "_f", "_wanted", "_y")
+    __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, wanted: Wanted) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
-        self._wanted = wanted
+        # What was saved are the caller's own arrays and those of y.
+        self._before = Snapshot.of(arrays_in((f, *args, y)))
 
     def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
         """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
@@ -50,10 +52,16 @@ class Pullback:
                     "Give a seed of the output's shape: back(dy).",
                 )
             dy = 1.0
+        changed = self._before.changed()
+        if changed is not None:
+            raise MutationError(
+                f"{describe(changed)} among the arguments, or of the value, was changed after the call of pullback",
+                None,
+                "Call back before that, or give pullback a copy.",
+            )
         with _located():
             bars = self._back(check_seed(self._y, dy))
-        fresh = bars.fresh or (False,) * len(self._args)
-        return (own_gradient(self._f, bars.function), *map(gradient_of, self._args, bars.arguments, fresh))
+        return gradients_of(self._f, self._args, bars)
 
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
@@ -134,16 +142,19 @@ def gradient_of(x: Any, bar: Any, is_fresh: bool) -> Any:
     return project(x, bar)
 
 
-def _run(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted) -> tuple[Any, Pullback]:
-    with _located():
-        y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
-    return y, Pullback(f, args, y, back, wanted)
+def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
+    """The gradient of `f` itself and one per argument."""
+    fresh = bars.fresh or (False,) * len(args)
+    return (own_gradient(f, bars.function), *map(gradient_of, args, bars.arguments, fresh))
 
 
 def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
-    `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants."""
-    return _run(f, args, kwargs, None)
+    `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
+    MutationError from `back` if an array among the arguments or in `y` has been written into since."""
+    with _located():
+        y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+    return y, Pullback(f, args, y, back)
 
 
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -156,8 +167,11 @@ def value_and_gradient(
     f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
 ) -> tuple[Any, tuple[Any, ...]]:
     """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
-    y, back = _run(f, args, kwargs, None)
-    return y, back(_unit_seed(y, has_aux))[1:]
+    with _located():
+        y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+        seed = _unit_seed(y, has_aux)
+        bars = back(check_seed(y, seed) if has_aux else seed)
+    return y, gradients_of(f, args, bars)[1:]
 
 
 def _unit_seed(y: Any, has_aux: bool) -> Any:
@@ -199,11 +213,13 @@ def value_and_grad(
         wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
         with _located():
             y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
-            bars = back(_unit_seed(y, has_aux))
+            seed = _unit_seed(y, has_aux)
+            bars = back(check_seed(y, seed) if has_aux else seed)
         fresh = bars.fresh or (False,) * len(args)
         found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
         return y, found[0] if single else found
 
+    NESTED_DIFFERENTIATION.add(differentiated)
     return differentiated
 
 
@@ -217,6 +233,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
         y, gradients = both(*args, **kwargs)
         return (gradients, y[1]) if has_aux else gradients
 
+    NESTED_DIFFERENTIATION.add(differentiated)
     return differentiated
 
 
@@ -269,4 +286,4 @@ def ignore_derivatives(x: Any) -> Any:
 non_differentiable(stop_gradient, ignore_derivatives)
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
-NESTED_DIFFERENTIATION.update((pullback, gradient, value_and_gradient, grad, value_and_grad))
+NESTED_DIFFERENTIATION.update((pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))

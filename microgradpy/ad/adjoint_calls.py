@@ -27,7 +27,6 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
-from microgradpy.errors import MissingRuleError
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
 from microgradpy.runtime import cotangents as run_time
@@ -64,11 +63,9 @@ def _undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> N
         if not adjoint.is_active(argument):
             continue
         if index >= len(contributions):
-            raise MissingRuleError(
-                f"the rule of {call.callee} has no cotangent for its argument {index}",
-                call.where,
-                "Return one cotangent per differentiable argument from its pullback.",
-            )
+            place = (Const(call.callee), Const(index))
+            adjoint.accumulate(argument, adjoint.helper(run_time.missing_cotangent, argument, *place))
+            continue
         _add_from_rule(adjoint, argument, contributions[index])
 
 

@@ -24,6 +24,7 @@ from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.watching import may_write
 
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
@@ -145,7 +146,8 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
     known = isinstance(callee, Const) and (
         is_non_differentiable(callee.value) or rrule.has(callee.value) or isinstance(callee.value, type)
     )
-    if known or all(map(is_immutable, kinds)):
+    writes_nothing = all(map(is_immutable, kinds)) and not (isinstance(callee, Const) and may_write(callee.value))
+    if known or writes_nothing:
         primal.plain(op, kind=kind, callee=callee)
     else:
         arguments, keywords = primal.inputs(op)

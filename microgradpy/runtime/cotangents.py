@@ -24,6 +24,17 @@ def or_zero(x_bar: Any, x: Any) -> Any:
     return x_bar
 
 
+def missing_cotangent(x: Any, callee: str, index: int) -> None:
+    """A pullback returned nothing for argument number `index` of `callee`: that means zero for what has no derivative (an
+    axis, a flag), and is an error in the rule for anything else."""
+    if isinstance(x, float | complex | np.inexact) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc"):
+        raise MissingRuleError(
+            f"the rule of {callee} has no cotangent for its argument {index}",
+            None,
+            "Return one cotangent per positional argument from its pullback, NoTangent() where there is none.",
+        )
+
+
 def cotangent_item(x_bar: Any, key: Any) -> Any:
     """The cotangent of item `key` of a container with cotangent `x_bar`; None if it has none."""
     if is_structural_zero(x_bar):

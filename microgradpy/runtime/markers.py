@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
-NESTED_DIFFERENTIATION: set[Any] = set()
-"""Callables that differentiate (`gradient`, `pullback` ...): refused inside differentiated code."""
+NESTED_DIFFERENTIATION: WeakSet[Any] = WeakSet()
+"""Callables that differentiate (`gradient`, what `grad` returns ...): refused inside differentiated code."""

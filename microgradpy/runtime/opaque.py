@@ -11,6 +11,7 @@ import numpy as np
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.watching import Snapshot, arrays_seen_by, may_write
 
 
 def refuse_syntax(found: str, place: str, remedy: str) -> NoReturn:
@@ -59,22 +60,25 @@ def check_immutable(x: object, place: str) -> None:
 
 
 def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, because
-    what was read from there before may have been kept for the reverse pass."""
+    """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
+    array it sees, because what was read from there before may have been kept for the reverse pass."""
     _refuse_mutating_method(place, f)
     if is_non_differentiable(f) or rrule.has(f):
         return f(*args, **kwargs)
     given = (*args, *kwargs.values(), getattr(f, "__self__", None))
-    before = [(value, _snapshot(value)) for value in given if isinstance(value, np.ndarray | list | dict | set)]
+    watched: list[Any] = [value for value in given if isinstance(value, np.ndarray | list | dict | set)]
+    if may_write(f):
+        watched += arrays_seen_by(f)
+    before = Snapshot.of(watched)
     result = f(*args, **kwargs)
-    for value, snapshot in before:
-        if not _is_same(value, snapshot):
-            name = getattr(f, "__name__", type(f).__name__)
-            raise MutationError(
-                f"{name} wrote into a {type(value).__name__} it was given",
-                place,
-                "Give it a copy, or return a new value.",
-            )
+    changed = before.changed()
+    if changed is not None:
+        name = getattr(f, "__name__", type(f).__name__)
+        raise MutationError(
+            f"{name} wrote into a {type(changed).__name__} that may have been used before",
+            place,
+            "Give it a copy, or return a new value.",
+        )
     return result
 
 
@@ -87,18 +91,3 @@ def _refuse_mutating_method(place: str, f: object) -> None:
                     place,
                     "Build a new value instead of writing into this one.",
                 )
-
-
-def _snapshot(value: Any) -> Any:
-    return value.copy()
-
-
-def _is_same(value: Any, snapshot: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.shape == snapshot.shape and bool(value.tobytes() == snapshot.tobytes())
-    if isinstance(value, set):
-        return bool(value == snapshot)
-    if len(value) != len(snapshot):
-        return False
-    pairs = zip(value, snapshot, strict=True) if isinstance(value, list) else ((value.get(k), snapshot[k]) for k in snapshot)
-    return all(a is b for a, b in pairs)

@@ -33,6 +33,16 @@ __all__ = [
 _BASIC_INDICES = (int, slice, EllipsisType, type(None), np.integer)
 
 
+def refuse_unlike_arrays(x: Any) -> None:
+    """Refuse the subclasses of ndarray whose operators are not those of arrays."""
+    if isinstance(x, np.matrix | np.ma.MaskedArray):
+        raise MissingRuleError(
+            f"a {type(x).__name__} takes part in a differentiated computation, and its operators are not those of arrays",
+            None,
+            "Convert it first: np.asarray(x), and for a masked array x.filled(0.0) or x.compressed().",
+        )
+
+
 @cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list or tuple of numbers counts as an array."""
@@ -40,8 +50,9 @@ def conj(x: Any) -> Any:
         return x.conjugate()
     if isinstance(x, list | tuple):
         x = np.asarray(x)
-    if isinstance(x, np.ndarray) and x.dtype.kind == "c":
-        return np.conjugate(x)
+    if isinstance(x, np.ndarray):
+        refuse_unlike_arrays(x)
+        return np.conjugate(x) if x.dtype.kind == "c" else x
     return x
 
 
@@ -103,6 +114,8 @@ def unbroadcast(d: Any, x: Any) -> Any:
         return d if x.dtype.kind != "b" else None
     if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes):
         return None
+    refuse_unlike_arrays(d)
+    refuse_unlike_arrays(x)
     if isinstance(x, list | tuple):
         x = _operand_array(d, x)
     if isinstance(x, np.ndarray):

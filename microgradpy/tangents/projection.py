@@ -15,7 +15,7 @@ from typing import Any, Never
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
-from microgradpy.tangents.arithmetic import cotangent_dtype, real_like, stack_items
+from microgradpy.tangents.arithmetic import cotangent_dtype, real_like, refuse_unlike_arrays, stack_items
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 _WITHOUT_DERIVATIVE = (bool, np.bool, str, bytes, bytearray, type(None), type, types.ModuleType, slice, range)
@@ -62,6 +62,7 @@ def _project_number(x: Any, x_bar: Any) -> Any:
 def _project_array(x: np.ndarray[Any, Any], x_bar: Any) -> np.ndarray[Any, Any] | None:
     if x.dtype.kind in "bSU":
         return None
+    refuse_unlike_arrays(x)
     if x.dtype.kind not in "fciu":
         _refuse(f"array of {x.dtype}")
     if isinstance(x_bar, list | tuple):
@@ -195,6 +196,8 @@ def _check_keys(values: Mapping[Any, Any], seeds: Any, place: str, name_of: Call
 
 
 def _check_number_seed(y: Any, dy: Any, place: str) -> Any:
+    refuse_unlike_arrays(y)
+    refuse_unlike_arrays(dy)
     if isinstance(y, np.ndarray) and y.dtype.kind not in "fciu":
         _refuse(f"array of {y.dtype}")
     if isinstance(dy, str | bytes | Mapping) or not _is_numeric_array(seed := _as_array(dy)):

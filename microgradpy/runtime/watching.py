@@ -1,0 +1,135 @@
+"""Whether arrays and containers still hold what they held, for values that the reverse pass reads later.
+
+Code that no derivative flows through is called as it stands. Should it write into an array that was saved before, the
+adjoint would be wrong without a word; so what it can reach is compared before and after. `may_write` looks at the
+bytecode first: most functions write nothing, and need no watching.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.tangents.projection import fields_of
+
+_STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR"})
+_WRITERS = MUTATING_METHODS[np.ndarray] | {"copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle"}
+_LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Arrays and containers, each with a copy."""
+
+    pairs: tuple[tuple[Any, Any], ...]
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> Snapshot:
+        return cls(tuple((value, value.copy()) for value in values))
+
+    def changed(self) -> Any:
+        """The first of them that has changed, or None."""
+        return next((value for value, copy in self.pairs if not _is_same(value, copy)), None)
+
+
+def _is_same(value: Any, copy: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.shape == copy.shape and bool(value.tobytes() == copy.tobytes())
+    if isinstance(value, set):
+        return bool(value == copy)
+    if len(value) != len(copy):
+        return False
+    pairs = zip(value, copy, strict=True) if isinstance(value, list) else ((value.get(key), copy[key]) for key in copy)
+    return all(a is b for a, b in pairs)
+
+
+def arrays_in(values: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
+    """The arrays among some values and in what they hold."""
+    return [value for value in _walk(values) if isinstance(value, np.ndarray)]
+
+
+def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays that a function can reach without being given them: through its cells, the object it is a method of,
+    and the module variables it names."""
+    function = f.__func__ if isinstance(f, types.MethodType) else f
+    if not isinstance(function, types.FunctionType):
+        return []
+    roots = [getattr(f, "__self__", None), f]
+    for called in _called_by(function, type(getattr(f, "__self__", None)), set()):
+        roots += [called.__globals__[name] for name in _names(called.__code__) if name in called.__globals__]
+    return arrays_in(roots)
+
+
+def _walk(values: Iterable[Any]) -> Iterator[Any]:
+    """Some values and what they hold, each once."""
+    waiting, seen = list(values), set[int]()
+    while waiting and len(seen) < _LARGEST_WALK:
+        value = waiting.pop()
+        if id(value) in seen or isinstance(value, type | types.ModuleType | int | float | str | bytes | types.NoneType):
+            continue
+        seen.add(id(value))
+        yield value
+        match value:
+            case np.ndarray():
+                continue
+            case list() | tuple() | set():
+                waiting += value
+            case dict():
+                waiting += value.values()
+            case _:
+                waiting += fields_of(value).values()
+
+
+def may_write(f: Any) -> bool:
+    """Whether the code of a Python function, or of one that it calls by name, has anything in it that writes into arrays
+    or objects. What it calls in another way is not known here."""
+    function = f.__func__ if isinstance(f, types.MethodType) else f
+    if not isinstance(function, types.FunctionType):
+        return False
+    owner = type(getattr(f, "__self__", None))
+    return any(_writes(called.__code__) for called in _called_by(function, owner, set()))
+
+
+def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeType]) -> Iterator[types.FunctionType]:
+    """The function and those that it calls by name or as a method of its own object."""
+    if function.__code__ in seen:
+        return
+    seen.add(function.__code__)
+    yield function
+    for name in _names(function.__code__):
+        for found in (function.__globals__.get(name), inspect.getattr_static(owner, name, None)):
+            if isinstance(found, types.FunctionType):
+                yield from _called_by(found, owner, seen)
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """The names of variables and attributes that code reads, in the functions inside it too."""
+    inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in _names(constant)]
+    return tuple(dict.fromkeys((*code.co_names, *inner)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _writes(code: types.CodeType) -> bool:
+    if any(_is_store(instruction) for instruction in dis.get_instructions(code)):
+        return True
+    if not _WRITERS.isdisjoint(code.co_names):
+        return True
+    return any(
+        _writes(constant) if isinstance(constant, types.CodeType) else isinstance(constant, tuple) and "out" in constant
+        for constant in code.co_consts
+    )
+
+
+def _is_store(instruction: dis.Instruction) -> bool:
+    # `x += y` on a name is a BINARY_OP whose sign ends in "=".
+    return instruction.opname in _STORES or (instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("="))
