@@ -55,6 +55,53 @@ class Box:
         self.value = value
 
 
+# Writes by code that is only called
+
+
+SEEN = np.ones(3)
+
+
+def bump():
+    SEEN[0] += 1.0
+
+
+class Stateful:
+    def __init__(self):
+        self.h = np.ones(3)
+
+    def step(self):
+        self.h *= 2.0
+
+
+STATEFUL = Stateful()
+
+
+@rejected(np.ones(3), error=MutationError, words="bump wrote")
+def helper_writes_into_a_module_array(x):
+    y = x * SEEN
+    bump()  # here
+    return np.sum(y * x)
+
+
+@rejected(np.ones(3), error=MutationError, words="step wrote")
+def method_writes_into_its_object(x):
+    y = x * STATEFUL.h
+    STATEFUL.step()  # here
+    return np.sum(y * x)
+
+
+# Arrays that are not like arrays
+
+
+MASKED = np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="MaskedArray filled")
+def product_with_a_masked_array(y):
+    z = MASKED * y  # here
+    return np.mean(z)
+
+
 # In-place writes
 
 

@@ -52,6 +52,32 @@ def test_a_redefined_global_is_seen_by_the_next_call(monkeypatch):
     assert gradient(uses_globals, 3.0)[0] == pytest.approx(5.0 * math.cos(3.0))
 
 
+def with_defaults(x, power=2, *, scale=3.0):
+    return scale * x**power
+
+
+def uses_defaults(x):
+    return with_defaults(x) + with_defaults(x, scale=1.0)
+
+
+def test_changed_defaults_and_code_of_a_callee_are_seen(monkeypatch):
+    assert gradient(uses_defaults, 2.0) == (16.0,)
+    monkeypatch.setattr(with_defaults, "__defaults__", (3,))
+    assert gradient(uses_defaults, 2.0) == (48.0,)
+    monkeypatch.setitem(with_defaults.__kwdefaults__, "scale", 1.0)
+    assert gradient(uses_defaults, 2.0) == (24.0,)
+    monkeypatch.setattr(with_defaults, "__kwdefaults__", {"scale": 2.0})
+    assert gradient(uses_defaults, 2.0) == (36.0,)
+    monkeypatch.setattr(with_defaults, "__code__", (lambda x, power=1, *, scale=1.0: scale * x).__code__)
+    assert gradient(uses_defaults, 2.0) == (3.0,)
+
+
+def test_a_name_that_is_no_identifier_does_not_matter(monkeypatch):
+    monkeypatch.setattr(cube, "__name__", "my cube")
+    cache_clear()
+    assert gradient(cube, 2.0) == (12.0,)
+
+
 def test_a_redefined_helper_of_a_helper_is_seen(monkeypatch):
     def outer(x):
         return uses_globals(x) + uses_globals(x)

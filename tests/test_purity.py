@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from microgradpy import (
+    MutationError,
     cache_clear,
     gradient,
     ignore_derivatives,
@@ -70,6 +71,23 @@ def test_changing_an_argument_after_the_call_of_a_scalar_function_does_not_matte
     _, back = pullback(lambda v: v[0] * v[1], values)
     values[0] = 100.0
     assert back(1.0)[1] == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("changed", ["argument", "value", "captured"])
+def test_back_notices_arrays_that_were_written_into_since(changed):
+    scale = np.array([1.0, 2.0])
+    x = np.array([3.0, 4.0])
+    y, back = pullback(lambda v: np.exp(v * scale), x)
+    seed = np.ones(2)
+    before = back(seed)
+    {"argument": x, "value": y, "captured": scale}[changed][0] = 9.0
+    with pytest.raises(MutationError, match="changed after"):
+        back(seed)
+    np.testing.assert_array_equal(before[1], scale_of_first(scale) * np.exp(np.array([3.0, 8.0])))
+
+
+def scale_of_first(scale):
+    return np.array([1.0, scale[1]])
 
 
 LOG = []

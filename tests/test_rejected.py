@@ -25,6 +25,7 @@ import pytest
 from microgradpy import (
     CotangentShapeError,
     DifferentiationError,
+    MissingRuleError,
     NonScalarOutputError,
     SourceNotFoundError,
     gradient,
@@ -433,3 +434,15 @@ def test_back_without_a_seed_needs_a_scalar() -> None:
 def test_every_error_is_a_differentiation_error() -> None:
     for error in (NonScalarOutputError, CotangentShapeError, SourceNotFoundError):
         assert issubclass(error, DifferentiationError)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of numpy.matrix itself
+def test_matrices_are_refused_because_their_product_is_another() -> None:
+    matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+
+    def product(y: Any) -> Any:
+        return np.sum(matrix * y)
+
+    for function, argument in ((product, np.ones((2, 2))), (lambda m: np.sum(m**2), matrix)):
+        with pytest.raises(MissingRuleError, match=r"np\.asarray"):
+            gradient(function, argument)

@@ -295,3 +295,13 @@ def row_by_row(a):
         return np.sqrt(np.sum(v * v))
 
     return sum([norm(row) for row in a]) * norm(a[0])
+
+
+@program(np.ones(3), np.array([1.0, 2.0, 3.0]), features="power of a number by an array")
+def number_to_the_power_of_an_array(x, q):
+    return np.sum(np.sum(x) ** q)
+
+
+@program(np.array([[1.2], [0.7]]), np.array([2.0, 3.5]), features="power with broadcasting of both")
+def broadcast_power(x, q):
+    return np.sum(np.power(x, q) * x ** 3 + x ** 2.0)

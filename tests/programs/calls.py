@@ -381,3 +381,43 @@ def same_names_in_caller_and_callee(x):
     y = f(x)
     x = f(y)
     return x * y
+
+
+@program(np.array([1.0, 2.0]), np.array([[3.0, 0.5], [1.5, 2.5]]), features="method read in a loop, kinds that widen")
+def unused_method_result_in_a_loop(b, d):
+    for _ in range(2):
+        c = np.tanh(b.mean(keepdims=True))  # noqa: F841
+        b = np.minimum(d, 2.75) * b
+    return np.sum(b)
+
+
+@program(np.array([1.0, 2.0]), True, features="method read as a value in both arms")
+@program(np.array([1.0, 2.0]), False, features="method read as a value in both arms")
+def method_read_in_both_arms(x, several):
+    total = x.sum
+    if several:
+        methods = [total, total]
+    else:
+        methods = [total]
+    return total() * 2.0 + methods[-1]()
+
+
+@program(2.0, 3.0, features="closures, defaults of nested functions, keyword-only parameters")
+def nested_functions_with_defaults(a, b):
+    def scaled(x, factor=a * b, *, shift=b):
+        return x * factor + shift * a
+
+    def twice(x):
+        return scaled(x) + scaled(x, 2.0, shift=1.5)
+
+    return twice(a) * scaled(b, shift=a)
+
+
+@program(1.5, 4, features="nested function that calls itself over a captured variable")
+def nested_recursion(a, n):
+    def power(k):
+        if k == 0:
+            return 1.0
+        return a * power(k - 1)
+
+    return power(n)
