@@ -6,7 +6,7 @@ may be None (of an object, or of something of unknown kind) is added to by a fun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
@@ -23,18 +23,15 @@ from microgradpy.ir.kinds import (
     is_real_scalar,
     join,
 )
-from microgradpy.ir.nodes import Const, If, Region, Statement, Value, Var, Yield, function_constant, operator_constant
+from microgradpy.ir.nodes import Const, If, Op, Region, Statement, Value, Var, Yield, function_constant, operator_constant
 from microgradpy.ir.rewrite import is_none
+from microgradpy.ir.words import subject
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 
 Cotangents = dict[Var, Value]
-
-
-def bar_name(value: Value) -> str:
-    """What the cotangent of a value is called."""
-    return f"{value.hint}_bar" if isinstance(value, Var) and value.hint else ""
+_PRODUCTS = tuple(map(operator_constant, ("mul", "truediv", "neg")))
 
 
 @final
@@ -50,9 +47,11 @@ class _Arm:
 @dataclass
 class AdjointBuilder(TypedBuilder):
     """`cotangents` is by primal variable. `owned` are the buffers that nothing else names, which may be added to in place;
-    `written` those among them that were. `adjoint_half` gives the constant that stands for a unit's adjoint."""
+    `written` those among them that were. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is
+    the operation of the primal that makes a variable."""
 
     adjoint_half: Callable[[Unit], Const] = field(kw_only=True)
+    made: Mapping[Var, Op] = field(kw_only=True)
     cotangents: Cotangents = field(default_factory=dict)
     owned: set[Var] = field(default_factory=set)
     written: set[Var] = field(default_factory=set)
@@ -60,6 +59,13 @@ class AdjointBuilder(TypedBuilder):
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""
         return self.call(function_constant(function), arguments, hint=hint, kind=kind)
+
+    def bar_name(self, value: Value) -> str:
+        """What the cotangent of a value is called: after its name, or after the operation that makes it."""
+        if not isinstance(value, Var):
+            return ""
+        name = value.hint or (subject(self.made[value]) if value in self.made else "")
+        return f"{name}_bar" if name else ""
 
     def bar_kind(self, value: Value) -> Kind:
         """What is proven of a cotangent of a value. Only those of numbers and arrays are never None."""
@@ -83,21 +89,36 @@ class AdjointBuilder(TypedBuilder):
         current = self.cotangents.get(target)
         if isinstance(contribution, Var):
             self.owned.discard(contribution)
-        total = contribution if current is None else self.sum(current, contribution, bar_name(target))
+        total = contribution if current is None else self.sum(current, contribution, self.bar_name(target))
         self.cotangents[target] = self.named(total, target)
 
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         left_kind, right_kind = self.kind(left), self.kind(right)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):
             return self.helper(arithmetic.accumulate, left, right, hint=hint)
+        if self.are_same(left, right):
+            half = self.rename(left, "", False) if isinstance(left, Var) else left
+            return self.call(operator_constant("mul"), (Const(2.0), half), hint=hint, kind=left_kind)
         kind = left_kind if left_kind == right_kind else None
         return self.call(operator_constant("add"), (left, right), hint=hint, kind=kind)
 
+    def are_same(self, left: Value, right: Value) -> bool:
+        """Whether two values are one, or the outcome of the same arithmetic on the same values."""
+        if not isinstance(left, Var) or not isinstance(right, Var):
+            return False
+        a, b = self.producers.get(left), self.producers.get(right)
+        if a is None or b is None:
+            return left == right
+        return left == right or (a.callee in _PRODUCTS and a.callee == b.callee and a.arguments == b.arguments)
+
     def named(self, value: Value, target: Var) -> Value:
         """Call a cotangent after the variable it belongs to, unless it has a name already."""
-        if not isinstance(value, Var) or value.hint not in ("", bar_name(target)) or not target.hint:
+        name = self.bar_name(target)
+        if not isinstance(value, Var) or not name or value.user_named:
             return value
-        return self.rename(value, bar_name(target), target.user_named)
+        if value.hint not in ("", name) and not target.user_named:
+            return value
+        return self.rename(value, name, target.user_named)
 
     def zero(self, var: Var) -> Value:
         """A cotangent that says zero, where one is needed."""
@@ -106,7 +127,7 @@ class AdjointBuilder(TypedBuilder):
             return Const(0.0)
         if isinstance(kind, TupleOf):
             return Const(None)
-        value = self.helper(arithmetic.zero_cotangent, var, hint=bar_name(var), kind=self.bar_kind(var))
+        value = self.helper(arithmetic.zero_cotangent, var, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
         return value
@@ -116,7 +137,7 @@ class AdjointBuilder(TypedBuilder):
         kind = self.kind(cotangent)
         if not isinstance(kind, Inert) and kind != UNKNOWN:
             return cotangent
-        return self.helper(run_time.or_zero, cotangent, var, hint=bar_name(var), kind=cotangent_kind(self.kind(var)))
+        return self.helper(run_time.or_zero, cotangent, var, hint=self.bar_name(var), kind=cotangent_kind(self.kind(var)))
 
     def own(self, value: Value) -> Value:
         """The value if nothing else names it, or a copy."""
@@ -136,10 +157,10 @@ class AdjointBuilder(TypedBuilder):
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
         current = self.cotangents.get(container)
         if current is None and function is arithmetic.add_item:
-            total = self.helper(arithmetic.item_cotangent, container, index, part, hint=bar_name(container), kind=proven)
+            total = self.helper(arithmetic.item_cotangent, container, index, part, hint=self.bar_name(container), kind=proven)
         else:
             buffer = self.buffer(current)
-            total = self.helper(function, buffer, container, index, part, hint=bar_name(container), kind=proven)
+            total = self.helper(function, buffer, container, index, part, hint=self.bar_name(container), kind=proven)
         assert isinstance(total, Var)
         self.owned.add(total)
         self.cotangents[container] = total
@@ -173,7 +194,7 @@ class AdjointBuilder(TypedBuilder):
         self.cotangents = {var: value for var, value in left.cotangents.items() if right.cotangents.get(var) == value}
         results = []
         for var, a, b in zip(differing, left_values, right_values, strict=True):
-            result = self.variable(join(self.kind(a), self.kind(b)), bar_name(var), var.user_named)
+            result = self.variable(join(self.kind(a), self.kind(b)), self.bar_name(var), var.user_named)
             results.append(result)
             self.cotangents[var] = result
             if a in left.owned and b in right.owned:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, bar_name
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.calls import (
     Append,
     Attribute,
@@ -29,6 +29,7 @@ from microgradpy.ad.calls import (
 from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
+from microgradpy.ir.rewrite import is_none
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 
@@ -59,17 +60,24 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
 def _undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
     dense = adjoint.dense(cotangent, call.result)
     _, *contributions = splice_pullback(call.pullback, dense, adjoint)
+    found: dict[Value, Value] = {}
     for index, argument in enumerate(call.arguments):
         if not adjoint.is_active(argument):
             continue
-        if index >= len(contributions):
-            place = (Const(call.callee), Const(index))
-            adjoint.accumulate(argument, adjoint.helper(run_time.missing_cotangent, argument, *place))
+        if index < len(contributions):
+            contribution = _from_rule(adjoint, argument, contributions[index])
+        else:
+            contribution = adjoint.helper(run_time.missing_cotangent, argument, Const(call.callee), Const(index))
+        if is_none(contribution):
             continue
-        _add_from_rule(adjoint, argument, contributions[index])
+        # In x * x both contributions are the same: twice the one.
+        found[argument] = adjoint.sum(found[argument], contribution, "") if argument in found else contribution
+    for argument, contribution in found.items():
+        adjoint.accumulate(argument, contribution)
 
 
-def _add_from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -> None:
+def _from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -> Value:
+    """What a rule gives for an argument."""
     if isinstance(contribution, StaticTuple):
         values = tuple(item for item in contribution.items if isinstance(item, Var | Const))
         (contribution,) = adjoint.operation(Opcode.TUPLE, values)
@@ -77,7 +85,7 @@ def _add_from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Stati
         # It is not None, and so it is what a rule has to give: a cotangent of the argument, of its shape.
         adjoint.know(contribution, adjoint.bar_kind(argument))
     assert isinstance(contribution, Var | Const | Undefined)
-    adjoint.accumulate(argument, contribution)
+    return contribution
 
 
 def _undo_dispatched(adjoint: AdjointBuilder, call: Dispatched, cotangent: Value) -> None:
@@ -111,7 +119,7 @@ def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> Non
 
 def _unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...]) -> None:
     """Add each item of a tuple of cotangents to the target it belongs to."""
-    hints = tuple(bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
+    hints = tuple(adjoint.bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
     results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=kinds, hints=hints)
     for target, result in zip(targets, results, strict=True):
         adjoint.accumulate(target, result)
@@ -182,7 +190,7 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
             for value, result in zip(cotangents, call.results, strict=True)
         )
         kind = TupleOf(tuple(map(adjoint.kind, items)))
-        (whole,) = adjoint.operation(Opcode.TUPLE, items, kinds=(kind,), hints=(bar_name(call.source),))
+        (whole,) = adjoint.operation(Opcode.TUPLE, items, kinds=(kind,), hints=(adjoint.bar_name(call.source),))
         adjoint.accumulate(call.source, whole)
         return
     items = tuple(Const(None) if value is None else value for value in cotangents)

@@ -73,7 +73,8 @@ def path_is_in(builder: TypedBuilder, frame: Frame, wanted: frozenset[int], path
 
 def frame_of(body: Region, loop: While | For | None, name: str) -> Frame:
     """Number the exits of a frame in program order."""
-    frame = Frame(loop, fresh(f"tape_{name}" if name.strip("_") else "tape"), fresh("path"))
+    suffix = f"_{name}" if name.strip("_") else ""
+    frame = Frame(loop, fresh(f"tape{suffix}"), fresh(f"path{suffix}"))
     frame.pinned.append(body)
     _number(body, frame)
     return frame

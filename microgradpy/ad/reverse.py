@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, assert_never, final
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, Cotangents, bar_name
+from microgradpy.ad.adjoint_builder import AdjointBuilder, Cotangents
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in
@@ -31,6 +31,7 @@ from microgradpy.ir.nodes import (
     Const,
     Continue,
     For,
+    Function,
     If,
     Op,
     Opcode,
@@ -46,6 +47,7 @@ from microgradpy.ir.nodes import (
     Yield,
     item_variables,
     terminators,
+    walk,
 )
 
 
@@ -73,11 +75,14 @@ class Reverse:
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves) -> Reverse:
     """The adjoint of a primal with respect to some of its inputs."""
     body = primal.function.body
-    builder = AdjointBuilder(kinds=dict(primal.function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half)
-    seed = builder.variable(cotangent_kind(primal.result_kind), _seed_hint(body))
-    walk = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
+    made = {op.results[0]: op for op in walk(body) if isinstance(op, Op) and len(op.results) == 1}
+    builder = AdjointBuilder(
+        kinds=dict(primal.function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
+    )
+    seed = builder.variable(cotangent_kind(primal.result_kind), _seed_hint(primal.function))
+    reverse = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
     with builder.region() as statements:
-        walk.sequence(body, 0, walk.frame.recorded)
+        reverse.sequence(body, 0, reverse.frame.recorded)
         found = tuple(builder.cotangents.get(var) for var in differentiated)
         results = tuple(Const(None) if value is None else value for value in found)
         if len(results) == 1:
@@ -88,16 +93,20 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         Region(tuple(statements), Return(returned)),
         seed,
         tuple(value is None for value in found),
-        walk.frame,
-        walk.frames,
+        reverse.frame,
+        reverse.frames,
         builder.kinds,
     )
 
 
-def _seed_hint(body: Region) -> str:
-    returned = [terminator.value for terminator in terminators(body) if isinstance(terminator, Return)]
+def _seed_hint(function: Function) -> str:
+    """The seed is called after what is returned if that has one name, and else `y_bar`, unless that belongs to a `y` of the
+    user's."""
+    returned = [terminator.value for terminator in terminators(function.body) if isinstance(terminator, Return)]
     hints = {value.hint for value in returned if isinstance(value, Var)}
-    return f"{hints.pop() or 'y'}_bar" if len(hints) == 1 else "y_bar"
+    if len(hints) == 1 and hints != {""}:
+        return f"{hints.pop()}_bar"
+    return "out_bar" if any(var.hint == "y" for var in function.kinds) else "y_bar"
 
 
 Bars = tuple[Value | None, ...]
@@ -296,7 +305,7 @@ class _Walk:
         kind = kinds.get(var)
         if kind is None:
             kind = self.builder.bar_kind(var) if carrier.start is None else self.builder.kind(carrier.start)
-        return self.builder.variable(shapeless(kind), bar_name(var), var.user_named)
+        return self.builder.variable(shapeless(kind), self.builder.bar_name(var), var.user_named)
 
     def close_loop(self, statement: While | For, frame: Frame, carriers: list[_Carrier], made: _Body) -> list[Var]:
         """Append the loop over the records; returns the carried cotangents after it."""
@@ -330,8 +339,7 @@ def _unchanged(statement: While | For, frame: Frame, demanded: frozenset[int]) -
 
 
 def _loop_name(statement: While | For) -> str:
-    if isinstance(statement, For):
-        for var in item_variables(statement.items):
-            if var.hint:
-                return var.hint
-    return next((parameter.hint for parameter in statement.parameters if parameter.hint), "")
+    """What the tape of a loop is called after: an item, or the state."""
+    items = item_variables(statement.items) if isinstance(statement, For) else ()
+    named = sorted((var for var in (*items, *statement.parameters) if var.hint), key=lambda var: not var.user_named)
+    return named[0].hint if named else ""

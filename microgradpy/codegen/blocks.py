@@ -213,12 +213,16 @@ class Blocks:
         if flat and (then_ends or shortcut):
             return [self._branch(test, then or [ast.Pass()], [], statement.where), *orelse]
         if flat:
-            return [self._branch(negation(test), orelse or [ast.Pass()], [], statement.where), *then]
+            return [self._branch(self._negated(statement.condition, test), orelse or [ast.Pass()], [], statement.where), *then]
         if then:
             return [self._branch(test, then, orelse, statement.where)]
         if orelse:
-            return [self._branch(negation(test), orelse, [], statement.where)]
+            return [self._branch(self._negated(statement.condition, test), orelse, [], statement.where)]
         return [] if isinstance(test, ast.Name | ast.Constant) else [self._placed(ast.Expr(test), statement.where)]
+
+    def _negated(self, condition: Value, test: ast.expr) -> ast.expr:
+        op = self.expressions.nesting.nested.get(condition) if isinstance(condition, Var) else None
+        return negation(test, of_numbers=isinstance(op, Op) and not op.from_user)
 
     def _branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], where: Location) -> ast.stmt:
         return self._placed(ast.If(test, then, orelse), where)
@@ -234,7 +238,7 @@ class Blocks:
         test = self._read(condition)
         body = self._loop_body(loop.body, flow)
         if before:
-            leave = ast.If(negation(test), [ast.Break()], [])
+            leave = ast.If(self._negated(condition, test), [ast.Break()], [])
             test, body = ast.Constant(True), [*before, leave, *body]
         return [*start, self._placed(ast.While(test, body or [ast.Pass()], []), loop.where)]
 

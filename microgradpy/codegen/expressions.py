@@ -262,11 +262,13 @@ def _is_same_name(first: ast.Compare, second: ast.Compare) -> bool:
     return isinstance(middle, ast.Name) and isinstance(left, ast.Name) and middle.id == left.id
 
 
-def negation(expression: ast.expr) -> ast.expr:
-    """`not expression`, as `x not in y` and `x is not y` where that is the same."""
+def negation(expression: ast.expr, of_numbers: bool = False) -> ast.expr:
+    """`not expression`, as `x not in y` and `x is not y` where that is the same; of numbers, `x != 1` too."""
     match expression:
         case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _NEGATED:
             return ast.Compare(left, [_NEGATED[type(sign)]()], [right])
+        case ast.Compare(left=ast.Name() as left, ops=[ast.Eq()], comparators=[right]) if of_numbers:
+            return ast.Compare(left, [ast.NotEq()], [right])
     return ast.UnaryOp(ast.Not(), expression)
 
 

@@ -275,6 +275,8 @@ class _Wishes:
         match sign:
             case Attribute(name=name):
                 return name if is_plain_name(name) else "value"
+            case Item(index=Const(value=str() as key)) if is_plain_name(key):
+                return key
             case Item(operand=Var() as operand):
                 return f"{self._short(operand)}_item".lstrip("_")
             case None:

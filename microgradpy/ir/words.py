@@ -41,6 +41,8 @@ def subject(op: Op) -> str:
     match name, op.arguments:
         case "getattr", (_, Const(value=str() as attribute)):
             return attribute if attribute.isidentifier() else ""
+        case "getitem", (_, Const(value=str() as key)) if key.isidentifier():
+            return key
         case "getitem", (operand, _):
             return f"{short(operand)}_item".lstrip("_")
     if name in OPERATORS:

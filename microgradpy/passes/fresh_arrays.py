@@ -55,9 +55,16 @@ def write_in_place(adjoint: Function) -> Function:
             written = analysis.is_masked(statement, fresh)
             if written or analysis.makes_array(statement):
                 fresh.add(statement.result)
-            yield replace(statement, callee=_IN_PLACE_PRODUCT) if written else statement
+            yield _in_place(statement) if written else statement
 
     return replace(adjoint, body=region(adjoint.body))
+
+
+def _in_place(op: Op) -> Op:
+    """The result has the name of the operand that it is written into."""
+    target = op.arguments[0]
+    assert isinstance(target, Var)
+    return replace(op, callee=_IN_PLACE_PRODUCT, results=(Var(op.result.id, target.hint, target.user_named),))
 
 
 def fresh_results(adjoint: Function) -> tuple[bool, ...]:
