@@ -22,7 +22,7 @@ from microgradpy.ad.calls import Call
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, Inert, Kind, join, shapeless
+from microgradpy.ir.kinds import UNASSIGNED, Inert, Kind, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Continue,
@@ -133,6 +133,10 @@ class _Walk:
 
     def loop(self, statement: While | For) -> None:
         initial = tuple(map(self.builder.of, statement.initial))
+        for parameter, value in zip(statement.parameters, initial, strict=True):
+            if parameter in self.assumptions:  # of an earlier walk over the loop around this one, by its symbols
+                known, active = self.assumptions[parameter]
+                self.assumptions[parameter] = with_axes_of(known, self.builder.kind(value)), active
         self.widen(statement.parameters, [initial])
         returned, returned_active = len(self.returned), self.returned_active
         while True:
@@ -165,8 +169,7 @@ class _Walk:
         for index, parameter in enumerate(parameters):
             known, known_active = self.assumptions.get(parameter, (UNASSIGNED, False))
             kind, active = self.merged(values[index] for values in states)
-            # What has a shape in one iteration may have another one in the next.
-            after = (join(known, shapeless(kind)), known_active or active)
+            after = (join(known, kind), known_active or active)
             changed |= after != (known, known_active)
             self.assumptions[parameter] = after
         return changed

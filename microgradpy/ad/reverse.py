@@ -25,7 +25,7 @@ from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in
 from microgradpy.ad.primal import Primal
-from microgradpy.ir.kinds import Kind, cotangent_kind, join, shapeless
+from microgradpy.ir.kinds import Kind, cotangent_kind, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -126,11 +126,12 @@ class _Carrier:
 @final
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """One walk backwards over the body of a loop: it takes the carried cotangents as `parameters` to `carried`, with
-    `found` at its end. `widened` are the kinds of carried cotangents that turned out to be assumed too narrow."""
+    """One walk backwards over the body of a loop: it takes the carried cotangents as `parameters` of `kinds` to `carried`,
+    with `found` at its end. `widened` are the kinds of carried cotangents that turned out to be assumed too narrow."""
 
     statements: list[Statement]
     parameters: tuple[Var, ...]
+    kinds: tuple[Kind, ...]
     carried: tuple[Value, ...]
     found: Cotangents
     widened: Mapping[Var, Kind]
@@ -280,7 +281,8 @@ class _Walk:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""
         builder = self.builder
         outer = (self.frame, self.state, self.yielded)
-        bars = {carrier.inside: self.parameter(carrier, kinds) for carrier in carriers}
+        assumed = {carrier.inside: self.assumed_kind(carrier, kinds) for carrier in carriers}
+        bars = {var: builder.variable(kind, builder.bar_name(var), var.user_named) for var, kind in assumed.items()}
         builder.owned.update(bars.values())
         self.frame, self.state, self.yielded = frame, tuple(map(bars.get, statement.parameters)), ()
         builder.cotangents = {var: bar for var, bar in bars.items() if var not in statement.parameters}
@@ -292,20 +294,18 @@ class _Walk:
             carried = tuple(found[var] if var in found else builder.zero(var) for var in bars)
         self.frame, self.state, self.yielded = outer
         widened = {}
-        for (var, bar), value in zip(bars.items(), carried, strict=True):
-            assumed = shapeless(builder.kind(bar))
-            kind = join(assumed, shapeless(builder.kind(value)))
-            if kind != assumed:
+        for (var, before), value in zip(assumed.items(), carried, strict=True):
+            kind = join(before, builder.kind(value))
+            if kind != before:
                 widened[var] = kind
-        return _Body(statements, tuple(bars.values()), carried, found, widened)
+        return _Body(statements, tuple(bars.values()), tuple(assumed.values()), carried, found, widened)
 
-    def parameter(self, carrier: _Carrier, kinds: Mapping[Var, Kind]) -> Var:
-        """The variable for a carried cotangent in the body of the adjoint's loop."""
-        var = carrier.inside
-        kind = kinds.get(var)
-        if kind is None:
-            kind = self.builder.bar_kind(var) if carrier.start is None else self.builder.kind(carrier.start)
-        return self.builder.variable(shapeless(kind), self.builder.bar_name(var), var.user_named)
+    def assumed_kind(self, carrier: _Carrier, kinds: Mapping[Var, Kind]) -> Kind:
+        """What is proven of a carried cotangent in every iteration, as far as is known: to begin with, what is proven of
+        where it starts."""
+        if carrier.inside in kinds:
+            return kinds[carrier.inside]
+        return self.builder.bar_kind(carrier.outside) if carrier.start is None else self.builder.kind(carrier.start)
 
     def close_loop(self, statement: While | For, frame: Frame, carriers: list[_Carrier], made: _Body) -> list[Var]:
         """Append the loop over the records; returns the carried cotangents after it."""
@@ -314,8 +314,8 @@ class _Walk:
         starts = [builder.zero(carrier.outside) if carrier.start is None else carrier.start for carrier in carriers]
         carried = list(made.carried)
         results = []
-        for position, parameter in enumerate(made.parameters):
-            result = builder.variable(shapeless(builder.kind(parameter)), parameter.hint, parameter.user_named)
+        for position, (parameter, kind) in enumerate(zip(made.parameters, made.kinds, strict=True)):
+            result = builder.variable(kind, parameter.hint, parameter.user_named)
             if parameter in builder.written:
                 # The body writes into it: nothing else may name what the first or a later iteration gets.
                 starts[position] = builder.own(starts[position])

@@ -235,12 +235,32 @@ def join(a: Kind, b: Kind) -> Kind:
         case Scalar(), Scalar() if is_real_scalar(a) and is_real_scalar(b):
             return REAL
         case Array(), Array():
-            return Array(a.ndim if a.ndim == b.ndim else None, a.dtype if a.dtype == b.dtype else "")
+            dtype = a.dtype if a.dtype == b.dtype else ""
+            if a.ndim != b.ndim:
+                return Array(None, dtype)
+            return Array(a.ndim, dtype, _common_axes(a.shape, b.shape))
         case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
             return TupleOf(tuple(map(join, left, right)))
         case TupleOf(), TupleOf():
             return Sequence("tuple")
     return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
+
+
+def _common_axes(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The axes that have the same symbol in both, None for the others."""
+    if len(a) != len(b):
+        return ()
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def with_axes_of(kind: Kind, other: Kind) -> Kind:
+    """A kind with the symbols of another one for those of its axes that have any."""
+    match kind, other:
+        case Array(ndim=ndim, dtype=dtype, shape=shape), Array(shape=axes) if len(shape) == len(axes):
+            return Array(ndim, dtype, tuple(None if old is None else new for old, new in zip(shape, axes, strict=True)))
+        case TupleOf(items=items), TupleOf(items=others) if len(items) == len(others):
+            return TupleOf(tuple(map(with_axes_of, items, others)))
+    return kind
 
 
 def cotangent_kind(kind: Kind) -> Kind:
