@@ -30,7 +30,7 @@ from microgradpy.codegen.loading import load
 from microgradpy.errors import CompilerBug
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, shapeless
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs
 from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -179,7 +179,7 @@ def _compile(
         try:
             session = Session(function, unit)
             primal = primal_pass.transform(ir, kinds, active, session)
-            proven = _without_shapes(primal.result_kind)
+            proven = in_terms_of_inputs(primal.result_kind)
             if unit.was_assumed and proven != assumed:
                 _drop_all_but(before)
                 assumed = proven if attempt == 0 else UNKNOWN
@@ -205,10 +205,6 @@ def _drop_all_but(kept: set[tuple[Any, ...]]) -> None:
     """Forget what was compiled on a wrong assumption about a recursive call."""
     for key in [key for key in CACHE.units if key not in kept]:
         CACHE.drop(key)
-
-
-def _without_shapes(kind: Kind) -> Kind:
-    return shapeless(kind)
 
 
 def _set_guards(

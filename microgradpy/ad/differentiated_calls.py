@@ -19,7 +19,7 @@ from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, carries_nothing, python_type
+from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, carries_nothing, in_terms_of, python_type
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
@@ -102,7 +102,7 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 
 def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
     """Call the primal of a function; whether it has one."""
-    kinds = canonical(tuple(map(primal.kind, arguments)))
+    kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
     try:
         unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))
     except DifferentiationError:
@@ -110,7 +110,7 @@ def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: 
     if unit is None:
         return False
     (pair,) = primal.operation(primal.services.half(unit), arguments, from_user=True)
-    result = primal.define(op.result, unit.result_kind, unit.result_active)
+    result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
     hint = op.result.hint or function.__name__.strip("<>")
     saved = primal.variable(UNKNOWN, f"{hint}_saved")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))

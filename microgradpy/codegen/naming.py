@@ -281,7 +281,9 @@ class _Wishes:
                 return f"{self._short(operand)}_item".lstrip("_")
             case None:
                 return self._word_of_call(op)
-            case Item() | SliceOf():
+            case SliceOf():
+                return "places"
+            case Item():
                 return "value"
         return OPERATORS.get(operator_name(sign.sign), "value")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -124,22 +124,33 @@ def kinds_of(values: Iterable[object], kind_of_value: Callable[[object], Kind] =
     return tuple(kinds)
 
 
-def canonical(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """The same kinds with their axis symbols counted from the first on, so that equal calls have equal kinds."""
+def canonical(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], dict[Any, Any]]:
+    """The same kinds with their axis symbols counted from the first on, so that equal calls have equal kinds; and what
+    each of the new symbols stands for."""
     symbols: dict[Any, Any] = {1: 1}
+    renamed = tuple(map_axes(kind, lambda axis: symbols.setdefault(axis, ("d", len(symbols)))) for kind in kinds)
+    return renamed, {new: old for old, new in symbols.items()}
 
-    def of(kind: Kind) -> Kind:
-        match kind:
-            case Array(ndim=int() as ndim, dtype=dtype, shape=shape):
-                axes = tuple(symbols.setdefault(axis, ("d", len(symbols))) for axis in shape)
-                return Array(ndim, dtype, axes)
-            case Array(dtype=dtype):
-                return Array(None, dtype)
-            case TupleOf(items=items):
-                return TupleOf(tuple(map(of, items)))
-        return kind
 
-    return tuple(map(of, kinds))
+def in_terms_of(kind: Kind, symbols: Mapping[Any, Any]) -> Kind:
+    """A kind with these symbols replaced; what is not among them has a meaning elsewhere only, and is dropped."""
+    return map_axes(kind, symbols.get)
+
+
+def in_terms_of_inputs(kind: Kind) -> Kind:
+    """The kind of a result with only those symbols that `kinds_of` and `canonical` give to inputs."""
+    return map_axes(kind, lambda axis: axis if axis == 1 or axis[0] == "d" else None)
+
+
+def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
+    match kind:
+        case Array(ndim=int() as ndim, dtype=dtype, shape=shape):
+            return Array(ndim, dtype, tuple(None if axis is None else of(axis) for axis in shape))
+        case Array(dtype=dtype):
+            return Array(None, dtype)
+        case TupleOf(items=items):
+            return TupleOf(tuple(map_axes(item, of) for item in items))
+    return kind
 
 
 def is_real_scalar(kind: Kind) -> bool:
@@ -214,15 +225,6 @@ def item_kind(kind: Kind) -> Kind:
             return kind
     return UNKNOWN
 
-
-def shapeless(kind: Kind) -> Kind:
-    """A kind without the symbols of its axes, which mean something only inside one function and one loop iteration."""
-    match kind:
-        case Array(ndim=ndim, dtype=dtype):
-            return Array(ndim, dtype)
-        case TupleOf(items=items):
-            return TupleOf(tuple(map(shapeless, items)))
-    return kind
 
 
 def join(a: Kind, b: Kind) -> Kind:

@@ -3,7 +3,7 @@
     a_bar = y_bar * b      (nobody reads a_bar)
     b_bar = y_bar * a      becomes      b_bar = y_bar * a
 
-The user's own operations stay: they may raise, print or write.
+The user's own operations stay: they may raise, print or write. Only the making of a function does none of that.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def _statement(statement: Statement, needed: set[Var], state: Keep) -> Statement
     """The statement, or None if it is dead; adds what it needs."""
     match statement:
         case Op(callee=callee, results=results, from_user=from_user):
-            if not from_user and callee not in _EFFECTS and needed.isdisjoint(results):
+            removable = callee is Opcode.CLOSURE or (not from_user and callee not in _EFFECTS)
+            if removable and needed.isdisjoint(results):
                 return None
             needed |= _variables(uses(statement))
             return statement

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, is_numeric, is_real
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Array, Kind, is_numeric, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.linear import expand_reduced
 from microgradpy.tangents.powers import power_base_bar
 
 Keywords = tuple[tuple[str, Value], ...]
@@ -54,6 +56,10 @@ class TypedBuilder(Builder):
         """A helper of the rules as the few operations that it comes to for operands of these kinds."""
         if function is unbroadcast and self.adds_leading_axes(*arguments):
             return self.sum_of_leading_axes(*arguments, hint=hint)
+        if function is unbroadcast and self.adds_all_axes(*arguments):
+            return self.sum_of_all_axes(arguments[0], hint=hint)
+        if function is operator.mul:
+            return self.product_with_repeated(*arguments, hint=hint)
         if function is power_base_bar and self.is_simple_power(*arguments[1:]):
             return self.simple_power_base_bar(*arguments, hint=hint)
         return None
@@ -92,6 +98,35 @@ class TypedBuilder(Builder):
         (method,) = self.operation(Const(getattr, "getattr", getattr), (cotangent, Const("sum")))
         kind = Array(wanted.ndim, "float", wanted.shape)
         return self.operation(method, (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
+
+    def adds_all_axes(self, cotangent: Value, operand: Value) -> bool:
+        """Whether a number was repeated to an array: its cotangent is the sum over that."""
+        given = self.kind(cotangent)
+        return isinstance(given, Array) and is_real(given) and is_real_scalar(self.kind(operand))
+
+    def sum_of_all_axes(self, cotangent: Value, *, hint: Var | str) -> Value:
+        """`float(cotangent.sum())`: a Python number, so that the arithmetic that follows is Python's."""
+        (method,) = self.operation(Const(getattr, "getattr", getattr), (cotangent, Const("sum")))
+        (total,) = self.operation(method, (), kinds=(FLOAT,))
+        return self.operation(Const(float, "float", float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
+
+    def product_with_repeated(self, left: Value, right: Value, *, hint: Var | str) -> Value | None:
+        """The product of an array with a number that was repeated to its shape, which multiplying does anyway."""
+        for repeated, other in ((left, right), (right, left)):
+            number = self.repeated_number(repeated)
+            if number is not None and isinstance(kind := self.kind(other), Array) and kind.shape:
+                of = self.kind(repeated)
+                if isinstance(of, Array) and of.shape == kind.shape:
+                    return self.call(operator_constant("mul"), (number, other), hint=hint)
+        return None
+
+    def repeated_number(self, value: Value) -> Value | None:
+        """The number that all entries of an array are."""
+        made = self.producers.get(value) if isinstance(value, Var) else None
+        if made is None or not isinstance(made.callee, Const) or made.callee.value is not expand_reduced:
+            return None
+        number, _, axis, _ = made.arguments
+        return number if is_real_scalar(self.kind(number)) and axis == Const(None) else None
 
     def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
         function: object = None
