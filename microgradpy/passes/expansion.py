@@ -1,0 +1,179 @@
+"""Helpers of the rules as the few operations that they come to for operands of known kinds.
+
+    unbroadcast(z_bar, x)              z_bar.sum(axis=0)          where x was repeated along leading axes
+                                       float(z_bar.sum())         where x is a number
+    expand_reduced(y_bar, x, ...)      np.full(x.shape, y_bar)    where all axes were reduced
+    power_base_bar(z_bar, x, 3)        z_bar * (3 * x ** 2)
+    matmul_left_bar(z_bar, x, y)       z_bar @ y.T                for matrices
+
+A helper is exact for every operand, which takes it a dozen tests; most programs need none of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microgradpy.ir.kinds import FLOAT, Array, is_numeric, is_real, is_real_scalar
+from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
+from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced, matmul_left_bar, matmul_right_bar
+from microgradpy.tangents.powers import power_base_bar
+
+if TYPE_CHECKING:
+    from microgradpy.passes.typed_builder import TypedBuilder
+
+Hint = Var | str
+_GETATTR = Const(getattr, "getattr", getattr)
+_MUL, _POW, _MATMUL = map(operator_constant, ("mul", "pow", "matmul"))
+
+
+def expand(function: object, arguments: tuple[Value, ...], builder: TypedBuilder, hint: Hint) -> Value | None:
+    """The value of a call by other operations, which are appended; None if the call is to be made."""
+    try:
+        expansion = _EXPANSIONS.get(function)
+    except TypeError:
+        return None
+    return None if expansion is None else expansion(builder, hint, *arguments)
+
+
+# Sums over the axes along which an operand was repeated
+
+
+def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: Value) -> Value | None:
+    given, wanted = builder.kind(cotangent), builder.kind(operand)
+    if not isinstance(given, Array) or not is_real(given):
+        return None
+    if is_real_scalar(wanted):
+        # A Python number, so that the arithmetic that follows is Python's.
+        (total,) = builder.operation(_method(builder, cotangent, "sum"), (), kinds=(FLOAT,))
+        return builder.operation(Const(float, "float", float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
+    if not isinstance(wanted, Array) or given.ndim is None or not wanted.ndim or given.ndim <= wanted.ndim:
+        return None
+    if given.shape[-wanted.ndim :] != wanted.shape:
+        return None
+    count = given.ndim - wanted.ndim
+    axis: Value = Const(0)
+    if count > 1:
+        (axis,) = builder.operation(Opcode.TUPLE, tuple(map(Const, range(count))))
+    kind = Array(wanted.ndim, "float", wanted.shape)
+    return builder.operation(_method(builder, cotangent, "sum"), (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
+
+
+def _method(builder: TypedBuilder, owner: Value, name: str) -> Value:
+    return builder.operation(_GETATTR, (owner, Const(name)))[0]
+
+
+# Numbers that were repeated to an array
+
+
+def _expand_reduced(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, axis: Value, keepdims: Value) -> Value | None:
+    of = builder.kind(x)
+    if not (isinstance(of, Array) and of.shape and is_real(of) and is_real_scalar(builder.kind(y_bar))) or axis != Const(None):
+        return None
+    (shape,) = builder.operation(_GETATTR, (x, Const("shape")))
+    kind = Array(of.ndim, "float", of.shape)
+    return builder.operation(Const(np.full, "np.full", np), (shape, y_bar), kinds=(kind,), hints=(hint,))[0]
+
+
+def _product(builder: TypedBuilder, hint: Hint, left: Value, right: Value) -> Value | None:
+    """The product of an array with a number that was repeated to its shape, which multiplying does anyway."""
+    for repeated, other in ((left, right), (right, left)):
+        number, of, kind = _repeated(builder, repeated), builder.kind(repeated), builder.kind(other)
+        if number is not None and isinstance(of, Array) and isinstance(kind, Array) and of.shape == kind.shape:
+            return builder.call(_MUL, (number, other), hint=hint)
+    return None
+
+
+def _repeated(builder: TypedBuilder, value: Value) -> Value | None:
+    """The number that all entries of an array are."""
+    made = builder.producers.get(value) if isinstance(value, Var) else None
+    if made is None or not isinstance(made.callee, Const) or made.callee.value is not np.full or made.from_user:
+        return None
+    return made.arguments[1]
+
+
+# Powers
+
+
+def _power_base_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, base: Value, exponent: Value) -> Value | None:
+    if not isinstance(exponent, Const) or type(exponent.value) not in (int, float) or not is_numeric(builder.kind(base)):
+        return None
+    if not exponent.value >= 2 or exponent.value != int(exponent.value):
+        return None
+    less = exponent.value - 1
+    power = base if less == 1 else builder.call(_POW, (base, Const(less)))
+    slope = builder.call(function_constant(conj), (builder.call(_MUL, (exponent, power)),))
+    return builder.call(_MUL, (z_bar, slope), hint=hint)
+
+
+# Products of matrices and vectors
+
+
+def _matmul_left_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
+    match _ranks(builder, x, y):
+        case (2, 2):
+            bar = builder.call(_MATMUL, (z_bar, _transposed(builder, y)), hint=hint)
+        case (2, 1):
+            bar = _outer(builder, hint, z_bar, _conj(builder, y), x)
+        case (1, 2):
+            bar = builder.call(_MATMUL, (_conj(builder, y), z_bar), hint=hint)
+        case (1, 1):
+            bar = builder.call(_MUL, (z_bar, _conj(builder, y)), hint=hint)
+        case _:
+            return None
+    return builder.call(function_constant(real_like), (bar, x), hint=hint)
+
+
+def _matmul_right_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
+    match _ranks(builder, x, y):
+        case (2, 1) | (2, 2):
+            bar = builder.call(_MATMUL, (_transposed(builder, x), z_bar), hint=hint)
+        case (1, 2):
+            bar = _outer(builder, hint, _conj(builder, x), z_bar, y)
+        case (1, 1):
+            bar = builder.call(_MUL, (z_bar, _conj(builder, x)), hint=hint)
+        case _:
+            return None
+    return builder.call(function_constant(real_like), (bar, y), hint=hint)
+
+
+def _ranks(builder: TypedBuilder, x: Value, y: Value) -> tuple[int | None, int | None]:
+    return _rank(builder, x), _rank(builder, y)
+
+
+def _rank(builder: TypedBuilder, x: Value) -> int | None:
+    kind = builder.kind(x)
+    return kind.ndim if isinstance(kind, Array) else None
+
+
+def _conj(builder: TypedBuilder, x: Value) -> Value:
+    return builder.call(function_constant(conj), (x,))
+
+
+def _transposed(builder: TypedBuilder, x: Value) -> Value:
+    conjugate = _conj(builder, x)
+    arguments = (conjugate, Const("T"))
+    return builder.operation(_GETATTR, arguments, kinds=(builder.kind_of_call(_GETATTR, arguments, ()),))[0]
+
+
+def _outer(builder: TypedBuilder, hint: Hint, column: Value, row: Value, like: Value) -> Value:
+    wanted, kinds = builder.kind(like), tuple(map(builder.kind, (column, row)))
+    real = all(map(is_real, kinds))
+    kind = Array(2, "float" if real else "", wanted.shape if isinstance(wanted, Array) else ())
+    return builder.operation(Const(np.outer, "np.outer", np), (column, row), kinds=(kind,), hints=(hint,))[0]
+
+
+_EXPANSIONS: dict[Any, Callable[..., Value | None]] = {
+    unbroadcast: _unbroadcast,
+    expand_reduced: _expand_reduced,
+    operator.mul: _product,
+    power_base_bar: _power_base_bar,
+    matmul_left_bar: _matmul_left_bar,
+    dot_left_bar: _matmul_left_bar,
+    matmul_right_bar: _matmul_right_bar,
+    dot_right_bar: _matmul_right_bar,
+}
