@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from microgradpy.codegen.printing import print_statement
 from microgradpy.ir.nodes import Location
 
 _INDENT = "    "
+_WIDTH = 120
+_NAMES = re.compile(r"\w+(?:, \w+){5,}")
 Places = Mapping[ast.stmt, Location]
 
 
@@ -67,9 +71,32 @@ class _Layout:
             self.last = (place.file, place.line)
 
     def _line(self, text: str, place: Location | None, depth: int) -> None:
-        self.lines.append(_INDENT * depth + text)
-        if place is not None and place.line:
-            self.line_map[len(self.lines)] = place
+        for line in folded(text, _WIDTH - len(_INDENT) * depth):
+            self.lines.append(_INDENT * depth + line)
+            if place is not None and place.line:
+                self.line_map[len(self.lines)] = place
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The lines of a statement, or of the first line of one. Longer than `width`, its longest list of names gets lines of
+    its own, in parentheses."""
+    lists = sorted(_NAMES.finditer(text), key=lambda found: len(found[0]))
+    if len(text) <= width or not lists:
+        return [text]
+    start, end = lists[-1].span()
+    before, after = text[:start], text[end:]
+    if not (before.endswith("(") and after.startswith(")")):
+        before, after = f"{before}(", f"){after}"
+    names = textwrap.wrap(lists[-1][0] + ",", width - len(_INDENT), break_long_words=False)
+    lines = [before, *(_INDENT + line for line in names), after]
+    return lines if _is_same("\n".join(lines), text) else [text]
+
+
+def _is_same(first: str, second: str) -> bool:
+    """Whether two texts are the same statement."""
+    rest = "\n    pass" if second.endswith(":") else ""
+    trees = [ast.dump(ast.parse(text.replace("elif", "if", 1) + rest)) for text in (first, second)]
+    return trees[0] == trees[1]
 
 
 def _header(statement: ast.If | ast.For | ast.While) -> str:

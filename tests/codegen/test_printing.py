@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from microgradpy.codegen.bindings import Bindings, literal
+from microgradpy.codegen.layout import folded
 from microgradpy.codegen.printing import print_statement
 from microgradpy.errors import CompilerBug
 
@@ -91,3 +92,24 @@ def test_a_number_keeps_its_value_under_a_power(value: complex) -> None:
 def test_the_import_of_astor_does_not_warn() -> None:
     command = [sys.executable, "-W", "error", "-c", "import microgradpy.codegen.printing"]
     subprocess.run(command, check=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "return first_value, (" + ", ".join(f"value_{k}" for k in range(30)) + ")",
+        "tape.append((" + ", ".join(f"value_{k}" for k in range(30)) + "))",
+        ", ".join(f"value_{k}" for k in range(30)) + " = saved",
+        "for " + ", ".join(f"value_{k}" for k in range(30)) + " in reversed(tape):",
+    ],
+)
+def test_long_lists_of_names_get_lines_of_their_own(text: str) -> None:
+    lines = folded(text, 100)
+    assert len(lines) > 3 and max(map(len, lines)) <= 100
+    assert "".join(line.strip() for line in lines).replace(",", ", ").count("value_") == 30
+
+
+def test_a_line_that_fits_or_has_no_list_of_names_stays() -> None:
+    assert folded("x = y", 100) == ["x = y"]
+    long_call = "x = " + " + ".join(f"value_{k}" for k in range(30))
+    assert folded(long_call, 100) == [long_call]
