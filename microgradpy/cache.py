@@ -40,9 +40,8 @@ class Unit:
     primal: Callable[..., Any] | None = None
     adjoint: Callable[..., Any] | None = None
     texts: tuple[Emitted, Emitted] | None = None
-    checks: tuple[Check, ...] = ()
-    kind_guards: tuple[KindGuard, ...] = ()
-    function_guards: tuple[FunctionGuard, ...] = ()
+    own_guards: Guards = field(default_factory=lambda: Guards())
+    guards: Guards = field(default_factory=lambda: Guards())
     callees: list[Unit] = field(default_factory=list)
     halves: dict[bool, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -115,14 +114,39 @@ class FunctionGuard:
 UNDEFINED = object()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What was assumed about module variables and about the functions that are called."""
+
+    checks: tuple[Check, ...] = ()
+    kinds: tuple[KindGuard, ...] = ()
+    functions: tuple[FunctionGuard, ...] = ()
+
+
+def combined_guards(unit: Unit) -> Guards:
+    """The guards of a unit and of all the units that it may call: it is as valid as they are."""
+    reached, waiting = {id(unit): unit}, [unit]
+    while waiting:
+        new = [callee for callee in waiting.pop().callees if id(callee) not in reached]
+        reached |= {id(callee): callee for callee in new}
+        waiting += new
+    own = [other.own_guards for other in reached.values()]
+    checks = {(id(check[0]), check[1]): check for guards in own for check in guards.checks}
+    kinds = {(id(guard.namespace), guard.name): guard for guards in own for guard in guards.kinds}
+    functions = {id(guard.function): guard for guards in own for guard in guards.functions}
+    return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()))
+
+
 def is_valid(unit: Unit) -> bool:
-    """Whether what was assumed about module variables and rules when a unit was compiled still holds."""
+    """Whether what was assumed when a unit was compiled still holds."""
     if unit.version != rrule.version:
         return False
-    for namespace, name, value in unit.checks:
+    guards = unit.guards
+    for namespace, name, value in guards.checks:
         if namespace.get(name, UNDEFINED) is not value:
             return False
-    return all(guard.holds() for guard in unit.kind_guards) and all(guard.holds() for guard in unit.function_guards)
+    return all(guard.holds() for guard in guards.kinds) and all(guard.holds() for guard in guards.functions)
 
 
 class CacheInfo(NamedTuple):

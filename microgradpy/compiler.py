@@ -24,7 +24,19 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.unassigned import bind_unassigned
-from microgradpy.cache import CACHE, CACHE_SIZE, UNDEFINED, Check, FunctionGuard, KindGuard, Unit, checks_of, lock
+from microgradpy.cache import (
+    CACHE,
+    CACHE_SIZE,
+    UNDEFINED,
+    Check,
+    FunctionGuard,
+    Guards,
+    KindGuard,
+    Unit,
+    checks_of,
+    combined_guards,
+    lock,
+)
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load
 from microgradpy.errors import CompilerBug
@@ -172,53 +184,43 @@ def _compile(
     ir, checks = instrumented(function)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
+    before = set(CACHE.units)
     for attempt in range(6):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version)
-        before = set(CACHE.units)
         CACHE.keep(key, unit, function.__code__)
         try:
             session = Session(function, unit)
             primal = primal_pass.transform(ir, kinds, active, session)
             proven = in_terms_of_inputs(primal.result_kind)
             if unit.was_assumed and proven != assumed:
-                _drop_all_but(before)
+                _give_up(before)
                 assumed = proven if attempt == 0 else UNKNOWN
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
             reverse, pair = derive(ir, primal, unit.active, session)
             if unit.was_assumed and reverse.absent != absent:
-                _drop_all_but(before)
+                _give_up(before)
                 absent = reverse.absent
                 continue
             unit.absent, unit.fresh = reverse.absent, fresh_results(pair.adjoint)
             _generate(function, pair, unit)
         except BaseException:
-            CACHE.drop(key)
+            _give_up(before)
             raise
-        _set_guards(unit, checks, tuple(session.kind_guards.values()), session.function_guards)
+        unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards))
         unit.in_progress = False
+        if not any(other.in_progress for other in CACHE.units.values()):
+            for new in CACHE.units.keys() - before:
+                CACHE.units[new].guards = combined_guards(CACHE.units[new])
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _drop_all_but(kept: set[tuple[Any, ...]]) -> None:
-    """Forget what was compiled on a wrong assumption about a recursive call."""
+def _give_up(kept: set[tuple[Any, ...]]) -> None:
+    """Forget what was compiled on a wrong assumption about a recursive call, or for a function that is refused."""
     for key in [key for key in CACHE.units if key not in kept]:
+        CACHE.units[key].in_progress = False
         CACHE.drop(key)
-
-
-def _set_guards(
-    unit: Unit, checks: tuple[Check, ...], kind_guards: tuple[KindGuard, ...], functions: list[FunctionGuard]
-) -> None:
-    """A unit is as valid as the units it calls."""
-    distinct = {(id(namespace), name): (namespace, name, value) for namespace, name, value in checks}
-    kinds = dict.fromkeys(kind_guards)
-    called = {id(guard.function): guard for guard in functions}
-    for callee in unit.callees:
-        distinct |= {(id(namespace), name): (namespace, name, value) for namespace, name, value in callee.checks}
-        kinds |= dict.fromkeys(callee.kind_guards)
-        called |= {id(guard.function): guard for guard in callee.function_guards}
-    unit.checks, unit.kind_guards, unit.function_guards = tuple(distinct.values()), tuple(kinds), tuple(called.values())
 
 
 def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: reverse_pass.Halves) -> tuple[Reverse, Pair]:
@@ -253,29 +255,28 @@ def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
             bindings["module_globals"] = function.__globals__
         halves = {name: value for name, value in bindings.items() if isinstance(value, Half)}
         name = f"{unit.name}_{'primal' if half is emitted[0] else 'adjoint'}"
-        namespace = load(half.text, name, bindings)
+        namespace = load(half.text, name, {**bindings, _LINE_MAP: half.line_map})
         unlinked += [(namespace, bound, value) for bound, value in halves.items()]
         functions.append(namespace[name])
         files.append(namespace["__file__"])
-        _line_maps[namespace["__file__"]] = half.line_map
     unit.primal, unit.adjoint = functions
     unit.files = tuple(files)
     _links.extend(unlinked)
     _link()
 
 
+_LINE_MAP = "__microgradpy_lines__"
 _links: list[tuple[dict[str, Any], str, Half]] = []
-_line_maps: dict[str, dict[int, Location]] = {}
 
 
 def _link() -> None:
     """Bind the halves that are compiled by now; recursion leaves some for later."""
     waiting = []
     for namespace, name, half in _links:
-        if half.function is None:
-            waiting.append((namespace, name, half))
-        else:
+        if half.function is not None:
             namespace[name] = half.function
+        elif half.unit.in_progress:  # others were given up
+            waiting.append((namespace, name, half))
     _links[:] = waiting
 
 
@@ -284,7 +285,7 @@ def location_of(error: BaseException) -> Location | None:
     found = None
     traceback = error.__traceback__
     while traceback is not None:
-        lines = _line_maps.get(traceback.tb_frame.f_code.co_filename)
+        lines = traceback.tb_frame.f_globals.get(_LINE_MAP)
         if lines is not None:
             found = lines.get(traceback.tb_lineno, found)
         traceback = traceback.tb_next

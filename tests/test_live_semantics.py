@@ -72,6 +72,23 @@ def test_changed_defaults_and_code_of_a_callee_are_seen(monkeypatch):
     assert gradient(uses_defaults, 2.0) == (3.0,)
 
 
+def even_steps(x, n):
+    return x if n == 0 else odd_steps(x, n - 1)
+
+
+def odd_steps(x, n):
+    return x if n == 0 else even_steps(helper(x), n - 1)
+
+
+@pytest.mark.parametrize("first, second", [(even_steps, odd_steps), (odd_steps, even_steps)])
+def test_functions_that_call_each_other_see_a_redefined_helper_of_either(monkeypatch, first, second):
+    cache_clear()
+    assert gradient(first, 3.0, 2)[0] == 2.0
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 5.0)
+    assert gradient(second, 3.0, 2)[0] == 5.0
+    assert gradient(first, 3.0, 2)[0] == 5.0
+
+
 def test_a_name_that_is_no_identifier_does_not_matter(monkeypatch):
     monkeypatch.setattr(cube, "__name__", "my cube")
     cache_clear()
