@@ -295,3 +295,20 @@ def row_by_row(a):
         return np.sqrt(np.sum(v * v))
 
     return sum([norm(row) for row in a]) * norm(a[0])
+
+
+@program(V[:2], np.array([[0.3, 0.7], [1.2, -0.4], [2.0, 0.6]]), features="the second operand is repeated")
+def heaviside_of_a_smaller_array(a, b):
+    return np.sum(np.heaviside(a * 0.0, b) * b)
+
+
+@program(V[:2], features="dtype by position")
+def complex_zeros_by_position(x):
+    z = np.sqrt(np.zeros(2, complex) + x)
+    return np.sum((z * z * z).imag + z.real)
+
+
+@program(V[:2], features="dtype by position")
+def complex_identity_by_position(x):
+    z = np.sqrt(np.eye(2, 2, 0, complex) @ x)
+    return np.sum((z * z * z).imag + z.real * x)
