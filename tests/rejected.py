@@ -628,3 +628,9 @@ def accumulates(values):
 @rejected([1.0, 2.0], error=MissingRuleError, words="chain loop")
 def chains(values):
     return sum(itertools.chain.from_iterable([values, values]))  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="objects")
+def makes_an_array_of_objects(x):
+    values = np.array([x, x * x], dtype=object)
+    return values[0] * values[1]

@@ -1,5 +1,5 @@
 """What is proven of a call's result holds of what the call returns: each callee of the table with many arguments,
-positional and by keyword, and with weaker knowledge of them.
+positional and by keyword, and with weaker knowledge of them; and what helpers of rules are declared to return.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import math
 import operator
 import random
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -33,6 +34,8 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes.result_kinds import _RULES, result_kind
+from microgradpy.rules.registry import Example, all_examples, rrule
+from microgradpy.tangents.helpers import COTANGENT_OF, LIKE, RETURNS
 
 # Arguments of few kinds each, so that all pairs can be tried: the signs and zeros at which Python changes the type of a
 # result, the ranks and lengths that broadcast, and the dtypes that NumPy promotes.
@@ -259,3 +262,89 @@ def any_proof(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
 def test_enough_is_proven(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kind: Kind) -> None:
     values, keywords = tuple(as_value(x, True) for x in args), {name: as_value(x, True) for name, x in kwargs.items()}
     assert result_kind(callee, kinds_of(args), values, keywords) == kind
+
+
+# What the helpers of rules are declared to return
+
+
+KNOWN_TO_BE_DECLARED_WRONGLY = {"power_base_bar", "power_exponent_bar", "modulus_bar"}
+
+
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...], Any]]:
+    """The calls of declared helpers from now on: the helper, its arguments and what it returned."""
+    calls: list[tuple[Any, tuple[Any, ...], Any]] = []
+
+    def watch(helper: Any) -> Any:
+        def watching(*args: Any) -> Any:
+            value = helper(*args)
+            calls.append((helper, args, value))
+            return value
+
+        return watching
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
+    for helper in (*COTANGENT_OF, *LIKE, *RETURNS):
+        replacement = watch(helper)
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                if value is helper:
+                    monkeypatch.setattr(module, name, replacement)
+    return calls
+
+
+def agrees(helper: Any, args: tuple[Any, ...], value: Any) -> bool:
+    """Whether a helper returned what it is declared to return: a number, or something of the shape of an argument, and
+    real if that is."""
+    if helper in RETURNS and not any(map(np.iscomplexobj, args)):  # `math` takes no complex numbers
+        return dtype_of_number(value) in (RETURNS[helper].__name__, "int")
+    x = args[COTANGENT_OF.get(helper, LIKE.get(helper, 0))]
+    if helper in RETURNS or not (isinstance(x, np.ndarray) or dtype_of_number(x)) or np.result_type(x).kind not in "fciu":
+        return True  # nothing is proven of containers, nor of what carries no derivative
+    numeric = isinstance(value, np.ndarray) or bool(dtype_of_number(value))
+    return numeric and np.shape(value) == np.shape(x) and (np.iscomplexobj(x) or not np.iscomplexobj(value))
+
+
+def variations(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The arguments of an example, and the same with other dtypes and shapes of the arrays and numbers among them."""
+    yield args
+    changes = [
+        lambda x: x.astype(np.float32), lambda x: np.ones(x.shape, int), lambda x: x + 0.5j, lambda x: x[:0],
+        lambda x: x[..., :0], lambda x: x.reshape(-1)[:1].reshape(()), lambda x: x[:1],
+    ]  # fmt: skip
+    for change in changes:
+        for only in (None, *range(len(args) if len(args) > 1 else 0)):
+            with contextlib.suppress(Exception):
+                yield tuple(
+                    change(x) if isinstance(x, np.ndarray) and only in (None, place) else x for place, x in enumerate(args)
+                )
+
+
+def ones_like(y: Any) -> Any:
+    """A cotangent for a value."""
+    if isinstance(y, tuple | list):
+        return type(y)(map(ones_like, y)) if type(y) in (tuple, list) else tuple(map(ones_like, y))
+    if isinstance(y, np.ndarray):
+        return np.ones(y.shape, y.dtype if y.dtype.kind in "fc" else float)
+    return y * 0.0 + 1.0
+
+
+EXAMPLES: dict[str, list[Example]] = {}
+for _example in all_examples():
+    EXAMPLES.setdefault(_example.id.rpartition("-")[0], []).append(_example)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_helpers_return_what_they_are_declared_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = watched(monkeypatch)
+    for example in EXAMPLES[name]:
+        for args in variations(example.args):
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                with contextlib.suppress(Exception):
+                    outcome = rrule(example.f, *args, **example.kwargs)
+                    assert outcome is not None
+                    outcome[1](ones_like(outcome[0]))
+            for helper, given, value in calls:
+                right = helper.__name__ in KNOWN_TO_BE_DECLARED_WRONGLY or agrees(helper, given, value)
+                assert right, f"{helper.__name__}{given} returned {value!r}"
+            calls.clear()

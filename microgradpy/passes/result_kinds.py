@@ -36,6 +36,7 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.helpers import COTANGENT_OF, LIKE, RETURNS
 
 Arguments = tuple[Kind, ...]
@@ -436,7 +437,7 @@ def _table() -> dict[Any, _Entry]:
 
     put(_arithmetic, 2, operator.add, operator.sub, operator.mul)
     put(_division, 2, operator.mod, operator.floordiv)
-    put(_floating, 2, operator.truediv)
+    put(_floating, 2, operator.truediv, divide)
     put(_power, 2, operator.pow, pow, np.power)
     put(_matmul, 2, operator.matmul, np.matmul)
     put(_dot, 2, np.dot)
