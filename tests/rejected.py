@@ -7,7 +7,12 @@ Each function has a comment `# here` on the line that the message must name.
 
 from __future__ import annotations
 
+import bisect
 import datetime
+import heapq
+import itertools
+import operator
+import random
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -401,3 +406,278 @@ def uses_a_decimal(x):
 @rejected(np.array([1.0, 2.0], dtype=object), error=DifferentiationError, words="object")
 def uses_an_object_array(x):
     return x[0] * x[1]
+
+
+# Writes by functions
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def ufunc_with_an_output_by_position(x):
+    y = x * 1.0
+    np.multiply(y, 3.0, y)  # here
+    return np.sum(y * x)
+
+
+@rejected(np.array([1.0, 2.0]), np.array([1.5, 2.5]), error=MutationError, words="out")
+def inactive_ufunc_with_an_output_by_position(x, b):
+    c = np.sign(b) * 2.5
+    y = x * c
+    np.floor(c, c)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def method_with_an_output_by_position(x):
+    c = np.zeros(())
+    x.sum(0, None, c)  # here
+    return x[0] * c
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def inactive_method_with_an_output_by_position(x):
+    b, c = np.ones(2), np.zeros(2)
+    y = x * c
+    b.cumsum(0, None, c)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def sum_with_an_output_by_position(x):
+    out = np.zeros(())
+    np.sum(x, 0, None, out)  # here
+    return out * x[0]
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def clip_with_an_output_by_position(x):
+    y = x * 1.0
+    np.clip(y, 0.0, 1.5, y)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def cumsum_with_an_output_by_position(x):
+    out = np.zeros(2)
+    np.cumsum(x, 0, None, out)  # here
+    return np.sum(out)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def dot_with_an_output_by_position(x):
+    out = np.zeros(2)
+    np.dot(np.eye(2), x, out)  # here
+    return np.sum(out)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def take_with_an_output_by_position(x):
+    out = np.zeros(2)
+    np.take(x, [1, 0], 0, out)  # here
+    return np.sum(out)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
+def reduce_of_a_ufunc_with_an_output(x):
+    out = np.zeros(())
+    y = x * out
+    np.add.reduce(np.ones(2), 0, None, out)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="sort")
+def unbound_method_of_an_array(x):
+    b = np.array([2.0, 1.0])
+    y = x * b
+    np.ndarray.sort(b)  # here
+    return np.sum(y)
+
+
+@rejected(2.0, error=MutationError, words="append")
+def unbound_method_of_a_list(x):
+    values = []
+    list.append(values, x)  # here
+    return values[0] * x
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="copyto")
+def copyto(x):
+    c = np.ones(2)
+    y = x * c
+    np.copyto(c, 5.0)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="put")
+def put(x):
+    y = np.zeros(2)
+    np.put(y, [0], x[:1])  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="put_along_axis")
+def put_along_axis(x):
+    y = np.zeros(2)
+    np.put_along_axis(y, np.array([0]), x[:1], 0)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="at")
+def at_of_a_ufunc(x):
+    y = np.zeros(2)
+    np.add.at(y, [0, 0], x)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="at")
+def inactive_at_of_a_ufunc(x):
+    b = np.ones(2)
+    y = x * b
+    np.multiply.at(b, [0, 0], 2.0)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="fill_diagonal")
+def fill_diagonal(x):
+    y = np.zeros((2, 2))
+    np.fill_diagonal(y, x)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="place")
+def place(x):
+    y = np.zeros(2)
+    np.place(y, np.array([True, False]), x)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="putmask")
+def putmask(x):
+    y = np.zeros(2)
+    np.putmask(y, np.array([True, False]), x)  # here
+    return np.sum(y)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="shuffle")
+def shuffles_an_array(x):
+    order = np.array([0, 1])
+    y = x[order]
+    np.random.default_rng(0).shuffle(order)  # here
+    return np.sum(y * x)
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="shuffle")
+def shuffles_a_list(x):
+    order = [0, 1]
+    random.shuffle(order)  # here
+    return x[order[0]]
+
+
+@rejected(2.0, error=MutationError, words="setitem")
+def setitem_as_a_function(x):
+    values = [x, 1.0]
+    operator.setitem(values, 1, x * x)  # here
+    return values[0] * values[1]
+
+
+@rejected(2.0, error=MutationError, words="delitem")
+def delitem_as_a_function(x):
+    values = [x, 1.0]
+    operator.delitem(values, 1)  # here
+    return values[0] * x
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError)
+def augmented_addition_as_a_function(x):
+    y = x * 1.0
+    operator.iadd(y, x)  # here
+    return np.sum(y)
+
+
+@rejected(Box(2.0), error=MutationError, words="setattr")
+def setattr_as_a_function(box):
+    box.value = box.value * 3.0  # here
+    return box.value
+
+
+@rejected(Box(2.0), error=MutationError, words="delattr")
+def delattr_as_a_function(box):
+    y = box.value * 2.0
+    delattr(box, "value")  # here
+    return y
+
+
+@rejected(2.0, error=MutationError, words="heappush")
+def heappush(x):
+    values = []
+    heapq.heappush(values, x)  # here
+    return values[0] * x
+
+
+@rejected(2.0, error=MutationError, words="heapify")
+def inactive_heapify(x):
+    values = [3, 1]
+    heapq.heapify(values)  # here
+    return values[0] * x
+
+
+@rejected(2.0, error=MutationError, words="insort")
+def insort(x):
+    values = [1.0]
+    bisect.insort(values, x)  # here
+    return values[1] * x
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="copy=False")
+def nan_to_num_in_place(x):
+    b = np.array([np.nan, 1.0])
+    y = x * b
+    np.nan_to_num(b, copy=False)  # here
+    return y[1]
+
+
+@rejected(np.array([1.0, 2.0]), np.multiply, np.zeros(2), error=MutationError, words="out")
+def output_of_an_argument(x, f, out):
+    f(x, x, out)  # here
+    return np.sum(out)
+
+
+# Arguments that a rule does not take
+
+
+@rejected(np.array([[1.0, 2.0]]), error=MissingRuleError, words="sum")
+def dtype_by_position(x):
+    return np.sum(x * x, 0, np.float64)[0]  # here
+
+
+@rejected(np.array([1.0, 2.0]), np.array([True, True]), error=MissingRuleError, words="")
+def method_with_an_argument_that_its_rule_does_not_take(x, c):
+    return np.sum(x.astype(float, "C") * x)  # here
+
+
+# Iterators without a rule
+
+
+@rejected([1.0, 2.0], error=MissingRuleError, words="map comprehension")
+def maps(values):
+    return sum(map(lambda v: v * v, values))  # here
+
+
+@rejected([1.0, 2.0], error=MissingRuleError, words="filter comprehension")
+def filters(values):
+    return sum(filter(None, values))  # here
+
+
+@rejected([1.0, 2.0], error=MissingRuleError, words="accumulate loop")
+def accumulates(values):
+    return sum(itertools.accumulate(values))  # here
+
+
+@rejected([1.0, 2.0], error=MissingRuleError, words="chain loop")
+def chains(values):
+    return sum(itertools.chain.from_iterable([values, values]))  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="objects")
+def makes_an_array_of_objects(x):
+    values = np.array([x, x * x], dtype=object)
+    return values[0] * values[1]

@@ -17,14 +17,13 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
-from microgradpy.ir.rewrite import is_none
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
+from microgradpy.runtime.writes import REMEDY, written_argument
 
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
@@ -92,7 +91,6 @@ def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     if not _is_hashable(function):
         return False
     arguments, keywords = primal.inputs(op)
-    out = dict(keywords).get("out")
     if primal.any_active(arguments, keywords) and function in NESTED_DIFFERENTIATION:
         primal.refuse(
             op,
@@ -107,16 +105,24 @@ def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
             f"{function.__name__}() reads the variables of the frame it is called in",
             "Write the expression out, or name the variables.",
         )
-    elif out is not None and not is_none(out):
-        primal.refuse(
-            op,
-            opaque.refuse_mutation,
-            f"{name_of(callee)} with out= writes in place",
-            "Use the value that the call returns.",
-        )
     else:
-        return False
+        return _refused_as_write(primal, op, function, name_of(callee), arguments)
     return True
+
+
+def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str, arguments: tuple[Value, ...]) -> bool:
+    """Refuse a call that writes into one of its arguments; whether this is one."""
+
+    def given(value: Value) -> object:
+        if isinstance(value, Const):
+            return value.value
+        return None if primal.kind(value) == Inert("NoneType") else value
+
+    keywords = {keyword: given(value) for keyword, value in primal.inputs(op)[1]}
+    how = written_argument(function, tuple(map(given, arguments)), keywords)
+    if how is not None:
+        primal.refuse(op, opaque.refuse_mutation, f"{name} {how}", REMEDY)
+    return how is not None
 
 
 def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
@@ -175,24 +181,21 @@ def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
 def _is_method_of_immutable(primal: PrimalBuilder, callee: Value) -> bool:
     """Whether a callee was read from a number or string."""
     read = primal.producers.get(callee) if isinstance(callee, Var) else None
-    return read is not None and is_getattr(read.callee) and isinstance(primal.kind(read.arguments[0]), Inert | Scalar)
+    if read is None or not is_getattr(read.callee):
+        return False
+    kind = primal.kind(read.arguments[0])
+    return isinstance(kind, Scalar) or kind in (Inert("str"), Inert("bytes"))
 
 
 def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     """Call a method of an array or container: as the function that it is in the class, `np.ndarray.sum(x)`."""
     path = f"{method.cls.__name__}.{method.name}"
-    if method.name in MUTATING_METHODS.get(method.cls, ()):
-        primal.refuse(
-            op,
-            opaque.refuse_mutation,
-            f"{path} writes in place",
-            "Build a new value instead of writing into this one.",
-        )
-        return
     assert not isinstance(op.callee, Opcode)
     function = getattr(method.cls, method.name)
     arguments, keywords = primal.inputs(op)
     with_target = (method.target, *arguments)
+    if _refused_as_write(primal, op, function, path, with_target):
+        return
     kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
     active = primal.any_active(with_target, keywords)
     if not active or is_non_differentiable(function) or carries_nothing(kind):

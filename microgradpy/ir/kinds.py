@@ -21,9 +21,9 @@ class Scalar:
 @final
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A NumPy ndarray. `ndim` None: any rank. `dtype` is "float", "int", "bool", "complex" or "" for unknown.
-    `shape` has one symbol per axis (one for all axes if the rank is not known), or is empty: axes with the same symbol
-    have the same length, and the symbol 1 says that the length is one. None stands for an axis of its own."""
+    """A NumPy ndarray. `ndim` None: any rank, where one of rank 0 may be a NumPy scalar. `dtype` is "float", "int", "bool",
+    "complex" or "" for unknown. `shape` has one symbol per axis (one for all axes if the rank is not known), or is empty:
+    axes with the same symbol have the same length, the symbol 1 says that the length is one, and others that it is not."""
 
     ndim: int | None
     dtype: str = "float"

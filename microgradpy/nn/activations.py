@@ -124,7 +124,7 @@ def largest(x: Numbers, axis: int) -> Numbers:
     """The largest entry along one axis, which is kept with length one. TypeError for complex x, which have no order."""
     if np.asarray(x).dtype.kind == "c":
         raise TypeError("the softmax family is defined for real numbers, and this is complex")
-    return _reduce(np.maximum, x, axis)
+    return _reduce(np.maximum, x, axis) if np.size(x) else 0.0
 
 
 def _reduce(ufunc: np.ufunc, x: Numbers, axis: int) -> Numbers:

@@ -6,6 +6,8 @@ terms of the mean: y_hat_bar = loss_bar / n * (derivative of the sum of the term
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from microgradpy.nn.activations import Numbers, class_sum, logsoftmax
@@ -31,8 +33,8 @@ def mse_rrule(y_hat, y):
     def mse_pullback(loss_bar):
         return (
             NoTangent(),
-            unbroadcast(loss_bar * 2.0 / np.size(error) * conj(error), y_hat),
-            unbroadcast(loss_bar * -2.0 / np.size(error) * conj(error), y),
+            unbroadcast(loss_bar * 2.0 / term_count(error) * conj(error), y_hat),
+            unbroadcast(loss_bar * -2.0 / term_count(error) * conj(error), y),
         )
 
     return np.mean(np.square(error)), mse_pullback
@@ -101,8 +103,8 @@ def hinge_loss_rrule(y_hat, y):
     def hinge_loss_pullback(loss_bar):
         return (
             NoTangent(),
-            unbroadcast((loss > 0) * (-loss_bar / np.size(loss)) * y, y_hat),
-            unbroadcast((loss > 0) * (-loss_bar / np.size(loss)) * y_hat, y),
+            unbroadcast((loss > 0) * (-loss_bar / term_count(loss)) * y, y_hat),
+            unbroadcast((loss > 0) * (-loss_bar / term_count(loss)) * y_hat, y),
         )
 
     return np.mean(loss), hinge_loss_pullback
@@ -129,11 +131,20 @@ def mean_of_sums(y: Numbers, log_p: Numbers, axis: int) -> Numbers:
     return -1.0 * np.vdot(y, log_p) / sample_count(log_p, axis)
 
 
-@returns(int)
-def sample_count(x: Numbers, axis: int) -> int:
-    """How many samples there are when `axis` runs over the classes; a number or a vector is one sample."""
-    x = np.asarray(x)
-    return x.size // x.shape[axis] if x.ndim else 1
+@returns(float)
+def sample_count(x: Numbers, axis: int) -> float:
+    """How many samples there are when `axis` runs over the classes; a number or a vector is one sample. NaN if there are
+    none, as a mean over nothing is."""
+    samples = list(np.shape(x))
+    if samples:
+        del samples[axis]
+    return float(math.prod(samples)) or math.nan
+
+
+@returns(float)
+def term_count(terms: Numbers) -> float:
+    """How many terms a mean has; NaN if it has none."""
+    return float(np.size(terms)) or math.nan
 
 
 def _require_comparable(y_hat: Numbers, y: Numbers) -> None:

@@ -1,7 +1,8 @@
 """What is proven of a call's result from what is proven of its arguments.
 
 `result_kind(np.sum, (Array(2),), {"axis": 0}, ...)` is `Array(1)`. A callee that is not in the tables gives `UNKNOWN`,
-which is always right. A NumPy operation on arrays of rank 0 returns a NumPy scalar, not an array: hence `Scalar`.
+which is always right, and so does a call with more arguments or other keywords than its entry names: `dtype`, `out` or
+`order` may stand there. A NumPy operation on arrays of rank 0 returns a NumPy scalar, not an array: hence `Scalar`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from microgradpy.ir.kinds import (
     FLOAT,
     INT,
     NUMERIC,
+    REAL,
     UNKNOWN,
     Array,
     Inert,
@@ -33,6 +36,7 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
 
 Arguments = tuple[Kind, ...]
@@ -41,20 +45,32 @@ KindRule = Callable[[Arguments, Known], Kind]
 MISSING = object()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """The rule of a callee, and the calls that it understands: `most` positional arguments, and these keywords. None
+    stands for any."""
+
+    rule: KindRule
+    most: int | None = None
+    keywords: frozenset[str] | None = None
+
+    def understands(self, count: int, keywords: Mapping[str, Value]) -> bool:
+        return (self.most is None or count <= self.most) and (self.keywords is None or keywords.keys() <= self.keywords)
+
+
 def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...], keywords: Mapping[str, Value]) -> Kind:
     """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants."""
     try:
-        rule = _RULES.get(callee) or _helper_rule(callee)
+        entry = _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee)
     except TypeError:
         return UNKNOWN
-    if rule is None:
-        return NUMERIC if isinstance(callee, np.ufunc) and callee.nout == 1 and not keywords else UNKNOWN
+    if entry is None or not entry.understands(len(arguments), keywords):
+        return UNKNOWN
     known: dict[Any, Any] = {index: value.value for index, value in enumerate(values) if isinstance(value, Const)}
     known |= {name: value.value if isinstance(value, Const) else MISSING for name, value in keywords.items()}
-    if {"out", "where", "dtype"} & keywords.keys():
-        return UNKNOWN
     try:
-        return rule(arguments, known)
+        return entry.rule(arguments, known)
     except (IndexError, ValueError):  # wrong number of arguments: Python will say so when it runs
         return UNKNOWN
 
@@ -94,22 +110,25 @@ def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
         return NUMERIC
     if not arrays:
         return _scalar(result)
-    ranks = [kind.ndim for kind in arrays]
-    shape = _broadcast_axes([kind.shape for kind in arrays]) if None not in ranks else ()
-    if None in ranks and len({kind.shape for kind in arrays}) == 1:
-        shape = arrays[0].shape
-        return Array(None, "" if result == "real" else result, shape) if shape else NUMERIC
-    return _ranked(None if None in ranks else max(rank for rank in ranks if rank is not None), result, shape)
+    ranks = [kind.ndim for kind in arrays if kind.ndim is not None]
+    if len(ranks) == len(arrays):
+        return _ranked(max(ranks), result, _broadcast_axes(arrays, max(ranks)))
+    shape = arrays[0].shape
+    same = shape and all(kind.shape == shape for kind in arrays)
+    return Array(None, "" if result == "real" else result, shape) if same else NUMERIC
 
 
-def _broadcast_axes(shapes: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The axes of a broadcast result, aligned from the last; None where it cannot be said which operand's it is."""
-    length = max(map(len, shapes))
+def _broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:
+    """The axes of a broadcast result, aligned from the last; nothing if it cannot be said of all of them whose they are.
+    A symbol other than 1 stands for another length than one, so the result has it if any operand does."""
     axes = []
-    for position in range(-length, 0):
-        symbols = {shape[position] for shape in shapes if len(shape) >= -position}
-        symbols.discard(1)
-        axes.append(symbols.pop() if len(symbols) == 1 else None if symbols else 1)
+    for position in range(-rank, 0):
+        reaching = [kind for kind in arrays if (kind.ndim or 0) >= -position]
+        symbols = {kind.shape[position] if kind.shape else None for kind in reaching}
+        lengths = symbols - {1, None}
+        if len(lengths) > 1 or (not lengths and None in symbols):
+            return ()
+        axes.append(lengths.pop() if lengths else 1)
     return tuple(axes)
 
 
@@ -125,9 +144,20 @@ def _floating(arguments: Arguments, known: Known) -> Kind:
     return kind
 
 
-def _numpy_floating(arguments: Arguments, known: Known) -> Kind:
-    kind = _floating(arguments, known)
-    return NUMERIC if kind is UNKNOWN else kind
+def _counting(arguments: Arguments, known: Known) -> Kind:
+    """As `broadcast`, for operations that make integers of truth values."""
+    return _counted(broadcast(arguments))
+
+
+def _counted(kind: Kind) -> Kind:
+    if isinstance(kind, Array) and kind.dtype == "bool":
+        return Array(kind.ndim, "int", kind.shape)
+    return INT if kind == BOOL else kind
+
+
+def _division(arguments: Arguments, known: Known) -> Kind:
+    """Remainders and whole quotients; `%` of a text is a text."""
+    return arguments[0] if arguments[0] == Inert("str") else _counting(arguments, known)
 
 
 def _arithmetic(arguments: Arguments, known: Known) -> Kind:
@@ -141,7 +171,7 @@ def _arithmetic(arguments: Arguments, known: Known) -> Kind:
         case (Inert(name="str"), Inert(name="str")):
             return Inert("str")
     kind = broadcast(arguments)
-    return INT if kind == BOOL else kind
+    return REAL if kind == BOOL else kind  # an int of Python's truth values, a truth value of NumPy's
 
 
 def _power(arguments: Arguments, known: Known) -> Kind:
@@ -187,19 +217,19 @@ def _comparison(arguments: Arguments, known: Known) -> Kind:
     return kind if isinstance(kind, Array) else UNKNOWN
 
 
-def _reduction(mean: bool) -> KindRule:
+def _reduction(dtypes: Mapping[str, str]) -> KindRule:
+    """For reductions that change some dtypes: over one axis or all, which may be kept."""
+
     def kind(arguments: Arguments, known: Known) -> Kind:
         array = arguments[0]
         if not isinstance(array, Array):
             return NUMERIC if is_numeric(array) else UNKNOWN
-        dtype = array.dtype
-        if dtype in ("int", "bool"):
-            dtype = "float" if mean else "int"
+        dtype = dtypes.get(array.dtype, array.dtype)
         axis, keepdims = known.get("axis", known.get(1)), known.get("keepdims", False)
         if len(arguments) > 1 and 1 not in known and "axis" not in known:
             axis = MISSING
-        if len(arguments) > 2 or keepdims not in (True, False) or array.ndim is None:
-            return NUMERIC
+        if keepdims not in (True, False) or not array.ndim:
+            return _scalar(dtype) if array.ndim == 0 and axis is None and keepdims is False else NUMERIC
         if keepdims:
             return Array(array.ndim, dtype)
         if axis is None:
@@ -217,8 +247,25 @@ def _same_rank(arguments: Arguments, known: Known) -> Kind:
     return Array(array.ndim, array.dtype) if isinstance(array, Array) else UNKNOWN
 
 
-def _same(arguments: Arguments, known: Known) -> Kind:
-    return arguments[0] if is_numeric(arguments[0]) else UNKNOWN
+def _flipped(arguments: Arguments, known: Known) -> Kind:
+    kind = _same_rank(arguments, known)
+    return NUMERIC if kind != UNKNOWN and getattr(kind, "ndim", None) == 0 else kind
+
+
+def _elementwise(kind: Kind, dtypes: Mapping[str, str]) -> Kind:
+    """An elementwise operation on one operand, which changes some dtypes."""
+    match kind:
+        case Scalar(name=name):
+            return Scalar(dtypes.get(name, name))
+        case Array(ndim=0, dtype=dtype):
+            return _scalar(dtypes.get(dtype, dtype))
+        case Array(ndim=ndim, dtype=dtype, shape=shape):
+            return Array(ndim, dtypes.get(dtype, dtype), shape)
+    return kind if is_numeric(kind) else UNKNOWN
+
+
+def _changing(**dtypes: str) -> KindRule:
+    return lambda arguments, known: _elementwise(arguments[0], dtypes)
 
 
 def _like_cotangent_of(index: int) -> KindRule:
@@ -230,25 +277,36 @@ def _like_cotangent_of(index: int) -> KindRule:
     return kind
 
 
-def _helper_rule(callee: Any) -> KindRule | None:
+def _helper_entry(callee: Any) -> _Entry | None:
     """What a helper that rules call is declared to return."""
     if callee in COTANGENT_OF:
-        return _like_cotangent_of(COTANGENT_OF[callee])
+        return _Entry(_like_cotangent_of(COTANGENT_OF[callee]))
     if callee in COTANGENT_OF_CALL:
         function, indices = COTANGENT_OF_CALL[callee]
-        return lambda arguments, known: _cotangent_of_call(function, indices, arguments, known)
+        return _Entry(lambda arguments, known: _cotangent_of_call(function, indices, arguments, known))
     if callee in LIKE:
         index = LIKE[callee]
-        return lambda arguments, known: _floating(arguments[index : index + 1], known)
+        return _Entry(lambda arguments, known: _floating(arguments[index : index + 1], known))
     if callee in RETURNS:
-        return _always(INT if RETURNS[callee] is int else FLOAT)
-    return _always(NUMERIC) if callee in NUMERIC_RESULT else None
+        return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
+    return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
 
 
 def _cotangent_of_call(function: Any, indices: tuple[int, ...], arguments: Arguments, known: Known) -> Kind:
     constants = {place: known[index] for place, index in enumerate(indices) if index in known}
-    kind = _RULES[function](tuple(arguments[index] for index in indices), constants)
+    kind = _RULES[function].rule(tuple(arguments[index] for index in indices), constants)
     return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
+
+
+def _ufunc_entry(callee: object) -> _Entry | None:
+    """Of numbers and arrays any ufunc makes numbers or arrays; of other things it may be a method that they have."""
+    if not isinstance(callee, np.ufunc) or callee.nout != 1:
+        return None
+    return _Entry(_numeric_of_numeric, callee.nin, frozenset())
+
+
+def _numeric_of_numeric(arguments: Arguments, known: Known) -> Kind:
+    return NUMERIC if all(map(is_numeric, arguments)) else UNKNOWN
 
 
 def _item(arguments: Arguments, known: Known) -> Kind:
@@ -292,41 +350,65 @@ def _attribute(arguments: Arguments, known: Known) -> Kind:
 
 
 def _created(arguments: Arguments, known: Known) -> Kind:
+    """np.zeros(shape, dtype)"""
+    dtype = _given_dtype(arguments, known, 1)
     match arguments[0]:
         case Scalar(name="int"):
-            return Array(1)
+            return Array(1, dtype)
         case TupleOf(items=items):
-            return Array(len(items))
-    return Array(None)
+            return Array(len(items), dtype)
+    return Array(None, dtype)
+
+
+def _eye(arguments: Arguments, known: Known) -> Kind:
+    """np.eye(N, M, k, dtype)"""
+    return Array(2, _given_dtype(arguments, known, 3))
+
+
+def _given_dtype(arguments: Arguments, known: Known, place: int) -> str:
+    """The dtype of an array that is made, given by position or by name: float unless given."""
+    if len(arguments) <= place and "dtype" not in known:
+        return "float"
+    given = known.get("dtype", known.get(place, MISSING))
+    return {float: "float", None: "float", int: "int", bool: "bool", complex: "complex"}.get(given, "")
 
 
 def _tuple_of(arguments: Arguments, known: Known) -> Kind:
     return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
 
 
+def _part(arguments: Arguments, known: Known) -> Kind:
+    """np.real and np.imag read an attribute: that of an array is an array, of whatever rank."""
+    match arguments[0]:
+        case Array(ndim=ndim, dtype=dtype, shape=shape):
+            return Array(ndim, "float" if dtype == "complex" else dtype, shape)
+        case Scalar(name="complex"):
+            return FLOAT
+        case Scalar(name="bool"):
+            return REAL
+    return arguments[0] if is_numeric(arguments[0]) else UNKNOWN
+
+
 def _numpy_unary(arguments: Arguments, known: Known) -> Kind:
     """An elementwise function that keeps the shape and maybe not the dtype."""
-    match arguments[0]:
-        case Array(ndim=ndim, dtype="float", shape=shape):
-            return Array(ndim, "float", shape)
-        case Scalar(name="float"):
-            return FLOAT
-    return NUMERIC
+    kind = arguments[0]
+    if _dtype(kind) == "float":
+        return _elementwise(kind, {})
+    return NUMERIC if is_numeric(kind) else UNKNOWN
 
 
 def _always(kind: Kind) -> KindRule:
     return lambda arguments, known: kind
 
 
+def _whole(arguments: Arguments, known: Known) -> Kind:
+    """Whole numbers of numbers and arrays. An object may answer with anything."""
+    return INT if all(map(is_numeric, arguments)) else UNKNOWN
+
+
 def _absolute(arguments: Arguments, known: Known) -> Kind:
-    match arguments[0]:
-        case Scalar(name="complex"):
-            return FLOAT
-        case Scalar(name="bool"):
-            return INT
-        case Array(ndim=ndim, dtype="complex", shape=shape):
-            return Array(ndim, "float", shape)
-    return _same(arguments, known)
+    # Of a truth value it is a whole number, or a truth value if it is NumPy's.
+    return REAL if arguments[0] == BOOL else _elementwise(arguments[0], {"complex": "float"})
 
 
 def _extreme(arguments: Arguments, known: Known) -> Kind:
@@ -346,53 +428,71 @@ def _where(arguments: Arguments, known: Known) -> Kind:
     return NUMERIC if isinstance(kind, Scalar) else kind
 
 
-def _table() -> dict[Any, KindRule]:
-    table: dict[Any, KindRule] = {}
+_COUNTED = {"bool": "int"}
+_AVERAGED = {"bool": "float", "int": "float"}
+_SPREAD = {**_AVERAGED, "complex": "float"}
+_ANY = None
 
-    def put(rule: KindRule, *callees: object) -> None:
-        table.update(dict.fromkeys(callees, rule))
 
-    put(_arithmetic, operator.add, operator.sub, operator.mul, operator.mod, operator.floordiv)
-    put(_floating, operator.truediv)
-    put(_power, operator.pow, pow, np.power)
-    put(_matmul, operator.matmul, np.matmul)
-    put(_dot, np.dot)
-    put(_same, operator.neg, operator.pos, np.negative, np.positive, np.conj, np.square)
-    put(_absolute, abs, operator.abs, np.abs, np.fabs)
-    put(_comparison, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
-    put(_comparison, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
-    put(_always(BOOL), operator.is_, operator.is_not, operator.not_, operator.contains, isinstance, issubclass, bool)
-    put(_always(BOOL), callable, hasattr, math.isnan, math.isinf, math.isfinite, math.isclose, any, all)
-    put(_always(INT), len, int, math.floor, math.ceil, math.trunc, hash, id, np.ndim, np.size)
-    put(_always(FLOAT), float)
-    put(_always(COMPLEX), complex)
-    put(_always(Inert("str")), str, repr, format)
-    put(_always(Inert("NoneType")), print)
-    put(_always(Inert("slice")), slice)
-    put(_always(Sequence("range")), range)
-    put(_always(Sequence("list")), list, sorted)
-    put(_tuple_of, tuple)
-    put(_numpy_unary, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.heaviside, np.angle, np.real, np.imag)
-    put(_always(Sequence("dict")), dict)
-    put(_extreme, max, min)
-    for name in _MATH_FLOAT:
-        if hasattr(math, name):
-            put(_always(FLOAT), getattr(math, name))
-    for name in _UFUNC_FLOAT:
-        put(_numpy_floating, getattr(np, name))
-    for name in ("add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin", "mod", "remainder", "clip"):
-        put(lambda arguments, known: broadcast(arguments), getattr(np, name))
-    put(_where, np.where)
-    for name in ("sum", "prod", "max", "min", "amax", "amin"):
-        put(_reduction(mean=False), getattr(np, name), getattr(np.ndarray, name, None))
-    for name in ("mean", "var", "std"):
-        put(_reduction(mean=True), getattr(np, name), getattr(np.ndarray, name))
-    put(_same_rank, np.transpose, np.ndarray.transpose, np.flip, np.roll, np.copy, np.ndarray.copy)
-    put(_created, np.zeros, np.ones, np.empty)
-    put(_always(Array(2)), np.eye)
-    put(_item, operator.getitem)
-    put(_attribute, getattr)
-    table.pop(None, None)
+def _table() -> dict[Any, _Entry]:
+    table: dict[Any, _Entry] = {}
+
+    def put(rule: KindRule, most: int | None, *callees: object, keywords: str | None = "") -> None:
+        names = None if keywords is None else frozenset(keywords.split())
+        table.update(dict.fromkeys(callees, _Entry(rule, most, names)))
+
+    def methods_too(name: str) -> tuple[Any, ...]:
+        return tuple(getattr(owner, name) for owner in (np, np.ndarray) if hasattr(owner, name))
+
+    put(_arithmetic, 2, operator.add, operator.sub, operator.mul)
+    put(_division, 2, operator.mod, operator.floordiv)
+    put(_floating, 2, operator.truediv, divide)
+    put(_power, 2, operator.pow, pow, np.power)
+    put(_matmul, 2, operator.matmul, np.matmul)
+    put(_dot, 2, np.dot)
+    put(_changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive, np.conj, np.square, np.reciprocal)
+    put(_absolute, 1, abs, operator.abs, np.abs)
+    put(_comparison, 2, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
+    put(_comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+    put(_always(BOOL), _ANY, operator.is_, operator.is_not, operator.not_, operator.contains, isinstance, issubclass, bool)
+    put(_always(BOOL), _ANY, callable, hasattr, math.isnan, math.isinf, math.isfinite, math.isclose, any, all, keywords=_ANY)
+    put(_always(INT), _ANY, len, int, hash, id, keywords=_ANY)
+    put(_whole, 1, math.floor, math.ceil, math.trunc, np.ndim, np.size)
+    put(_always(FLOAT), _ANY, float)
+    put(_always(COMPLEX), _ANY, complex, keywords=_ANY)
+    put(_always(Inert("str")), _ANY, str, repr, format, keywords=_ANY)
+    put(_always(Inert("NoneType")), _ANY, print, keywords=_ANY)
+    put(_always(Inert("slice")), _ANY, slice)
+    put(_always(Sequence("range")), _ANY, range)
+    put(_always(Sequence("list")), _ANY, list, sorted, keywords=_ANY)
+    put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
+    put(_tuple_of, 1, tuple)
+    put(_numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.angle)
+    put(_part, 1, np.real, np.imag)
+    put(_extreme, _ANY, max, min, keywords="key")
+    put(_always(FLOAT), _ANY, *(getattr(math, name) for name in _MATH_FLOAT if hasattr(math, name)))
+    for ufunc in (getattr(np, name) for name in _UFUNC_FLOAT):
+        put(_floating, ufunc.nin, ufunc)
+    put(lambda arguments, known: broadcast(arguments), 2, *(getattr(np, name) for name in _UFUNC_WIDEST))
+    put(lambda arguments, known: broadcast(arguments), 3, np.clip)
+    put(_counting, 2, np.remainder)
+    put(_where, 3, np.where)
+    for name in ("sum", "prod"):
+        put(_reduction(_COUNTED), 2, *methods_too(name), keywords="axis keepdims")
+    for name in ("max", "min", "amax", "amin"):
+        put(_reduction({}), 2, *methods_too(name), keywords="axis keepdims")
+    put(_reduction(_AVERAGED), 2, *methods_too("mean"), keywords="axis keepdims")
+    for name in ("var", "std"):
+        put(_reduction(_SPREAD), 2, *methods_too(name), keywords="axis keepdims ddof")
+    put(_same_rank, 2, np.transpose, np.ndarray.copy, keywords="axes")
+    put(_same_rank, _ANY, np.ndarray.transpose)
+    put(_same_rank, 1, np.copy)
+    put(_same_rank, 3, np.roll, keywords="axis")
+    put(_flipped, 2, np.flip, keywords="axis")
+    put(_created, 3, np.zeros, np.ones, np.empty, keywords="dtype order")
+    put(_eye, 5, np.eye, keywords="M k dtype order")
+    put(_item, 2, operator.getitem)
+    put(_attribute, 2, getattr)
     return table
 
 
@@ -402,6 +502,7 @@ _MATH_FLOAT = (
 ).split()
 _UFUNC_FLOAT = (
     "sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 "
-    "log1p sqrt cbrt divide true_divide hypot logaddexp logaddexp2 degrees radians deg2rad rad2deg reciprocal"
+    "log1p sqrt cbrt fabs divide hypot logaddexp logaddexp2 heaviside degrees radians deg2rad rad2deg"
 ).split()
-_RULES: dict[Any, KindRule] = _table()
+_UFUNC_WIDEST = "add subtract multiply maximum minimum fmax fmin".split()
+_RULES: dict[Any, _Entry] = _table()

@@ -11,6 +11,7 @@ import numpy as np
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import items_of, spread_over_items
 from microgradpy.tangents.arithmetic import item_cotangent, unbroadcast, zero_cotangent
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent
 
@@ -66,6 +67,7 @@ def min_rrule(x, y, *, key=None):
     return min(x, y), min_pullback
 
 
+@cotangent_of(2)
 def chosen_bar(z_bar: Any, is_chosen: Any, x: Any) -> Any:
     """z_bar for the value that was chosen, zero for one that was not."""
     return z_bar if is_chosen else zero_cotangent(x)
@@ -195,6 +197,7 @@ def divmod_rrule(x, y):
     return z, divmod_pullback
 
 
+@cotangent_of(2)
 def remainder_bar(z_bar: Any, factor: Any, x: Any) -> Any:
     """The cotangent of x from that of the pair (quotient, remainder), of which only the remainder varies."""
     return zero_cotangent(x) if z_bar[1] is None else unbroadcast(z_bar[1] * factor, x)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent
@@ -110,6 +111,8 @@ def made_of_bar(y_bar: Any, x: Any, y: Any) -> Any:
 def cuts_off(x: Any, y: Any) -> bool:
     """Whether the cast of x to y is to integers or truth values, from something that is more than that."""
     kind = np.result_type(y).kind
+    if kind == "O":
+        raise MissingRuleError("an array of objects was made of differentiated data", None, "Use a list.")
     return kind not in "fc" and (kind not in "iu" or np.asarray(x).dtype.kind not in "iu")
 
 

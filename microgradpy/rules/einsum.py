@@ -96,7 +96,7 @@ def _sizes(inputs: list[str], operands: tuple[Any, ...]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for letters, operand in zip(inputs, operands, strict=True):
         for letter, size in zip(letters, np.shape(operand), strict=True):
-            sizes[letter] = max(size, sizes.get(letter, 1)) if size else 0
+            sizes[letter] = sizes.get(letter, 1) if size == 1 else size
     return sizes
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)
@@ -198,6 +199,7 @@ def sign_rrule(x):
     return np.sign(x), sign_pullback
 
 
+@cotangent_of(1)
 def sign_bar(z_bar: Any, x: Any) -> Any:
     """The cotangent of x under z = x / |x|: the part of z_bar across z, over |x|; zero for real x and at 0."""
     if not np.iscomplexobj(x):

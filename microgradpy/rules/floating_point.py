@@ -7,9 +7,11 @@ from typing import Any
 
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import sign
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
 
 
+@returns(float)
 def direction(x: float, length: float) -> float:
     """x / length, and 0 where the length is 0."""
     return x / length if length else 0.0
@@ -77,6 +79,7 @@ def ldexp_rrule(x, i):
     return math.ldexp(x, i), ldexp_pullback
 
 
+@returns(float)
 def scaled_by_power_of_two(x: float, exponent: int) -> float:
     """x * 2^exponent, infinite where `math.ldexp` raises."""
     try:
@@ -109,6 +112,7 @@ def modf_rrule(x):
     return math.modf(x), modf_pullback
 
 
+@returns(float)
 def first(y_bar: Any) -> float:
     """The first of a pair of cotangents, as a number."""
     return 0.0 if y_bar[0] is None else y_bar[0]

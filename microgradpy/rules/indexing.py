@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.searchsorted, np.unravel_index, np.ravel_multi_index, np.indices, np.ix_, np.triu_indices)
@@ -31,9 +33,14 @@ def take_rrule(a, indices, axis=None):
     return np.take(a, indices, axis), take_pullback
 
 
+@cotangent_of(1)
 def take_bar(y_bar: Any, a: Any, indices: Any, axis: int | None) -> np.ndarray:
     """The cotangent of a under np.take: of all its entries in order if the axis is None."""
     a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
+    if np.size(y_bar) == 0:
+        return a_bar
+    if np.ndim(a) == 0:
+        axis = None
     along = np.ravel(a_bar) if axis is None else np.moveaxis(a_bar, axis, 0)
     places = np.ndim(indices)
     start = 0 if axis is None else axis % np.ndim(a)
@@ -44,6 +51,7 @@ def take_bar(y_bar: Any, a: Any, indices: Any, axis: int | None) -> np.ndarray:
 
 
 examples(np.take, (_VECTOR, 2), (_VECTOR, [0, 0, -1]), (_TABLE, np.array([[0, 5], [3, 0]])), (_TABLE, [1, 1], 1))
+examples(np.take, (np.array(2.5), [0, 0], 0), (_TABLE[:, :0], [0], 0))
 examples(np.take, (_STACK, np.array([[0, 2], [1, 1]]), 1), (_STACK, 1, -1), (_TABLE, [0, 1, 0], 0))
 
 
@@ -57,6 +65,7 @@ def take_along_axis_rrule(arr, indices, axis=-1):
     return np.take_along_axis(arr, indices, axis), take_along_axis_pullback
 
 
+@cotangent_of(1)
 def take_along_axis_bar(y_bar: Any, arr: Any, indices: Any, axis: int | None) -> np.ndarray:
     """The cotangent of arr under np.take_along_axis."""
     if axis is None:
@@ -82,19 +91,25 @@ def diff_rrule(a, n=1, axis=-1):
     """z_i = a_(i+1) - a_i, n times: a_bar_i = z_bar_(i-1) - z_bar_i, n times."""
 
     def diff_pullback(z_bar):
-        return NoTangent(), diff_bar(z_bar, n, axis), NoTangent(), NoTangent()
+        return NoTangent(), diff_bar(z_bar, a, n, axis), NoTangent(), NoTangent()
 
     return np.diff(a, n, axis), diff_pullback
 
 
-def diff_bar(z_bar: Any, n: int, axis: int) -> Any:
-    """The cotangent of a under np.diff(a, n, axis)."""
+@cotangent_of(1)
+def diff_bar(z_bar: Any, a: Any, n: int, axis: int) -> Any:
+    """The cotangent of a under np.diff(a, n, axis); zeros if a is too short for a difference."""
+    if n == 0:
+        return z_bar
+    if np.size(z_bar) == 0:
+        return np.zeros(np.shape(a), np.result_type(z_bar))
     border = [(1, 1) if i == axis % np.ndim(z_bar) else (0, 0) for i in range(np.ndim(z_bar))]
     for _ in range(n):
         z_bar = -np.diff(np.pad(z_bar, border), axis=axis)
     return z_bar
 
 
+examples(np.diff, (_VECTOR[:1],), (_TABLE, 3), (_TABLE[:0], 1, 0))
 examples(np.diff, (_VECTOR,), (_VECTOR, 2), (_TABLE,), (_TABLE, 1, 0), (_STACK, 2, 1), (_VECTOR, 0))
 
 
@@ -108,6 +123,7 @@ def sort_rrule(a, axis=-1):
     return np.sort(a, axis), sort_pullback
 
 
+@cotangent_of(1)
 def sort_bar(y_bar: Any, a: Any, axis: int | None) -> Any:
     """The cotangent of a under np.sort(a, axis); of equal entries the first in a is the first in the result."""
     if axis is None:
@@ -129,35 +145,43 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
             NoTangent(),
             trapezoid_height_bar(z_bar, y, x, dx, axis),
             trapezoid_place_bar(z_bar, y, x, axis),
-            trapezoid_step_bar(z_bar, y, x, axis),
+            trapezoid_step_bar(z_bar, y, x, dx, axis),
             NoTangent(),
         )
 
     return np.trapezoid(y, x, dx, axis), trapezoid_pullback
 
 
+@cotangent_of(1)
 def trapezoid_height_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     """The cotangent of the heights: each gets half of the steps on its two sides."""
+    if np.shape(y)[axis] == 0:
+        return np.zeros(np.shape(y), np.result_type(z_bar))
     steps = dx if x is None else np.diff(_along(x, y, axis), axis=axis)
     half = 0.5 * np.broadcast_to(np.expand_dims(z_bar, axis) * steps, _fewer(y, axis))
     return unbroadcast(_at_ends(half, axis, 1.0), y)
 
 
+@cotangent_of(2)
 def trapezoid_place_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
     """The cotangent of the places x of the heights."""
     if x is None:
         return None
+    if np.shape(y)[axis] == 0:
+        return np.zeros(np.shape(x))
     x_bar = _at_ends(np.expand_dims(z_bar, axis) * _means(y, axis), axis, -1.0)
     return unbroadcast(np.moveaxis(x_bar, axis, -1) if np.ndim(x) == 1 else x_bar, x)
 
 
-def trapezoid_step_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
-    """The cotangent of the one step of all intervals."""
-    return None if x is not None else np.sum(z_bar * np.sum(_means(y, axis), axis=axis))
+def trapezoid_step_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
+    """The cotangent of the one step of all intervals, or of an array of steps."""
+    return None if x is not None else unbroadcast(np.expand_dims(z_bar, axis) * _means(y, axis), dx)
 
 
 def _along(x: Any, y: Any, axis: int) -> Any:
     """The places of the heights, which may be given as a vector, along the axis of y that they belong to."""
+    if np.ndim(x) > np.ndim(y):
+        raise MissingRuleError("np.trapezoid of places with more axes than the heights", None, "Repeat the heights first.")
     return np.moveaxis(np.reshape(x, (1,) * (np.ndim(y) - 1) + (-1,)), -1, axis) if np.ndim(x) == 1 else x
 
 
@@ -180,6 +204,7 @@ def _at_ends(parts: np.ndarray, axis: int, start: float) -> np.ndarray:
     return np.moveaxis(along[:-1] + start * along[1:], 0, axis)
 
 
+examples(np.trapezoid, (_VECTOR, None, _VECTOR[1:]), (_TABLE, None, _TABLE[:, 1:]), (_TABLE[:, :0],))
 examples(np.trapezoid, (_VECTOR,), (_TABLE, np.array([0.0, 0.4, 1.5])), (_VECTOR, None, 0.3), (_TABLE, _TABLE**2))
 example(np.trapezoid, _STACK, np.array([0.1, 0.9, 1.5]), axis=1)
 example(np.trapezoid, _STACK, None, 0.3, axis=0)

@@ -14,6 +14,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.reductions import extremum_bar, products_of_others
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.linear import with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
@@ -44,6 +45,7 @@ def solve_rrule(a, b):
     return z, solve_pullback
 
 
+@cotangent_of(1)
 def solve_matrix_bar(z_bar: Any, a: Any, b: Any, z: Any) -> Any:
     """The cotangent of the matrix a under the solution z of a z = b."""
     if np.ndim(b) == 1:
@@ -76,6 +78,7 @@ def det_rrule(a):
     return np.linalg.det(a), det_pullback
 
 
+@like(0)
 def cofactors(a: Any) -> np.ndarray:
     """The derivative of det(a). With a = u s v: det(u v) * u^-T c v^-T, where c are the products of the other s."""
     u, s, v = np.linalg.svd(a)
@@ -85,6 +88,7 @@ def cofactors(a: Any) -> np.ndarray:
 
 _SINGULAR = np.array([[1.0, 2.0, 0.5], [2.0, 4.0, 1.0], [0.3, -0.4, 0.9]])
 examples(np.linalg.inv, (_REGULAR,), (_REGULARS,), (_COMPLEX,))
+examples(np.linalg.det, (_REGULARS[:0],))
 examples(np.linalg.det, (_REGULAR,), (_REGULARS,), (_COMPLEX,), (_SINGULAR,))
 
 
@@ -99,6 +103,7 @@ def slogdet_rrule(a):
     return y, slogdet_pullback
 
 
+@cotangent_of(1)
 def slogdet_bar(y_bar: Any, a: Any, y: Any) -> Any:
     """The cotangent of a under (sign, log|det|); NaN for singular matrices, which have none."""
     sign_bar, log_bar = y_bar
@@ -125,6 +130,7 @@ def cholesky_rrule(a):
     return z, cholesky_pullback
 
 
+@like(1)
 def cholesky_bar(z_bar: Any, z: Any) -> Any:
     """The cotangent of a matrix under its lower Cholesky factor z."""
     diagonal = np.eye(z.shape[-1])

@@ -9,6 +9,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import (
     dot_left_bar,
     dot_right_bar,
@@ -113,6 +114,7 @@ def inner_rrule(a, b):
     return np.inner(a, b), inner_pullback
 
 
+@cotangent_of(1)
 def inner_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of a under np.inner(a, b)."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
@@ -120,6 +122,7 @@ def inner_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
     return tensordot_left_bar(z_bar, a, b, (-1, -1))
 
 
+@cotangent_of(2)
 def inner_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of b under np.inner(a, b)."""
     if np.ndim(a) == 0 or np.ndim(b) == 0:
@@ -175,6 +178,7 @@ def kron_rrule(a, b):
     return np.kron(a, b), kron_pullback
 
 
+@cotangent_of(1)
 def kron_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of a under np.kron(a, b): every block of z_bar summed against b."""
     blocks, rank = _blocks(z_bar, a, b)
@@ -182,6 +186,7 @@ def kron_left_bar(z_bar: Any, a: Any, b: Any) -> Any:
     return unbroadcast(np.reshape(a_bar, np.shape(a)), a)
 
 
+@cotangent_of(2)
 def kron_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
     """The cotangent of b under np.kron(a, b): the blocks of z_bar, weighted by the entries of a."""
     blocks, rank = _blocks(z_bar, a, b)
@@ -232,6 +237,7 @@ def diagonal_rrule(a, offset=0, axis1=0, axis2=1):
     return np.diagonal(a, offset, axis1, axis2), diagonal_pullback
 
 
+@cotangent_of(1)
 def diagonal_bar(y_bar: Any, a: Any, offset: int, axis1: int, axis2: int) -> np.ndarray:
     """Zeros in a's shape with y_bar, whose last axis runs along it, on the diagonal."""
     a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
@@ -258,6 +264,7 @@ def diag_rrule(v, k=0):
     return np.diag(v, k), diag_pullback
 
 
+@cotangent_of(1)
 def diag_bar(y_bar: Any, v: Any, k: int) -> Any:
     """The cotangent of v under np.diag(v, k)."""
     return np.diag(y_bar, k) if np.ndim(v) == 1 else diagonal_bar(y_bar, v, k, 0, 1)
@@ -300,6 +307,7 @@ def cross_rrule(a, b, *, axis=-1):
     return np.cross(a, b, axis=axis), cross_pullback
 
 
+@cotangent_of(2)
 def cross_bar(left: Any, right: Any, x: Any, axis: int) -> Any:
     """The cotangent left x right of the operand x of a cross product."""
     if np.shape(left)[axis] != 3 or np.shape(right)[axis] != 3:

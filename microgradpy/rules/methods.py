@@ -24,6 +24,7 @@ from microgradpy.rules.registry import (
 )
 from microgradpy.rules.shape import repeat_bar, reshape_bar, transpose_bar
 from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced
 from microgradpy.tangents.types import NoTangent
 
@@ -274,10 +275,14 @@ def array_item_at_rrule(self, *index):
     return self.item(*index), array_item_at_pullback
 
 
+@cotangent_of(1)
 def item_bar(y_bar: Any, x: Any, index: tuple[Any, ...]) -> np.ndarray:
     """Zeros with y_bar at the index of `x.item(*index)`."""
+    if np.ndim(x) == 0:
+        return np.asarray(y_bar)
     x_bar = np.zeros(np.shape(x), np.result_type(y_bar))
     place = index[0] if len(index) == 1 else index
+    place = place[0] if np.shape(place) == (1,) else place
     np.put(x_bar, place if np.ndim(place) == 0 else np.ravel_multi_index(place, np.shape(x), mode="wrap"), y_bar)
     return x_bar
 
@@ -293,6 +298,7 @@ def array_tolist_rrule(self):
     return self.tolist(), array_tolist_pullback
 
 
+@cotangent_of(1)
 def tolist_bar(y_bar: Any, x: Any) -> Any:
     """The cotangent of an array from a nested list of cotangents, with None for zeros."""
     return stack_items(x, y_bar) if isinstance(y_bar, list | tuple) else y_bar

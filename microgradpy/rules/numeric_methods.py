@@ -133,7 +133,9 @@ def array_cumprod_rrule(self, axis=None):
     return self.cumprod(axis=axis), array_cumprod_pullback
 
 
+examples(np.ndarray.prod, (_TABLE[:0], 1), (np.array(2.5), 0))
 for _run in (np.ndarray.cumsum, np.ndarray.cumprod):
+    example(_run, np.array(2.5), 0)
     examples(_run, (_VECTOR,), (_TABLE,), (_TABLE, 1))
 
 

@@ -237,11 +237,13 @@ def clip_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
     return unbroadcast(raised_bar, a) if a_min is None else maximum_bar(raised_bar, a, a_min)
 
 
+@cotangent_of(2)
 def floor_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
     """The cotangent of a_min under clip(a, a_min, a_max)."""
     return None if a_min is None else maximum_bar(_raised_bar(z_bar, a, a_min, a_max), a_min, a)
 
 
+@cotangent_of(3)
 def ceiling_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
     """The cotangent of a_max under clip(a, a_min, a_max)."""
     return None if a_max is None else minimum_bar(z_bar, a_max, a if a_min is None else np.maximum(a, a_min))
@@ -302,6 +304,7 @@ def hypot_rrule(x1, x2):
     return z, hypot_pullback
 
 
+@cotangent_of(1)
 def hypot_bar(z_bar: Any, x: Any, z: Any) -> Any:
     """The cotangent of one leg x of a right triangle with hypotenuse z."""
     return unbroadcast(z_bar * np.where(np.equal(z, 0.0), 0.0, divide(x, z)), x)

@@ -7,6 +7,7 @@ derivative.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,11 @@ def prod_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
 
 def products_of_others(a: np.ndarray, axis: Any) -> np.ndarray:
     """For each entry the product of the others that are reduced with it: of those before it times of those after it."""
-    axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    last = range(a.ndim - len(axes), a.ndim)
+    axes = tuple(range(a.ndim)) if axis is None or a.ndim == 0 else axis if isinstance(axis, tuple) else (axis,)
+    rest = a.ndim - len(axes)
+    last = range(rest, a.ndim)
     moved = np.moveaxis(a, axes, last)
-    rows = moved.reshape(*moved.shape[: a.ndim - len(axes)], -1)
+    rows = moved.reshape(*moved.shape[:rest], math.prod(moved.shape[rest:]))
     with np.errstate(all="ignore"):
         others = _running_product(rows) * np.flip(_running_product(np.flip(rows, -1)), -1)
     return np.moveaxis(others.reshape(moved.shape), last, axes)
@@ -156,6 +158,7 @@ def ptp_rrule(a, axis=None, *, keepdims=False):
     return np.ptp(a, axis=axis, keepdims=keepdims), ptp_pullback
 
 
+@cotangent_of(1)
 def ptp_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its largest entry less its smallest."""
     largest, smallest = np.max(a, axis=axis, keepdims=keepdims), np.min(a, axis=axis, keepdims=keepdims)
@@ -172,6 +175,7 @@ for _extremum in (np.max, np.amax, np.min, np.amin, np.ptp):
 example(np.sum, _STACK, axis=(0, -1))
 example(np.mean, _STACK, axis=1, keepdims=True)
 example(np.sum, np.zeros((0, 3)), axis=0)
+examples(np.prod, (np.zeros((0, 3)), 1), (np.zeros((0, 0)), 1), (np.zeros((2, 0, 3)), (0, 2)), (np.array(2.5), 0))
 examples(np.prod, (np.array([2.0, 0.0, 3.0]),), (np.array([[0.0, 2.0], [0.0, 3.0]]), 1), (np.array([0.0, 0.0, 3.0]),))
 
 
@@ -206,7 +210,7 @@ def cumprod_rrule(a, axis=None):
 def cumprod_bar(y_bar: Any, a: Any, axis: Any) -> Any:
     """The cotangent of a under its running product along `axis` (None: of all entries in order), exact with zeros."""
     along = 0 if axis is None else axis
-    factors = conj(np.moveaxis(np.ravel(a) if axis is None else np.asarray(a), along, -1))
+    factors = conj(np.moveaxis(np.ravel(a) if axis is None else np.atleast_1d(a), along, -1))
     weights = np.moveaxis(y_bar, along, -1)
     # Horner's scheme from the back: rest_i = y_bar_i + a_(i+1) * rest_(i+1).
     rest = np.array(np.broadcast_to(weights, factors.shape), dtype=np.result_type(weights, factors, np.float32))
@@ -218,5 +222,6 @@ def cumprod_bar(y_bar: Any, a: Any, axis: Any) -> Any:
 
 
 _RUNS = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, 1), (_COMPLEX,), (_COMPLEX, 0), (0.6,))
-examples(np.cumsum, *_RUNS)
-examples(np.cumprod, *_RUNS, (np.array([2.0, 0.0, 3.0, 0.0, 1.5]),))
+examples(np.cumsum, *_RUNS, (np.array(2.5), 0), (np.zeros((0, 3)), 1))
+examples(np.cumprod, *_RUNS, (np.array(2.5), 0), (np.array(2.5), -1), (np.zeros((0, 3)), 1))
+examples(np.cumprod, (np.array([2.0, 0.0, 3.0, 0.0, 1.5]),))

@@ -233,10 +233,11 @@ def repeat_rrule(a, repeats, axis=None):
     return np.repeat(a, repeats, axis), repeat_pullback
 
 
+@cotangent_of(1)
 def repeat_bar(y_bar: Any, a: Any, repeats: Any, axis: int | None) -> Any:
     """The cotangent of a under np.repeat. Counts of zero leave an entry out."""
     along = 0 if axis is None else axis
-    entries = np.moveaxis(np.ravel(a) if axis is None else np.asarray(a), along, 0)
+    entries = np.moveaxis(np.ravel(a) if axis is None else np.atleast_1d(a), along, 0)
     sums = np.zeros(entries.shape, np.result_type(y_bar))
     np.add.at(sums, np.repeat(np.arange(len(entries)), repeats), np.moveaxis(y_bar, along, 0))
     return np.reshape(np.moveaxis(sums, 0, along), np.shape(a))
@@ -252,6 +253,7 @@ def tile_rrule(A, reps):
     return np.tile(A, reps), tile_pullback
 
 
+@cotangent_of(1)
 def tile_bar(y_bar: Any, a: Any, reps: Any) -> Any:
     """The cotangent of a under np.tile: each axis of y_bar is split into tiles and their entries."""
     counts = tuple(np.atleast_1d(reps).tolist())
@@ -265,6 +267,7 @@ def tile_bar(y_bar: Any, a: Any, reps: Any) -> Any:
 examples(
     np.repeat, (_VECTOR, 3), (_TABLE, 2), (_TABLE, 2, 0), (_TABLE, np.array([1, 0, 3]), 1), (2.5, 4), (_STACK, 2, -1)
 )
+examples(np.repeat, (np.array(2.5), 2, 0), (np.array(2.5), 2, -1), (np.zeros((0, 3)), 2, 0))
 examples(np.tile, (_VECTOR, 2), (_TABLE, (2, 1)), (_TABLE, (2, 1, 3)), (2.5, 3), (_STACK, 2))
 
 
@@ -278,6 +281,7 @@ def pad_rrule(array, pad_width, mode="constant"):
     return np.pad(array, pad_width, mode), pad_pullback
 
 
+@cotangent_of(1)
 def pad_bar(y_bar: Any, array: Any, pad_width: Any, mode: str) -> Any:
     """The cotangent of an array that was padded with zeros."""
     if mode != "constant":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
@@ -28,6 +30,7 @@ def var_rrule(a, axis=None, *, ddof=0, keepdims=False):
     return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims), var_pullback
 
 
+@cotangent_of(1)
 def var_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     """The cotangent of a under its variance."""
     deviation = a - np.mean(a, axis=axis, keepdims=True)
@@ -47,6 +50,7 @@ def std_rrule(a, axis=None, *, ddof=0, keepdims=False):
     return y, std_pullback
 
 
+@cotangent_of(1)
 def std_bar(y_bar: Any, a: Any, y: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     """The cotangent of a under its standard deviation y."""
     return var_bar(np.where(np.equal(y, 0.0), 0.0, divide(0.5 * y_bar, y)), a, axis, ddof, keepdims)
@@ -74,6 +78,7 @@ def average_rrule(a, axis=None, weights=None, *, keepdims=False):
     return y, average_pullback
 
 
+@cotangent_of(1)
 def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
     """The cotangent of a under its weighted average."""
     if weights is None:
@@ -82,6 +87,7 @@ def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> A
     return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
 
 
+@cotangent_of(4)
 def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
     """The cotangent of the weights of a weighted average y."""
     if weights is None:
@@ -125,19 +131,21 @@ def median_rrule(a, axis=None, *, keepdims=False):
     return np.median(a, axis=axis, keepdims=keepdims), median_pullback
 
 
+@cotangent_of(1)
 def median_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its median."""
     if np.ndim(a) == 0:
         return y_bar
     axes = _axes(a, axis)
-    last = range(np.ndim(a) - len(axes), np.ndim(a))
+    rest = np.ndim(a) - len(axes)
+    last = range(rest, np.ndim(a))
     moved = np.moveaxis(a, axes, last)
-    rows = moved.reshape(*moved.shape[: np.ndim(a) - len(axes)], -1)
+    rows = moved.reshape(*moved.shape[:rest], math.prod(moved.shape[rest:]))
     order, count = np.argsort(rows, axis=-1), rows.shape[-1]
     shares = np.zeros(rows.shape)
     np.put_along_axis(shares, order[..., (count - 1) // 2 : count // 2 + 1], 1.0 if count % 2 else 0.5, axis=-1)
     return with_reduced_axes(y_bar, a, axis, keepdims) * np.moveaxis(shares.reshape(moved.shape), last, axes)
 
 
-examples(np.median, *_SHAPES[:-1], (0.6,))
+examples(np.median, *_SHAPES[:-1], (0.6,), (np.zeros((0, 3)), 1))
 examples(np.median, *_SHAPES[:-1], keepdims=True)

@@ -171,19 +171,21 @@ examples(math.hypot, (3.0, -4.0), (2, 1), (1.0, 2.0, -2.0), (-1.5,), (0.0, 1.0))
 @rrule.register(math.dist)
 def dist_rrule(p, q):
     """p_bar = z_bar * (p - q) / z, q_bar = -p_bar; 0 where p = q."""
-    z = math.dist(p, q)
+    here, there = items_of(p), items_of(q)
+    z = math.dist(here, there)
 
     def dist_pullback(z_bar):
-        return NoTangent(), distance_bar(z_bar, p, q, z), distance_bar(z_bar, q, p, z)
+        return NoTangent(), distance_bar(z_bar, here, there, z), distance_bar(z_bar, there, here, z)
 
     return z, dist_pullback
 
 
-def distance_bar(z_bar: float, p: Any, q: Any, z: float) -> list[float]:
+def distance_bar(z_bar: float, p: Any, q: Any, z: float) -> Any:
     """The cotangent of the point p under its distance z from q."""
-    return [z_bar * direction(a - b, z) for a, b in zip(p, q, strict=True)]
+    return spread_over_items([z_bar * direction(a - b, z) for a, b in zip(p, q, strict=True)], p)
 
 
+examples(math.dist, (_ROW, (1.0, 0.5, 2.0)), (_ROW, 2.0 * _ROW[::-1]))
 examples(math.dist, ([1.0, 2.0], [3.0, -1.0]), ((1.0, 0.5, 2.0), (0.0, 0.0, 0.0)))
 
 if hasattr(math, "sumprod"):  # Python 3.12
@@ -191,10 +193,15 @@ if hasattr(math, "sumprod"):  # Python 3.12
     @rrule.register(math.sumprod)
     def sumprod_rrule(p, q):
         """p_bar = y_bar * q, q_bar = y_bar * p, item by item."""
+        left, right = items_of(p), items_of(q)
 
         def sumprod_pullback(y_bar):
-            return NoTangent(), [y_bar * item for item in q], [y_bar * item for item in p]
+            return NoTangent(), weighted_items(y_bar, right, left), weighted_items(y_bar, left, right)
 
-        return math.sumprod(p, q), sumprod_pullback
+        return math.sumprod(left, right), sumprod_pullback
 
-    examples(math.sumprod, ([1.0, 2.0], [3.0, -1.0]))
+    def weighted_items(y_bar: Any, weights: Any, items: Any) -> Any:
+        """The cotangent of items that were summed with weights."""
+        return spread_over_items([unbroadcast(y_bar * w, item) for w, item in zip(weights, items, strict=True)], items)
+
+    examples(math.sumprod, ([1.0, 2.0], [3.0, -1.0]), (_ROW, (1, 2.0, 0.5)))

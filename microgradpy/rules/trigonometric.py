@@ -13,6 +13,7 @@ import numpy as np
 
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide
+from microgradpy.tangents.helpers import like
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.3, -0.7, 0.9])
@@ -190,6 +191,7 @@ def sinc_rrule(x):
     return np.sinc(x), sinc_pullback
 
 
+@like(0)
 def sinc_slope(x: Any) -> Any:
     """The derivative of sinc. Near 0, where the two terms of the quotient cancel, its Taylor series is summed."""
     x = np.asarray(x)

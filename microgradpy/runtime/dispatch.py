@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol, final
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
-from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.cotangents import cotangent_item
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged
+from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -91,6 +91,7 @@ def resolve(
 ) -> tuple[Any, Back]:
     """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
     given)."""
+    _refuse_write(f, args, kwargs)
     if rrule.has(f):
         return _by_rule(f, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
@@ -114,16 +115,22 @@ def resolve(
     return _opaque(f, args, kwargs)
 
 
+def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    how = written_argument(f, args, kwargs)
+    if how is not None:
+        raise MutationError(f"{_name(f)} {how}", None, REMEDY)
+
+
+def _name(f: Any) -> str:
+    return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
+
+
 def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> tuple[Any, Back]:
     rule = rrule.find(f, tuple(map(type, args)))
     if rule is None:
         return _opaque(f, args, kwargs)
     names: list[str] = []
-    if kwargs.get("out") is not None:
-        raise MutationError(
-            f"{getattr(f, '__name__', f)} with out= writes in place", None, "Use the value that the call returns."
-        )
-    if kwargs:
+    if kwargs or not _takes(rule, len(args)):
         args, kwargs, names = _positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
     y, pullback = rule(*args, **kwargs)
@@ -138,6 +145,15 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
         return Bars(own, tuple(bars[:split]), dict(zip(names, bars[split:], strict=False)))
 
     return y, back
+
+
+def _takes(rule: Callable[..., Any], count: int) -> bool:
+    """Whether a rule can be called with this many positional arguments, as far as its code tells."""
+    code = getattr(rule, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_VARARGS:
+        return True
+    needed = code.co_argcount - len(getattr(rule, "__defaults__", None) or ())
+    return bool(needed <= count <= code.co_argcount)
 
 
 def _positional(
@@ -185,11 +201,6 @@ def _by_builtin_method(
     f: types.BuiltinFunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
 ) -> tuple[Any, Back]:
     owner = f.__self__
-    for cls in type(owner).__mro__:
-        if f.__name__ in MUTATING_METHODS.get(cls, ()):
-            raise MutationError(
-                f"{cls.__name__}.{f.__name__} writes in place", None, "Build a new value instead of writing into this one."
-            )
     unbound = getattr(type(owner), f.__name__, None)
     if is_non_differentiable(unbound) or is_non_differentiable(f):
         return f(*args, **kwargs), _nothing(len(args))
@@ -267,20 +278,31 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
-        name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
-        if isinstance(f, type):
-            raise MissingRuleError(
-                f"the constructor {name} was reached with differentiated data",
-                None,
-                f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
-            )
-        raise MissingRuleError(
-            f"no rule for {name}, which has no readable source, and it was reached with differentiated data",
-            None,
-            f"Declare one:\n    @rrule.register({name})\n    def {name.rpartition('.')[2]}_rrule(x):\n"
-            f"        return {name}(x), lambda y_bar: (NoTangent(), ...)",
-        )
+        raise _without_rule(f, _name(f))
     return call_unchanged("", f, *args, **kwargs), _nothing(len(args))
+
+
+def _without_rule(f: Any, name: str) -> DifferentiationError:
+    """The refusal of a callee that was reached with differentiated data."""
+    modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
+    if f is map or f is filter or "itertools" in modules:
+        return MissingRuleError(
+            f"{name} was reached with differentiated data, and it gives its items one by one, to be read once",
+            None,
+            "Write it as a comprehension or a loop.",
+        )
+    if isinstance(f, type):
+        return MissingRuleError(
+            f"the constructor {name} was reached with differentiated data",
+            None,
+            f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
+        )
+    return MissingRuleError(
+        f"no rule for {name}, which has no readable source, and it was reached with differentiated data",
+        None,
+        f"Declare one:\n    @rrule.register({name})\n    def {name.rpartition('.')[2]}_rrule(x):\n"
+        f"        return {name}(x), lambda y_bar: (NoTangent(), ...)",
+    )
 
 
 def _nested(f: Any) -> DifferentiationError:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.watching import Snapshot, arrays_seen_by, may_write
+from microgradpy.runtime.writes import REMEDY, written_argument
 
 
 def refuse_syntax(found: str, place: str, remedy: str) -> NoReturn:
@@ -59,6 +58,9 @@ def check_immutable(x: object, place: str) -> None:
         )
 
 
+_NOTHING: Mapping[str, Any] = {}
+
+
 def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
     array it sees, because what was read from there before may have been kept for the reverse pass."""
@@ -82,12 +84,7 @@ def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: A
     return result
 
 
-def _refuse_mutating_method(place: str, f: object) -> None:
-    if isinstance(f, types.BuiltinMethodType) and not isinstance(f.__self__, types.ModuleType):
-        for cls in type(f.__self__).__mro__:
-            if f.__name__ in MUTATING_METHODS.get(cls, ()):
-                raise MutationError(
-                    f"{cls.__name__}.{f.__name__} writes in place",
-                    place,
-                    "Build a new value instead of writing into this one.",
-                )
+def _refuse_mutating_method(place: str, f: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NOTHING) -> None:
+    how = written_argument(f, args, kwargs)
+    if how is not None:
+        raise MutationError(f"{getattr(f, '__qualname__', f)} {how}", place, REMEDY)

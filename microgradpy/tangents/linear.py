@@ -65,6 +65,7 @@ def dot_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     return unbroadcast(y_bar if np.ndim(y) == 1 else np.moveaxis(y_bar, 0, -2), y)
 
 
+@cotangent_of(1)
 def tensordot_left_bar(z_bar: Any, x: Any, y: Any, axes: Any) -> Any:
     """The cotangent of x under np.tensordot(x, y, axes)."""
     x_summed, y_summed = summed_axes(x, y, axes)
@@ -75,6 +76,7 @@ def tensordot_left_bar(z_bar: Any, x: Any, y: Any, axes: Any) -> Any:
     return unbroadcast(np.transpose(x_bar, np.argsort([*x_free, *partners])), x)
 
 
+@cotangent_of(2)
 def tensordot_right_bar(z_bar: Any, x: Any, y: Any, axes: Any) -> Any:
     """The cotangent of y under np.tensordot(x, y, axes)."""
     x_summed, y_summed = summed_axes(x, y, axes)
@@ -120,7 +122,7 @@ def expand_reduced(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 def with_reduced_axes(y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     """The result of a reduction of x, with an axis of length one for each that was reduced, so that it broadcasts
     against x."""
-    if axis is None or keepdims:
+    if axis is None or keepdims or np.ndim(x) == 0:
         return y
     if isinstance(axis, int):
         kept = list(np.shape(x))
@@ -132,6 +134,6 @@ def with_reduced_axes(y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 def reduced_count(x: Any, axis: Any) -> int:
     """How many entries of x go into one entry of a reduction over `axis`."""
     shape = np.shape(x)
-    if axis is None:
+    if axis is None or not shape:
         return math.prod(shape)
     return math.prod(shape[one] for one in axis) if isinstance(axis, tuple) else shape[axis]

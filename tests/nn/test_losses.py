@@ -3,9 +3,14 @@ axis=0."""
 
 from __future__ import annotations
 
+import warnings
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
+from microgradpy import pullback
+from microgradpy.compiler import always_dispatch
 from microgradpy.nn import cross_entropy, hinge_loss, logit_cross_entropy, mse, softmax
 from microgradpy.rules.registry import rrule
 from tests import finite_differences as fd
@@ -123,3 +128,22 @@ def test_float32_stays(loss):
     value, back = rrule(loss, y_hat, np.ones((2, 3), np.float32))
     assert value.dtype == np.float32
     assert all(bar.dtype == np.float32 for bar in back(np.float32(1.0))[1:])
+
+
+@pytest.mark.parametrize("loss", [mse, cross_entropy, logit_cross_entropy, hinge_loss])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0), (2, 0, 3)], ids=str)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_of_nothing_there_is_an_empty_gradient_without_further_warnings(loss, shape, compiled):
+    y_hat, y = np.zeros(shape), np.zeros(shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy warns of the mean of nothing
+        with nullcontext() if compiled else always_dispatch():
+            value, back = pullback(lambda y_hat, y: loss(y_hat, y) * 2.0, y_hat, y)
+    assert value == 0.0 or np.isnan(value)
+    for bar in back(1.0)[1:]:
+        assert bar.shape == shape
+
+
+def test_of_no_samples_the_mean_is_nan():
+    assert np.isnan(cross_entropy(np.zeros((0, 3)), np.zeros((0, 3))))
+    assert cross_entropy(np.zeros((3, 0)), np.zeros((3, 0))) == 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tests.programs.table import program
@@ -305,3 +307,44 @@ def number_to_the_power_of_an_array(x, q):
 @program(np.array([[1.2], [0.7]]), np.array([2.0, 3.5]), features="power with broadcasting of both")
 def broadcast_power(x, q):
     return np.sum(np.power(x, q) * x ** 3 + x ** 2.0)
+
+
+@program(V[:2], np.array([[0.3, 0.7], [1.2, -0.4], [2.0, 0.6]]), features="the second operand is repeated")
+def heaviside_of_a_smaller_array(a, b):
+    return np.sum(np.heaviside(a * 0.0, b) * b)
+
+
+@program(V[:2], features="dtype by position")
+def complex_zeros_by_position(x):
+    z = np.sqrt(np.zeros(2, complex) + x)
+    return np.sum((z * z * z).imag + z.real)
+
+
+@program(V[:2], features="dtype by position")
+def complex_identity_by_position(x):
+    z = np.sqrt(np.eye(2, 2, 0, complex) @ x)
+    return np.sum((z * z * z).imag + z.real * x)
+
+
+@program(V, M, features="nothing along an axis")
+def products_and_runs_of_nothing(x, a):
+    products = np.prod(a[:0], axis=1)
+    running = np.cumprod(a[:, :0], axis=0) * np.cumsum(a[:, :0], axis=1)
+    middle = np.median(a[:0], axis=1)
+    return np.sum(x) * np.sum(a[:0].prod(axis=0)) + np.sum(products) + np.sum(running) + np.sum(middle) + np.sum(np.diff(x[:0]))
+
+
+@program(np.array(1.3), features="a 0-d array has an axis")
+def zero_dimensional_with_an_axis(x):
+    runs = x.cumprod(0) * np.cumsum(x, axis=-1) + np.repeat(x, 2, axis=0)[:1]
+    return np.sum(runs) * x.prod(axis=0) + np.sum(x, axis=0) * np.prod(x, axis=-1) + np.max(x, axis=0)
+
+
+@program(np.array([0.5, 2.5]), (1.0, 0.5), features="a point as an array")
+def distance_of_an_array(q, p):
+    return math.dist(q, p) * q[0] + math.dist(p, 2.0 * q)
+
+
+@program(V, features="an array of steps")
+def trapezoid_with_an_array_of_steps(x):
+    return np.trapezoid(x * x, None, np.sin(x[1:]))
