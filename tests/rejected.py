@@ -95,6 +95,14 @@ def method_writes_into_its_object(x):
     return np.sum(y * x)
 
 
+@rejected(np.ones(2), error=MutationError, words="floor writes")
+def star_call_writes_into_a_constant(x):
+    b = np.array([1.5, 2.5])
+    y = x * b
+    np.floor(*[b, b])  # here
+    return np.sum(y * b)
+
+
 # Arrays that are not like arrays
 
 

@@ -124,7 +124,9 @@ def _apply(primal: PrimalBuilder, op: Op) -> None:
     if primal.any_active((callee, *packed)):
         dispatch(primal, op, callee, tuple(packed), (), packed=True)
     else:
-        primal.plain(op, kind=UNKNOWN)
+        result = primal.define(op.result, UNKNOWN, False)
+        watch = function_constant(opaque.apply_unchanged)
+        primal.emit(watch, (Const(str(op.where)), callee, *packed), (result,))
 
 
 def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, final
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.cotangents import cotangent_item
+from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged
 from microgradpy.runtime.writes import REMEDY, written_argument
@@ -139,6 +139,8 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
         if is_structural_zero(y_bar):
             return Bars(None, (None,) * (count - len(names)), {})
         own, *bars = pullback(y_bar)
+        for index in range(len(bars), count):
+            missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
         bars = [None if is_structural_zero(bar) else bar for bar in bars] + [None] * (count - len(bars))
         split = count - len(names)
         own = None if is_structural_zero(own) else own
@@ -307,7 +309,7 @@ def _without_rule(f: Any, name: str) -> DifferentiationError:
 
 def _nested(f: Any) -> DifferentiationError:
     return UnsupportedSyntaxError(
-        f"{f.__name__} was called inside differentiated code",
+        f"differentiation inside differentiated code ({getattr(f, '__qualname__', f)})",
         None,
         "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -58,13 +58,10 @@ def check_immutable(x: object, place: str) -> None:
         )
 
 
-_NOTHING: Mapping[str, Any] = {}
-
-
 def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
     array it sees, because what was read from there before may have been kept for the reverse pass."""
-    _refuse_mutating_method(place, f)
+    _refuse_mutating_method(place, f, args, kwargs)
     if is_non_differentiable(f) or rrule.has(f):
         return f(*args, **kwargs)
     given = (*args, *kwargs.values(), getattr(f, "__self__", None))
@@ -84,7 +81,12 @@ def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: A
     return result
 
 
-def _refuse_mutating_method(place: str, f: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NOTHING) -> None:
+def apply_unchanged(place: str, f: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The same for `f(*args, **kwargs)`."""
+    return call_unchanged(place, f, *args, **kwargs)
+
+
+def _refuse_mutating_method(place: str, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     how = written_argument(f, args, kwargs)
     if how is not None:
         raise MutationError(f"{getattr(f, '__qualname__', f)} {how}", place, REMEDY)
