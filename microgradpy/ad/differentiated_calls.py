@@ -128,11 +128,12 @@ def dispatch(
     packed: bool = False,
 ) -> None:
     """Leave the choice of the derivative to run time. With `packed`, the arguments are one tuple and one dict."""
+    kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
     pair = primal.variable(UNKNOWN)
     primal.emit(primal.services.dispatcher(packed), (callee, *arguments), (pair,), keywords)
-    result = primal.define(op.result, UNKNOWN, True)
+    result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))

@@ -56,7 +56,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     function = callee.value
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
-    kind = result_kind(function, kinds, arguments, dict(keywords))
+    kind = primal.kind_of_call(callee, arguments, keywords)
     if not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
     elif carries_nothing(kind) or (is_non_differentiable(function) and not _may_have_rule(function, kinds)):

@@ -50,9 +50,10 @@ class Sequence:
 @dataclass(frozen=True, slots=True)
 class Inert:
     """Something that carries no derivative: a string, None, bytes, a slice, a type, a module, a dtype, a function without
-    fields ... `name` is the type's name."""
+    fields ... `name` is the type's name, `detail` what else is known of it."""
 
     name: str
+    detail: str = ""
 
 
 @final
@@ -73,6 +74,7 @@ NUMERIC = Numeric()
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 REAL = Scalar("real")
 UNASSIGNED = Inert("unassigned")
+WHOLE_SLICE = Inert("slice", ":")
 
 
 def kind_of(value: object) -> Kind:
@@ -80,6 +82,8 @@ def kind_of(value: object) -> Kind:
     kind = _BY_TYPE.get(type(value))
     if kind is not None:
         return kind
+    if type(value) is slice:
+        return WHOLE_SLICE if (value.start, value.stop, value.step) == (None, None, None) else Inert("slice")
     if type(value) is np.ndarray:
         return Array(value.ndim, _DTYPES.get(value.dtype.kind, ""))
     if type(value) is tuple:
@@ -101,7 +105,6 @@ _BY_TYPE: dict[type, Kind] = {
     str: Inert("str"),
     bytes: Inert("bytes"),
     type(None): Inert("NoneType"),
-    slice: Inert("slice"),
     type(Ellipsis): Inert("ellipsis"),
     type: Inert("type"),
     list: Sequence("list"),

@@ -26,7 +26,6 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
-    Numeric,
     Scalar,
     Sequence,
     TupleOf,
@@ -36,13 +35,12 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.passes import array_kinds
+from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, scalar, widest
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
 
-Arguments = tuple[Kind, ...]
-Known = Mapping[Any, Any]
 KindRule = Callable[[Arguments, Known], Kind]
-MISSING = object()
 
 
 @final
@@ -73,63 +71,6 @@ def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...],
         return entry.rule(arguments, known)
     except (IndexError, ValueError):  # wrong number of arguments: Python will say so when it runs
         return UNKNOWN
-
-
-def _dtype(kind: Kind) -> str:
-    match kind:
-        case Scalar(name=name) | Array(dtype=name):
-            return name
-    return ""
-
-
-_WIDTH = {"bool": 0, "int": 1, "real": 2, "float": 3, "complex": 4}
-
-
-def _wider(*dtypes: str) -> str:
-    return max(dtypes, key=_WIDTH.__getitem__) if all(dtype in _WIDTH for dtype in dtypes) else ""
-
-
-def _scalar(dtype: str) -> Kind:
-    return Scalar(dtype) if dtype else NUMERIC
-
-
-def _ranked(ndim: int | None, dtype: str, shape: tuple[Any, ...] = ()) -> Kind:
-    """The result of a NumPy operation: a scalar where the rank is 0, a number or an array where it is not known."""
-    if ndim is None:
-        return NUMERIC
-    return _scalar(dtype) if ndim == 0 else Array(ndim, "" if dtype == "real" else dtype, shape)
-
-
-def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
-    """The kind of an elementwise operation, whose dtype is the widest operand's unless given."""
-    if not all(map(is_numeric, arguments)):
-        return UNKNOWN
-    result = _wider(*map(_dtype, arguments)) if dtype is None else dtype
-    arrays = [kind for kind in arguments if isinstance(kind, Array)]
-    if any(isinstance(kind, Numeric) for kind in arguments):
-        return NUMERIC
-    if not arrays:
-        return _scalar(result)
-    ranks = [kind.ndim for kind in arrays if kind.ndim is not None]
-    if len(ranks) == len(arrays):
-        return _ranked(max(ranks), result, _broadcast_axes(arrays, max(ranks)))
-    shape = arrays[0].shape
-    same = shape and all(kind.shape == shape for kind in arrays)
-    return Array(None, "" if result == "real" else result, shape) if same else NUMERIC
-
-
-def _broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:
-    """The axes of a broadcast result, aligned from the last; nothing if it cannot be said of all of them whose they are.
-    A symbol other than 1 stands for another length than one, so the result has it if any operand does."""
-    axes = []
-    for position in range(-rank, 0):
-        reaching = [kind for kind in arrays if (kind.ndim or 0) >= -position]
-        symbols = {kind.shape[position] if kind.shape else None for kind in reaching}
-        lengths = symbols - {1, None}
-        if len(lengths) > 1 or (not lengths and None in symbols):
-            return ()
-        axes.append(lengths.pop() if lengths else 1)
-    return tuple(axes)
 
 
 def _floating(arguments: Arguments, known: Known) -> Kind:
@@ -185,16 +126,16 @@ def _power(arguments: Arguments, known: Known) -> Kind:
         case Scalar(), Scalar():  # a negative base with a fractional exponent is complex in Python
             return NUMERIC
         case Array(), Scalar():
-            return _floating(arguments, known) if "float" in (_dtype(base), _dtype(exponent)) else broadcast(arguments, "")
+            return _floating(arguments, known) if "float" in (dtype_of(base), dtype_of(exponent)) else broadcast(arguments, "")
     return broadcast(arguments, "")
 
 
 def _matmul(arguments: Arguments, known: Known) -> Kind:
     left, right = arguments
-    dtype = _wider(_dtype(left), _dtype(right))
+    dtype = widest(dtype_of(left), dtype_of(right))
     match left, right:
         case Array(ndim=1), Array(ndim=1):
-            return _scalar(dtype)
+            return scalar(dtype)
         case Array(ndim=2), Array(ndim=2):
             return Array(2, dtype, (*left.shape[:1], *right.shape[1:]) if left.shape and right.shape else ())
         case Array(ndim=1), Array(ndim=2):
@@ -229,17 +170,27 @@ def _reduction(dtypes: Mapping[str, str]) -> KindRule:
         if len(arguments) > 1 and 1 not in known and "axis" not in known:
             axis = MISSING
         if keepdims not in (True, False) or not array.ndim:
-            return _scalar(dtype) if array.ndim == 0 and axis is None and keepdims is False else NUMERIC
+            return scalar(dtype) if array.ndim == 0 and axis is None and keepdims is False else NUMERIC
         if keepdims:
-            return Array(array.ndim, dtype)
+            return Array(array.ndim, dtype, _kept(array, axis))
         if axis is None:
-            return _scalar(dtype)
+            return scalar(dtype)
         if type(axis) is not int or not -array.ndim <= axis < array.ndim:
             return NUMERIC
         rest = tuple(symbol for number, symbol in enumerate(array.shape) if number != axis % array.ndim)
-        return _ranked(array.ndim - 1, dtype, rest)
+        return ranked(array.ndim - 1, dtype, rest)
 
     return kind
+
+
+def _kept(array: Array, axis: Any) -> tuple[Any, ...]:
+    """The axes of a reduction that keeps those it reduces, with length one."""
+    axes = array_kinds.axes_of(array)
+    if axis is None:
+        return (1,) * len(axes)
+    if type(axis) is not int or not -len(axes) <= axis < len(axes):
+        return ()
+    return tuple(1 if number == axis % len(axes) else symbol for number, symbol in enumerate(axes))
 
 
 def _same_rank(arguments: Arguments, known: Known) -> Kind:
@@ -258,7 +209,7 @@ def _elementwise(kind: Kind, dtypes: Mapping[str, str]) -> Kind:
         case Scalar(name=name):
             return Scalar(dtypes.get(name, name))
         case Array(ndim=0, dtype=dtype):
-            return _scalar(dtypes.get(dtype, dtype))
+            return scalar(dtypes.get(dtype, dtype))
         case Array(ndim=ndim, dtype=dtype, shape=shape):
             return Array(ndim, dtypes.get(dtype, dtype), shape)
     return kind if is_numeric(kind) else UNKNOWN
@@ -309,70 +260,6 @@ def _numeric_of_numeric(arguments: Arguments, known: Known) -> Kind:
     return NUMERIC if all(map(is_numeric, arguments)) else UNKNOWN
 
 
-def _item(arguments: Arguments, known: Known) -> Kind:
-    container, index = arguments
-    match container:
-        case TupleOf(items=items):
-            whole = known.get(1)
-            if type(whole) is int and -len(items) <= whole < len(items):
-                return items[whole]
-            return UNKNOWN
-        case Array(ndim=ndim, dtype=dtype):
-            if ndim is None:
-                return NUMERIC
-            if index == INT:
-                return _ranked(ndim - 1, dtype) if ndim > 0 else UNKNOWN
-            if isinstance(index, Inert) and index.name == "slice":
-                return Array(ndim, dtype)
-            if isinstance(index, TupleOf) and len(index.items) <= ndim:
-                whole = [item == INT for item in index.items]
-                slices = [isinstance(item, Inert) and item.name == "slice" for item in index.items]
-                if all(a or b for a, b in zip(whole, slices, strict=True)):
-                    return _ranked(ndim - sum(whole), dtype)
-            return NUMERIC
-    return UNKNOWN
-
-
-def _attribute(arguments: Arguments, known: Known) -> Kind:
-    target, name = arguments[0], known.get(1)
-    if not isinstance(target, Array):
-        return UNKNOWN
-    match name:
-        case "T":
-            return Array(target.ndim, target.dtype, target.shape[::-1] if target.ndim is not None else ())
-        case "shape":
-            return Sequence("tuple") if target.ndim is None else TupleOf((INT,) * target.ndim)
-        case "ndim" | "size":
-            return INT
-        case "real" | "imag":
-            return Array(target.ndim, "float" if target.dtype == "complex" else target.dtype, target.shape)
-    return UNKNOWN
-
-
-def _created(arguments: Arguments, known: Known) -> Kind:
-    """np.zeros(shape, dtype)"""
-    dtype = _given_dtype(arguments, known, 1)
-    match arguments[0]:
-        case Scalar(name="int"):
-            return Array(1, dtype)
-        case TupleOf(items=items):
-            return Array(len(items), dtype)
-    return Array(None, dtype)
-
-
-def _eye(arguments: Arguments, known: Known) -> Kind:
-    """np.eye(N, M, k, dtype)"""
-    return Array(2, _given_dtype(arguments, known, 3))
-
-
-def _given_dtype(arguments: Arguments, known: Known, place: int) -> str:
-    """The dtype of an array that is made, given by position or by name: float unless given."""
-    if len(arguments) <= place and "dtype" not in known:
-        return "float"
-    given = known.get("dtype", known.get(place, MISSING))
-    return {float: "float", None: "float", int: "int", bool: "bool", complex: "complex"}.get(given, "")
-
-
 def _tuple_of(arguments: Arguments, known: Known) -> Kind:
     return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
 
@@ -392,7 +279,7 @@ def _part(arguments: Arguments, known: Known) -> Kind:
 def _numpy_unary(arguments: Arguments, known: Known) -> Kind:
     """An elementwise function that keeps the shape and maybe not the dtype."""
     kind = arguments[0]
-    if _dtype(kind) == "float":
+    if dtype_of(kind) == "float":
         return _elementwise(kind, {})
     return NUMERIC if is_numeric(kind) else UNKNOWN
 
@@ -424,7 +311,7 @@ def _where(arguments: Arguments, known: Known) -> Kind:
     condition, *branches = arguments
     if not is_numeric(condition) or not all(map(is_numeric, branches)) or not branches:
         return UNKNOWN
-    kind = broadcast(arguments, _wider(*map(_dtype, branches)))
+    kind = broadcast(arguments, widest(*map(dtype_of, branches)))
     return NUMERIC if isinstance(kind, Scalar) else kind
 
 
@@ -462,7 +349,7 @@ def _table() -> dict[Any, _Entry]:
     put(_always(COMPLEX), _ANY, complex, keywords=_ANY)
     put(_always(Inert("str")), _ANY, str, repr, format, keywords=_ANY)
     put(_always(Inert("NoneType")), _ANY, print, keywords=_ANY)
-    put(_always(Inert("slice")), _ANY, slice)
+    put(array_kinds.slice_kind, _ANY, slice)
     put(_always(Sequence("range")), _ANY, range)
     put(_always(Sequence("list")), _ANY, list, sorted, keywords=_ANY)
     put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
@@ -489,10 +376,22 @@ def _table() -> dict[Any, _Entry]:
     put(_same_rank, 1, np.copy)
     put(_same_rank, 3, np.roll, keywords="axis")
     put(_flipped, 2, np.flip, keywords="axis")
-    put(_created, 3, np.zeros, np.ones, np.empty, keywords="dtype order")
-    put(_eye, 5, np.eye, keywords="M k dtype order")
-    put(_item, 2, operator.getitem)
-    put(_attribute, 2, getattr)
+    put(array_kinds.created, 3, np.zeros, np.ones, np.empty, keywords="dtype order")
+    put(array_kinds.eye, 5, np.eye, keywords="M k dtype order")
+    put(array_kinds.item, 2, operator.getitem)
+    put(array_kinds.attribute, 2, getattr)
+    put(array_kinds.concatenated, 2, np.concatenate, keywords="axis")
+    put(array_kinds.stacked, 2, np.stack, keywords="axis")
+    put(array_kinds.array_of, 1, np.array, np.asarray)
+    put(array_kinds.reshaped, 2, np.reshape)
+    put(array_kinds.reshaped, _ANY, np.ndarray.reshape)
+    put(array_kinds.flattened, 1, np.ravel, np.ndarray.ravel, np.ndarray.flatten)
+    put(array_kinds.expanded, 2, np.expand_dims, keywords="axis")
+    put(array_kinds.like, 1, np.zeros_like, np.ones_like, np.empty_like)
+    put(array_kinds.outer, 2, np.outer)
+    put(array_kinds.einsum, _ANY, np.einsum)
+    put(array_kinds.evenly_spaced, 3, np.linspace)
+    put(array_kinds.counted, 3, np.arange)
     return table
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
 from microgradpy.passes.expansion import expand
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import result_kind
 
+_TAKE_DISPLAYS = (np.concatenate, np.stack, np.array, np.asarray)
 Keywords = tuple[tuple[str, Value], ...]
 
 
@@ -60,7 +61,16 @@ class TypedBuilder(Builder):
             function, target = method
             arguments = (target, *arguments)
         kinds = tuple(map(self.kind, arguments))
+        if arguments and callable(function) and function in _TAKE_DISPLAYS:
+            kinds = (self.kind_of_display(arguments[0]), *kinds[1:])
         return result_kind(function, kinds, arguments, dict(keywords))
+
+    def kind_of_display(self, parts: Value) -> Kind:
+        """What is proven of a list that is written as an argument: nobody else has it, so it is as good as a tuple."""
+        made = self.producers.get(parts) if isinstance(parts, Var) and not parts.user_named else None
+        if made is None or made.callee is not Opcode.LIST:
+            return self.kind(parts)
+        return TupleOf(tuple(map(self.kind, made.arguments)))
 
     def method(self, callee: Var) -> tuple[object, Value] | None:
         """If `callee` was read as a method of an array: the unbound method and the array."""

@@ -1,0 +1,69 @@
+"""Kinds of broadcast operations: the widest dtype, and the axes of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Numeric, Scalar, is_numeric
+
+Arguments = tuple[Kind, ...]
+Known = Mapping[Any, Any]
+MISSING = object()
+"""What is known of an argument that is given and no constant."""
+
+_WIDTH = {"bool": 0, "int": 1, "real": 2, "float": 3, "complex": 4}
+
+
+def dtype_of(kind: Kind) -> str:
+    match kind:
+        case Scalar(name=name) | Array(dtype=name):
+            return name
+    return ""
+
+
+def widest(*dtypes: str) -> str:
+    return max(dtypes, key=_WIDTH.__getitem__) if all(dtype in _WIDTH for dtype in dtypes) else ""
+
+
+def scalar(dtype: str) -> Kind:
+    return Scalar(dtype) if dtype else NUMERIC
+
+
+def ranked(ndim: int | None, dtype: str, shape: tuple[Any, ...] = ()) -> Kind:
+    """The result of a NumPy operation: a scalar where the rank is 0, a number or an array where it is not known."""
+    if ndim is None:
+        return NUMERIC
+    return scalar(dtype) if ndim == 0 else Array(ndim, "" if dtype == "real" else dtype, shape)
+
+
+def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
+    """The kind of an elementwise operation, whose dtype is the widest operand's unless given."""
+    if not all(map(is_numeric, arguments)):
+        return UNKNOWN
+    result = widest(*map(dtype_of, arguments)) if dtype is None else dtype
+    arrays = [kind for kind in arguments if isinstance(kind, Array)]
+    if any(isinstance(kind, Numeric) for kind in arguments):
+        return NUMERIC
+    if not arrays:
+        return scalar(result)
+    ranks = [kind.ndim for kind in arrays if kind.ndim is not None]
+    if len(ranks) == len(arrays):
+        return ranked(max(ranks), result, _broadcast_axes(arrays, max(ranks)))
+    shape = arrays[0].shape
+    same = shape and all(kind.shape == shape for kind in arrays)
+    return Array(None, "" if result == "real" else result, shape) if same else NUMERIC
+
+
+def _broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:
+    """The axes of a broadcast result, aligned from the last; nothing if it cannot be said of all of them whose they are.
+    A symbol other than 1 stands for another length than one, so the result has it if any operand does."""
+    axes = []
+    for position in range(-rank, 0):
+        reaching = [kind for kind in arrays if (kind.ndim or 0) >= -position]
+        symbols = {kind.shape[position] if kind.shape else None for kind in reaching}
+        lengths = symbols - {1, None}
+        if len(lengths) > 1 or (not lengths and None in symbols):
+            return ()
+        axes.append(lengths.pop() if lengths else 1)
+    return tuple(axes)
