@@ -22,6 +22,7 @@ import pytest
 from microgradpy.ir.kinds import (
     NUMERIC,
     REAL,
+    UNASSIGNED,
     UNKNOWN,
     Array,
     Inert,
@@ -53,6 +54,7 @@ ARRAYS: list[Any] = [
 ]  # fmt: skip
 OTHERS: list[Any] = [
     None, "a", "x", (2, 3), (), (1,), (1.5, 2.5), (0, slice(None)), (slice(0, 1), 1), [0.5, 1.5], [], [[1.0, 2.0]], {"a": 1.0},
+    [1, 2], [1, 2.5], ["a", "b"], [1j], [VECTOR, VECTOR], [True, 2],
     slice(0, 2), float, int, complex, bool, np.float32, "f4", "complex", range(3), Ellipsis,
     (VECTOR, VECTOR), (MATRIX, MATRIX), (VECTOR, VECTOR * 1j), (VECTOR, np.array([1, 2])), (np.array(1.5), np.array(2)),
     (MATRIX,),
@@ -134,6 +136,8 @@ def weakened(kind: Kind, index: int) -> list[Kind]:
             return [Array(ndim, dtype), Array(ndim, "", shape), Array(None, dtype), Array(None, dtype, whole), NUMERIC]
         case TupleOf():
             return [Sequence("tuple"), UNKNOWN]
+        case Sequence(name=name):
+            return [Sequence(name), UNKNOWN]
     return [UNKNOWN]
 
 
@@ -181,6 +185,8 @@ def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
             return all(axis is None or lengths.get(axis, axis) == length for axis, length in known)
         case TupleOf(items=items):
             return type(value) is tuple and len(items) == len(value) and all(map(holds, items, value, [lengths] * len(items)))
+        case Sequence(name="list", item=item) if item not in (UNKNOWN, UNASSIGNED):
+            return type(value) is list and all(holds(item, each, lengths) for each in value)
         case Sequence(name=name) | Inert(name=name):
             return type(value).__name__ == name
     return kind is UNKNOWN or type(value) is np.ndarray or bool(dtype_of_number(value))

@@ -15,7 +15,7 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, item_kind
+from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Sequence, TupleOf, item_kind, join, list_of
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -63,7 +63,8 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
     if opcode is Opcode.SET and active:
         primal.refuse(op, opaque.refuse_syntax, "a set of differentiated values", "Use a list or a tuple.")
         return
-    kind: Kind = TupleOf(tuple(map(primal.kind, parts))) if opcode is Opcode.TUPLE else Sequence(opcode.value)
+    kinds = tuple(map(primal.kind, parts))
+    kind = TupleOf(kinds) if opcode is Opcode.TUPLE else list_of(kinds) if opcode is Opcode.LIST else Sequence(opcode.value)
     result = primal.plain(op, kind=kind, active=active)
     if result in primal.active:
         if opcode is Opcode.DICT:
@@ -90,7 +91,7 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
     items, item = map(primal.of, op.arguments)
     active = primal.any_active((items, item))
     length = primal.call(Const(len, "len", len), (items,), hint="n") if active else Const(0)
-    result = primal.plain(op, kind=Sequence("list"), active=active)
+    result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
 

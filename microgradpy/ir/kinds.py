@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, final
 
 import numpy as np
@@ -41,9 +42,11 @@ class TupleOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list, dict, set, range or a tuple of unknown length: `name` is the type's name."""
+    """A list, dict, set, range or a tuple of unknown length: `name` is the type's name. `item` is proven of each item of a
+    list, without the axes of arrays, which may differ; nothing is proven of the items of an empty one."""
 
     name: str
+    item: Kind = field(default_factory=lambda: UNKNOWN)
 
 
 @final
@@ -69,7 +72,7 @@ class Unknown:
 
 
 Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
-UNKNOWN = Unknown()
+UNKNOWN: Unknown = Unknown()
 NUMERIC = Numeric()
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 REAL = Scalar("real")
@@ -82,6 +85,8 @@ def kind_of(value: object) -> Kind:
     kind = _BY_TYPE.get(type(value))
     if kind is not None:
         return kind
+    if type(value) is list:
+        return Sequence("list", _kind_of_items(value))
     if type(value) is slice:
         return WHOLE_SLICE if (value.start, value.stop, value.step) == (None, None, None) else Inert("slice")
     if type(value) is np.ndarray:
@@ -94,6 +99,16 @@ def kind_of(value: object) -> Kind:
     return UNKNOWN
 
 
+def _kind_of_items(items: list[Any]) -> Kind:
+    """What all items of a list are, if their types alone say it: numbers of one type, or texts."""
+    types = set(map(type, items))
+    kind: Kind = UNASSIGNED
+    for cls in types if len(types) <= _MOST_TYPES else (object,):
+        kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
+    return kind
+
+
+_MOST_TYPES = 3
 _DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
 _BY_TYPE: dict[type, Kind] = {
     float: FLOAT,
@@ -107,7 +122,6 @@ _BY_TYPE: dict[type, Kind] = {
     type(None): Inert("NoneType"),
     type(Ellipsis): Inert("ellipsis"),
     type: Inert("type"),
-    list: Sequence("list"),
     dict: Sequence("dict"),
     set: Sequence("set"),
     range: Sequence("range"),
@@ -217,16 +231,24 @@ def item_kind(kind: Kind) -> Kind:
     """What is proven of the items that an iteration over a value of this kind gives."""
     match kind:
         case Array(ndim=int(rank), dtype=dtype) if rank > 0:
-            return Array(rank - 1, dtype) if rank > 1 else Scalar(dtype) if dtype else UNKNOWN
+            return Array(rank - 1, dtype, kind.shape[1:]) if rank > 1 else Scalar(dtype) if dtype else NUMERIC
         case TupleOf(items=(first, *rest)):
             for item in rest:
                 first = join(first, item)
             return first
         case Sequence(name="range"):
             return INT
+        case Sequence(name="list", item=item) if item != UNASSIGNED:
+            return item
         case Inert(name="str"):
             return kind
     return UNKNOWN
+
+
+def list_of(items: Iterable[Kind]) -> Kind:
+    """A list of items of these kinds."""
+    nothing: Kind = UNASSIGNED
+    return Sequence("list", reduce(join, (map_axes(kind, lambda axis: None) for kind in items), nothing))
 
 
 
@@ -248,6 +270,8 @@ def join(a: Kind, b: Kind) -> Kind:
             return TupleOf(tuple(map(join, left, right)))
         case TupleOf(), TupleOf():
             return Sequence("tuple")
+        case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
+            return Sequence(name, join(x, y))
     return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
 
 

@@ -21,6 +21,7 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     is_numeric,
+    item_kind,
 )
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, widest
 
@@ -53,6 +54,10 @@ def item(arguments: Arguments, known: Known) -> Kind:
             return NUMERIC if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
         case Array():
             return NUMERIC
+        case Sequence(name="list") if index == INT:
+            return item_kind(container)
+        case Sequence(name="list") if _is_slice(index):
+            return container
     return UNKNOWN
 
 

@@ -32,7 +32,9 @@ from microgradpy.ir.kinds import (
     cotangent_kind,
     is_numeric,
     is_real_scalar,
+    item_kind,
     join,
+    list_of,
 )
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes import array_kinds
@@ -108,7 +110,7 @@ def _arithmetic(arguments: Arguments, known: Known) -> Kind:
         case (TupleOf() | Sequence(name="tuple"), TupleOf() | Sequence(name="tuple")):
             return Sequence("tuple")
         case (Sequence(name="list"), Sequence(name="list")):
-            return Sequence("list")
+            return join(*arguments)
         case (Inert(name="str"), Inert(name="str")):
             return Inert("str")
     kind = broadcast(arguments)
@@ -264,6 +266,18 @@ def _tuple_of(arguments: Arguments, known: Known) -> Kind:
     return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
 
 
+def _list_of_items(arguments: Arguments, known: Known) -> Kind:
+    return list_of(map(item_kind, arguments[:1]))
+
+
+def _sum_of_items(arguments: Arguments, known: Known) -> Kind:
+    """sum(items), which is the whole number 0 of no items"""
+    item = item_kind(arguments[0])
+    if is_real_scalar(item):
+        return INT if item in (INT, BOOL) else REAL
+    return NUMERIC if is_numeric(item) else UNKNOWN
+
+
 def _part(arguments: Arguments, known: Known) -> Kind:
     """np.real and np.imag read an attribute: that of an array is an array, of whatever rank."""
     match arguments[0]:
@@ -351,9 +365,10 @@ def _table() -> dict[Any, _Entry]:
     put(_always(Inert("NoneType")), _ANY, print, keywords=_ANY)
     put(array_kinds.slice_kind, _ANY, slice)
     put(_always(Sequence("range")), _ANY, range)
-    put(_always(Sequence("list")), _ANY, list, sorted, keywords=_ANY)
+    put(_list_of_items, _ANY, list, sorted, keywords=_ANY)
     put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
     put(_tuple_of, 1, tuple)
+    put(_sum_of_items, 1, sum)
     put(_numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.angle)
     put(_part, 1, np.real, np.imag)
     put(_extreme, _ANY, max, min, keywords="key")
