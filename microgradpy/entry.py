@@ -76,7 +76,7 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
     for value in bound.values:
         cls = type(value)
         if cls is np.ndarray:
-            key += value.dtype, value.shape
+            key += value.dtype.char, value.shape
         elif cls in _CONTAINERS:
             return _new_plan(function, bound, wanted, keywords_wanted)
         else:

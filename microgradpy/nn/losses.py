@@ -135,10 +135,10 @@ def mean_of_sums(y: Numbers, log_p: Numbers, axis: int) -> Numbers:
 def sample_count(x: Numbers, axis: int) -> float:
     """How many samples there are when `axis` runs over the classes; a number or a vector is one sample. NaN if there are
     none, as a mean over nothing is."""
-    samples = list(np.shape(x))
-    if samples:
-        del samples[axis]
-    return float(math.prod(samples)) or math.nan
+    shape = np.shape(x)
+    if len(shape) == 2:
+        return shape[0 if axis in (1, -1) else 1] or math.nan
+    return math.prod(shape[:axis] + shape[axis:][1:]) or math.nan
 
 
 @returns(float)
