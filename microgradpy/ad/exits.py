@@ -25,8 +25,8 @@ from microgradpy.ir.nodes import (
     While,
     fresh,
     operator_constant,
-    terminators,
 )
+from microgradpy.ir.traversal import terminators
 from microgradpy.passes.typed_builder import TypedBuilder
 
 

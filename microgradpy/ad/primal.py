@@ -39,9 +39,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    terminators,
 )
 from microgradpy.ir.rewrite import map_terminator
+from microgradpy.ir.traversal import terminators
 
 
 @final

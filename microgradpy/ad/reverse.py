@@ -45,10 +45,8 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    item_variables,
-    terminators,
-    walk,
 )
+from microgradpy.ir.traversal import item_variables, terminators, walk
 
 
 class Halves(Protocol):

@@ -45,13 +45,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    definitions,
     fresh,
-    item_variables,
-    regions,
-    terminator_values,
-    uses,
 )
+from microgradpy.ir.traversal import definitions, item_variables, regions, terminator_values, uses
 
 Tape = Var
 Wanted = dict[Tape | None, set[Var]]

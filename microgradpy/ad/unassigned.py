@@ -32,11 +32,8 @@ from microgradpy.ir.nodes import (
     Yield,
     fresh,
     function_constant,
-    regions,
-    terminators,
-    uses,
-    walk,
 )
+from microgradpy.ir.traversal import regions, terminators, uses, walk
 from microgradpy.runtime.opaque import UNASSIGNED, check_assigned
 
 _UNASSIGNED = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)

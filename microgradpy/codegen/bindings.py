@@ -11,7 +11,8 @@ from typing import Any
 
 from microgradpy.codegen.functions import make_function
 from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value, regions, terminator_values, uses, walk
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value
+from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 
 _MISSING = object()
 # Builtins that the emitter itself writes.

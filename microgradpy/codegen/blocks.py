@@ -44,10 +44,8 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     Zip,
-    item_variables,
-    terminator_values,
-    uses,
 )
+from microgradpy.ir.traversal import item_variables, terminator_values, uses
 
 
 @final

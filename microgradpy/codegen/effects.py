@@ -10,7 +10,8 @@ import numpy as np
 
 from microgradpy.codegen.notation import InPlace, notation
 from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar
-from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Value, Var, regions
+from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Value, Var
+from microgradpy.ir.traversal import regions
 
 # Functions of the run-time algebra that write into what they are given.
 _WRITERS = frozenset({"add_item", "add_iterated"})

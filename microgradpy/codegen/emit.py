@@ -24,17 +24,8 @@ from microgradpy.codegen.naming import choose_names
 from microgradpy.codegen.nesting import Nesting, plan_nesting
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.codegen.undefined import filled_variables
-from microgradpy.ir.nodes import (
-    For,
-    Function,
-    Location,
-    Parameter,
-    ParameterKind,
-    Var,
-    While,
-    item_variables,
-    walk,
-)
+from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Var, While
+from microgradpy.ir.traversal import item_variables, walk
 
 # Each round writes values inside of copies that naming could not make vanish; more than a few never help.
 _ROUNDS = 3

@@ -23,7 +23,8 @@ from microgradpy.codegen.notation import (
 )
 from microgradpy.errors import CompilerBug
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_real_scalar
-from microgradpy.ir.nodes import Const, If, Op, Opcode, Undefined, Value, Var, terminator_values
+from microgradpy.ir.nodes import Const, If, Op, Opcode, Undefined, Value, Var
+from microgradpy.ir.traversal import terminator_values
 
 GLOBALS_NAME = "module_globals"
 _NEGATED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {ast.In: ast.NotIn, ast.Is: ast.IsNot}

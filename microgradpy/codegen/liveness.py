@@ -36,10 +36,8 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    item_sources,
-    item_variables,
-    terminator_values,
 )
+from microgradpy.ir.traversal import item_sources, item_variables, terminator_values
 
 _NOTHING: frozenset[Var] = frozenset()
 

@@ -18,20 +18,8 @@ from typing import Any
 from microgradpy.codegen.liveness import Copy, Liveness
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.codegen.notation import Attribute, InPlace, Item, SliceOf, is_plain_name, notation, operator_name
-from microgradpy.ir.nodes import (
-    Const,
-    For,
-    Function,
-    If,
-    Op,
-    Opcode,
-    Records,
-    Region,
-    Var,
-    While,
-    item_variables,
-    regions,
-)
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Var, While
+from microgradpy.ir.traversal import item_variables, regions
 from microgradpy.ir.words import OPERATORS
 
 _UNUSED = "_"

@@ -38,12 +38,8 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    item_sources,
-    regions,
-    terminator_values,
-    uses,
-    walk,
 )
+from microgradpy.ir.traversal import item_sources, regions, terminator_values, uses, walk
 
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do

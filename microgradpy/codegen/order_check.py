@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.errors import CompilerBug
-from microgradpy.ir.nodes import Break, Continue, Terminator, Value, Var, Yield, uses
+from microgradpy.ir.nodes import Break, Continue, Terminator, Value, Var, Yield
+from microgradpy.ir.traversal import uses
 
 
 @dataclass(slots=True)

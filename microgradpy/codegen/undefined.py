@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from microgradpy.codegen.liveness import Copy
 from microgradpy.codegen.nesting import Nesting
-from microgradpy.ir.nodes import For, Function, Op, Region, Return, Undefined, Value, Var, While, regions, walk
+from microgradpy.ir.nodes import For, Function, Op, Region, Return, Undefined, Value, Var, While
+from microgradpy.ir.traversal import regions, walk
 
 
 def filled_variables(function: Function, nesting: Nesting, made: Sequence[Copy], names: Mapping[Var, str]) -> frozenset[Var]:

@@ -14,21 +14,9 @@ from typing import final
 
 from microgradpy.frontend.codes import comes_from, first_line, is_named
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
-from microgradpy.ir.nodes import (
-    Function,
-    If,
-    Op,
-    Opcode,
-    Raise,
-    Region,
-    Statement,
-    Value,
-    Var,
-    regions,
-    terminator_values,
-    uses,
-)
+from microgradpy.ir.nodes import Function, If, Op, Opcode, Raise, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions
+from microgradpy.ir.traversal import regions, terminator_values, uses
 
 _INLINE_SCOPES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 

@@ -15,24 +15,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from microgradpy.ir.nodes import (
-    Break,
-    Continue,
-    For,
-    If,
-    Op,
-    Region,
-    Statement,
-    Undefined,
-    Value,
-    Var,
-    While,
-    Yield,
-    item_sources,
-    terminator_values,
-    uses,
-)
+from microgradpy.ir.nodes import Break, Continue, For, If, Op, Region, Statement, Undefined, Value, Var, While, Yield
 from microgradpy.ir.rewrite import substitute
+from microgradpy.ir.traversal import item_sources, terminator_values, uses
 
 Loop = While | For
 Item = TypeVar("Item")

@@ -48,10 +48,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    item_variables,
-    terminator_values,
 )
 from microgradpy.ir.rewrite import map_items, map_terminator, map_uses
+from microgradpy.ir.traversal import item_variables, terminator_values
 
 
 @final

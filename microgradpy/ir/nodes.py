@@ -22,10 +22,10 @@ from __future__ import annotations
 import enum
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, assert_never, final
+from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
     from microgradpy.ir.kinds import Kind
@@ -361,104 +361,3 @@ class Function:
     def inputs(self) -> tuple[Var, ...]:
         """The captured variables, then the parameters: what the halves of a differentiated function take."""
         return (*self.captured, *(parameter.var for parameter in self.parameters))
-
-
-def regions(statement: Statement) -> tuple[Region, ...]:
-    """The regions nested directly in a statement, in the order they run; empty for an operation."""
-    match statement:
-        case Op():
-            return ()
-        case If(then=then, orelse=orelse):
-            return (then, orelse)
-        case While(condition=condition, body=body):
-            return (condition, body)
-        case For(body=body):
-            return (body,)
-    assert_never(statement)
-
-
-def item_variables(items: Items) -> tuple[Var, ...]:
-    """The variables that an iteration binds, left to right as in the `for` statement."""
-    match items:
-        case Each(item=item) | Range(item=item):
-            return (item,)
-        case Enumerate(inner=inner, index=index):
-            return (index, *item_variables(inner))
-        case Zip(inners=inners):
-            return tuple(itertools.chain.from_iterable(map(item_variables, inners)))
-        case Reversed(inner=inner):
-            return item_variables(inner)
-        case DictItems(key=key, value=value):
-            return (key, value)
-        case Records(fields=fields):
-            return fields
-    assert_never(items)
-
-
-def item_sources(items: Items) -> tuple[Value, ...]:
-    """The values that an iteration reads, left to right."""
-    match items:
-        case Each(source=source) | DictItems(source=source):
-            return (source,)
-        case Range(arguments=arguments):
-            return arguments
-        case Enumerate(inner=inner, start=start):
-            return (*item_sources(inner), start)
-        case Zip(inners=inners):
-            return tuple(itertools.chain.from_iterable(map(item_sources, inners)))
-        case Reversed(inner=inner):
-            return item_sources(inner)
-        case Records(tape=tape):
-            return (tape,)
-    assert_never(items)
-
-
-def terminator_values(terminator: Terminator) -> tuple[Value, ...]:
-    match terminator:
-        case Yield(values=values) | Continue(values=values) | Break(values=values):
-            return values
-        case Return(value=value):
-            return (value,)
-        case Raise(exception=exception, cause=cause):
-            return tuple(value for value in (exception, cause) if value is not None)
-        case Unreachable():
-            return ()
-    assert_never(terminator)
-
-
-def definitions(statement: Statement) -> tuple[Var, ...]:
-    """The variables that are visible after a statement because of it."""
-    return statement.results
-
-
-def uses(statement: Statement) -> tuple[Value, ...]:
-    """The values a statement itself reads, not those its regions read."""
-    match statement:
-        case Op(callee=callee, arguments=arguments, keywords=keywords):
-            head = () if isinstance(callee, Opcode) else (callee,)
-            return (*head, *arguments, *(value for _, value in keywords))
-        case If(condition=condition):
-            return (condition,)
-        case While(initial=initial):
-            return initial
-        case For(items=items, initial=initial):
-            return (*item_sources(items), *initial)
-    assert_never(statement)
-
-
-def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Terminator]:
-    """The terminators of a region and of the regions nested in it, in program order. Those of the loops in it go to these
-    loops or leave the function."""
-    for statement in region.statements:
-        if of_inner_loops or isinstance(statement, If):
-            for inner in regions(statement):
-                yield from terminators(inner, of_inner_loops=of_inner_loops)
-    yield region.terminator
-
-
-def walk(region: Region) -> Iterator[Statement]:
-    """Every statement of a region and of the regions nested in it, in program order."""
-    for statement in region.statements:
-        yield statement
-        for inner in regions(statement):
-            yield from walk(inner)

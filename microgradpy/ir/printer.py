@@ -66,10 +66,8 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     Zip,
-    item_variables,
-    regions,
-    walk,
 )
+from microgradpy.ir.traversal import item_variables, regions, walk
 
 INDENT = "  "
 _ITSELF = Var(0)

@@ -37,13 +37,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    definitions,
-    item_variables,
-    terminator_values,
-    terminators,
-    uses,
 )
 from microgradpy.ir.printer import numbering, print_structured
+from microgradpy.ir.traversal import definitions, item_variables, terminator_values, terminators, uses
 
 _ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"]
 _IN_PLACE = [f"{symbol}=" for symbol in _ARITHMETIC]

@@ -29,10 +29,8 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    item_sources,
-    terminator_values,
-    uses,
 )
+from microgradpy.ir.traversal import item_sources, terminator_values, uses
 
 _EFFECTS = (Opcode.RECORD, Opcode.APPEND)
 

@@ -18,21 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from microgradpy.ir.kinds import Array
-from microgradpy.ir.nodes import (
-    Const,
-    Function,
-    Op,
-    Opcode,
-    Region,
-    Return,
-    Statement,
-    Value,
-    Var,
-    regions,
-    terminator_values,
-    uses,
-)
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Return, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions
+from microgradpy.ir.traversal import regions, terminator_values, uses
 
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
 _IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)

@@ -35,8 +35,8 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     Zip,
-    item_variables,
 )
+from microgradpy.ir.traversal import item_variables
 
 _SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "<": operator.lt}
 

@@ -41,8 +41,8 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     Zip,
-    item_variables,
 )
+from microgradpy.ir.traversal import item_variables
 
 INFIX: dict[tuple[str, int], Callable[..., Any]] = {
     ("+", 2): operator.add,

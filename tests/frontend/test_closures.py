@@ -10,7 +10,8 @@ import pytest
 from microgradpy.errors import UnsupportedSyntaxError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
-from microgradpy.ir.nodes import SELF, Const, Op, walk
+from microgradpy.ir.nodes import SELF, Const, Op
+from microgradpy.ir.traversal import walk
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
 

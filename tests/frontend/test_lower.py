@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from microgradpy.frontend.lower import lower_function
-from microgradpy.ir.nodes import Break, Continue, For, Function, If, Op, Opcode, Raise, Var, While, walk
+from microgradpy.ir.nodes import Break, Continue, For, Function, If, Op, Opcode, Raise, Var, While
 from microgradpy.ir.printer import print_structured
+from microgradpy.ir.traversal import walk
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
 from tests.frontend.programs import CASES

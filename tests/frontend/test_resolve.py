@@ -9,7 +9,8 @@ import numpy as np
 
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import Guard, Resolver
-from microgradpy.ir.nodes import Const, Op, Opcode, walk
+from microgradpy.ir.nodes import Const, Op, Opcode
+from microgradpy.ir.traversal import walk
 
 RATE = 0.5
 WEIGHTS = np.ones(3)
