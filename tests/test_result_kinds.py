@@ -141,13 +141,27 @@ def weakened(kind: Kind, index: int) -> list[Kind]:
     return [UNKNOWN]
 
 
+def lengths_of(kind: Kind, value: Any) -> dict[Any, Any]:
+    """The length that each symbol of a kind stands for."""
+    match kind:
+        case Array(shape=shape):
+            return dict(zip(shape, value.shape, strict=True))
+        case TupleOf(items=items):
+            found = [lengths_of(item, each) for item, each in zip(items, value, strict=True)]
+        case Sequence(entries=entries):
+            found = [lengths_of(item, value[key]) for key, item in entries]
+        case _:
+            found = []
+    return {symbol: length for lengths in found for symbol, length in lengths.items()}
+
+
 def knowledge(values: tuple[Any, ...], chance: random.Random) -> Iterator[tuple[tuple[Kind, ...], dict[Any, Any]]]:
     """What may be proven of the arguments, and the length (or shape) that each symbol stands for."""
     kinds = kinds_of(values)
     lengths: dict[Any, Any] = {}
     for index, (value, kind) in enumerate(zip(values, kinds, strict=True)):
+        lengths |= lengths_of(kind, value)
         if isinstance(kind, Array):
-            lengths |= dict(zip(kind.shape, value.shape, strict=True))
             lengths["whole", index] = value.shape
     # Arrays of the same shape may be known to be, without anything else known of the shape.
     whole = {shape: symbol for symbol, shape in lengths.items() if isinstance(shape, tuple)}
@@ -185,6 +199,8 @@ def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
             return all(axis is None or lengths.get(axis, axis) == length for axis, length in known)
         case TupleOf(items=items):
             return type(value) is tuple and len(items) == len(value) and all(map(holds, items, value, [lengths] * len(items)))
+        case Sequence(name="dict", entries=(_, *_) as entries):
+            return type(value) is dict and all(holds(item, value[key], lengths) for key, item in entries)
         case Sequence(name="list", item=item) if item not in (UNKNOWN, UNASSIGNED):
             return type(value) is list and all(holds(item, each, lengths) for each in value)
         case Sequence(name=name) | Inert(name=name):
@@ -268,7 +284,7 @@ def any_proof(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
         (operator.getitem, (MATRIX, 0), {}, Array(1, "float", (("d", 2),))),
         (operator.getitem, (VECTOR, (slice(None), None)), {}, Array(2, "float", (("d", 1), 1))),
         (np.einsum, ("ij,j->i", MATRIX, VECTOR), {}, Array(1, "float", (("d", 1),))),
-        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (None, None))),
+        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), None))),
         (getattr, (MATRIX, "T"), {}, Array(2, "float", (("d", 2), ("d", 1)))),
         (math.sin, (2.5,), {}, Scalar("float")),
     ],

@@ -15,7 +15,7 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Sequence, TupleOf, item_kind, join, list_of
+from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, dict_of, item_kind, join, list_of
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -64,7 +64,15 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
         primal.refuse(op, opaque.refuse_syntax, "a set of differentiated values", "Use a list or a tuple.")
         return
     kinds = tuple(map(primal.kind, parts))
-    kind = TupleOf(kinds) if opcode is Opcode.TUPLE else list_of(kinds) if opcode is Opcode.LIST else Sequence(opcode.value)
+    match opcode:
+        case Opcode.TUPLE:
+            kind: Kind = TupleOf(kinds)
+        case Opcode.LIST:
+            kind = list_of(kinds)
+        case Opcode.DICT:
+            kind = _kind_of_dict(parts[::2], kinds[1::2])
+        case _:
+            kind = Sequence(opcode.value)
     result = primal.plain(op, kind=kind, active=active)
     if result in primal.active:
         if opcode is Opcode.DICT:
@@ -72,6 +80,13 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
         else:
             keys, items = tuple(map(Const, range(len(parts)))), parts
         primal.record(Build(result, keys, items, op.where))
+
+
+def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
+    names = [key.value for key in keys if isinstance(key, Const) and type(key.value) is str]
+    if len(set(names)) < len(keys):
+        return Sequence("dict")
+    return dict_of(zip(names, kinds, strict=True))
 
 
 def _unpack(primal: PrimalBuilder, op: Op) -> None:

@@ -98,13 +98,13 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
 
 
 def _seed_hint(function: Function) -> str:
-    """The seed is called after what is returned if that has one name, and else `y_bar`, unless that belongs to a `y` of the
-    user's."""
+    """The seed is called after what is returned if that has one name, and else by a word that is no name of the user's."""
     returned = [terminator.value for terminator in terminators(function.body) if isinstance(terminator, Return)]
     hints = {value.hint for value in returned if isinstance(value, Var)}
     if len(hints) == 1 and hints != {""}:
         return f"{hints.pop()}_bar"
-    return "out_bar" if any(var.hint == "y" for var in function.kinds) else "y_bar"
+    taken = {var.hint for var in function.kinds}
+    return next((f"{word}_bar" for word in ("y", "out", "result") if word not in taken), "seed")
 
 
 Bars = tuple[Value | None, ...]

@@ -43,10 +43,12 @@ class TupleOf:
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A list, dict, set, range or a tuple of unknown length: `name` is the type's name. `item` is proven of each item of a
-    list, without the axes of arrays, which may differ; nothing is proven of the items of an empty one."""
+    list, without the axes of arrays, which may differ; nothing is proven of the items of an empty one. `entries` are the
+    keys of a dict, if all are texts and known, and what is proven of its values."""
 
     name: str
     item: Kind = field(default_factory=lambda: UNKNOWN)
+    entries: tuple[tuple[str, Kind], ...] = ()
 
 
 @final
@@ -87,6 +89,8 @@ def kind_of(value: object) -> Kind:
         return kind
     if type(value) is list:
         return Sequence("list", _kind_of_items(value))
+    if type(value) is dict:
+        return dict_of((key, kind_of(item)) for key, item in value.items())
     if type(value) is slice:
         return WHOLE_SLICE if (value.start, value.stop, value.step) == (None, None, None) else Inert("slice")
     if type(value) is np.ndarray:
@@ -122,7 +126,6 @@ _BY_TYPE: dict[type, Kind] = {
     type(None): Inert("NoneType"),
     type(Ellipsis): Inert("ellipsis"),
     type: Inert("type"),
-    dict: Sequence("dict"),
     set: Sequence("set"),
     range: Sequence("range"),
 }
@@ -131,14 +134,20 @@ _BY_TYPE: dict[type, Kind] = {
 def kinds_of(values: Iterable[object], kind_of_value: Callable[[object], Kind] = kind_of) -> tuple[Kind, ...]:
     """The kinds of the arguments of one call: arrays whose axes have equal lengths share symbols."""
     lengths: dict[int, Any] = {1: 1}
-    kinds = []
-    for value in values:
-        kind = kind_of_value(value)
-        if type(value) is np.ndarray and isinstance(kind, Array):
+    return tuple(_with_axes(kind_of_value(value), value, lengths) for value in values)
+
+
+def _with_axes(kind: Kind, value: Any, lengths: dict[int, Any]) -> Kind:
+    """The kind of a value with symbols for the axes of its arrays, also of those in tuples and dicts."""
+    match kind:
+        case Array() if type(value) is np.ndarray:
             axes = tuple(lengths.setdefault(length, ("d", len(lengths))) for length in value.shape)
-            kind = Array(kind.ndim, kind.dtype, axes)
-        kinds.append(kind)
-    return tuple(kinds)
+            return Array(kind.ndim, kind.dtype, axes)
+        case TupleOf(items=items):
+            return TupleOf(tuple(_with_axes(item, each, lengths) for item, each in zip(items, value, strict=True)))
+        case Sequence(name="dict", entries=(_, *_) as entries):
+            return dict_of((key, _with_axes(item, value[key], lengths)) for key, item in entries)
+    return kind
 
 
 def canonical(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], dict[Any, Any]]:
@@ -167,6 +176,8 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
             return Array(None, dtype)
         case TupleOf(items=items):
             return TupleOf(tuple(map_axes(item, of) for item in items))
+        case Sequence(name="dict", entries=entries):
+            return dict_of((key, map_axes(item, of)) for key, item in entries)
     return kind
 
 
@@ -245,6 +256,16 @@ def item_kind(kind: Kind) -> Kind:
     return UNKNOWN
 
 
+def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
+    """A dict with these keys and values, as far as it can be told."""
+    known = tuple(entries)
+    told = len(known) <= _MOST_ENTRIES and all(type(key) is str for key, _ in known)
+    return Sequence("dict", entries=known if told else ())
+
+
+_MOST_ENTRIES = 64
+
+
 def list_of(items: Iterable[Kind]) -> Kind:
     """A list of items of these kinds."""
     nothing: Kind = UNASSIGNED
@@ -266,13 +287,24 @@ def join(a: Kind, b: Kind) -> Kind:
             if a.ndim != b.ndim:
                 return Array(None, dtype)
             return Array(a.ndim, dtype, _common_axes(a.shape, b.shape))
+        case TupleOf() | Sequence(), TupleOf() | Sequence():
+            return _join_containers(a, b)
+    return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
+
+
+def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
+    match a, b:
         case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
             return TupleOf(tuple(map(join, left, right)))
         case TupleOf(), TupleOf():
             return Sequence("tuple")
+        case Sequence(name="dict", entries=left), Sequence(name="dict", entries=right):
+            if [key for key, _ in left] != [key for key, _ in right]:
+                return Sequence("dict")
+            return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
-    return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
+    return UNKNOWN
 
 
 def _common_axes(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -289,6 +321,8 @@ def with_axes_of(kind: Kind, other: Kind) -> Kind:
             return Array(ndim, dtype, tuple(None if old is None else new for old, new in zip(shape, axes, strict=True)))
         case TupleOf(items=items), TupleOf(items=others) if len(items) == len(others):
             return TupleOf(tuple(map(with_axes_of, items, others)))
+        case Sequence(name="dict", entries=left), Sequence(name="dict", entries=right) if len(left) == len(right):
+            return dict_of((key, with_axes_of(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
     return kind
 
 

@@ -54,6 +54,8 @@ def item(arguments: Arguments, known: Known) -> Kind:
             return NUMERIC if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
         case Array():
             return NUMERIC
+        case Sequence(name="dict", entries=entries):
+            return dict(entries).get(str(known.get(1)), UNKNOWN)
         case Sequence(name="list") if index == INT:
             return item_kind(container)
         case Sequence(name="list") if _is_slice(index):

@@ -9,11 +9,11 @@ import numpy as np
 
 from microgradpy.rules.linear import diagonal_bar
 from microgradpy.rules.pairwise import ceiling_bar, clip_bar, floor_bar
-from microgradpy.rules.reductions import cumprod_bar, cumsum_bar, extremum_bar, mean_bar, prod_bar
+from microgradpy.rules.reductions import cumprod_bar, cumsum_bar, extremum_bar, prod_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.statistics import std_bar, var_bar
 from microgradpy.tangents.arithmetic import conj, real_like
-from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced
+from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced, mean_count
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
@@ -41,7 +41,7 @@ def array_mean_rrule(self, axis=None, *, keepdims=False):
     """self_bar = y_bar / n, repeated."""
 
     def array_mean_pullback(y_bar):
-        return NoTangent(), mean_bar(y_bar, self, axis, keepdims), NoTangent()
+        return NoTangent(), expand_reduced(y_bar / mean_count(self, axis), self, axis, keepdims), NoTangent()
 
     return self.mean(axis=axis, keepdims=keepdims), array_mean_pullback
 

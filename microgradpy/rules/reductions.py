@@ -15,7 +15,7 @@ import numpy as np
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
+from microgradpy.tangents.linear import expand_reduced, mean_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
@@ -44,15 +44,9 @@ def mean_rrule(a, axis=None, *, keepdims=False):
     """a_bar = y_bar / n, repeated, for n entries in a mean."""
 
     def mean_pullback(y_bar):
-        return NoTangent(), mean_bar(y_bar, a, axis, keepdims), NoTangent()
+        return NoTangent(), expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims), NoTangent()
 
     return np.mean(a, axis=axis, keepdims=keepdims), mean_pullback
-
-
-@cotangent_of(1)
-def mean_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
-    """The cotangent of a under its mean; empty if a is."""
-    return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
 
 
 @rrule.register(np.prod)

@@ -10,7 +10,7 @@ import numpy as np
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.linear import expand_reduced, reduced_count, with_reduced_axes
+from microgradpy.tangents.linear import expand_reduced, mean_count, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
@@ -82,7 +82,7 @@ def average_rrule(a, axis=None, weights=None, *, keepdims=False):
 def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> Any:
     """The cotangent of a under its weighted average."""
     if weights is None:
-        return expand_reduced(y_bar / (reduced_count(a, axis) or 1), a, axis, keepdims)
+        return expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims)
     w = _spread_weights(a, axis, weights)
     return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
 

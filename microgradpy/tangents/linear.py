@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.tangents.arithmetic import conj, unbroadcast
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, returns
 
 
 @cotangent_of(1)
@@ -129,6 +129,12 @@ def with_reduced_axes(y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         kept[axis] = 1
         return np.reshape(y, kept)
     return np.expand_dims(y, axis)
+
+
+@returns(int)
+def mean_count(x: Any, axis: Any) -> int:
+    """How many entries of x a mean over `axis` is of; 1 for no entries, whose cotangent is empty anyway."""
+    return reduced_count(x, axis) or 1
 
 
 def reduced_count(x: Any, axis: Any) -> int:
