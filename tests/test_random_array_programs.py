@@ -113,7 +113,7 @@ def test_the_same_number_gives_the_same_text() -> None:
     "construct",
     (
         "keepdims=True|axis=(0, -1)|.T|[None]|[..., None]| @ |np.dot(|.reshape(-1)|[1:]|np.concatenate(|np.stack(|np.where("
-        "|for i|break|if |else:|again(|eat(|collapse(|spread(|) ** np.tanh("
+        "|for i|break|if |else:|again(|eat(|collapse(|spread(|) ** np.tanh(|    def f|, w=|turn(|turns(|flip(|both("
     ).split("|"),
 )
 def test_constructs_are_frequent(construct: str) -> None:
