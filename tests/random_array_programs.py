@@ -6,7 +6,8 @@ which are broadcast and which are empty. A variable that a loop or a branch may 
 only to broadcast to its axes, and is used only where that is enough.
 
 Programs mix elementwise operations, reductions with an axis, keepdims, reshapes, transposes, products of matrices and
-vectors, slices, joins, loops whose variables change shape, branches, recursion and helpers called with many shapes.
+vectors, slices, joins, constant powers, loops whose variables change shape or swap places, branches, recursion, nested
+functions that capture arrays, and helpers called with many shapes, some of which return transposes or pairs.
 Values stay bounded and expressions are smooth but for a few kinks. The same number gives the same text everywhere.
 """
 
@@ -93,8 +94,18 @@ HELPERS = {
         "    return eat(x[1:] * x[:1]) + np.sum(x[0])",
     ],
     "twice": ["def twice(x, y):", "    return mix(x, y) + mix(y, np.sum(x))"],
+    "turn": ["def turn(x):", "    return np.cos(x).T"],
+    "turns": [
+        "def turns(x, k):",
+        "    for i in range(k):",
+        "        x = np.sin(x).T",
+        "    return x",
+    ],
+    "flip": ["def flip(x, k):", "    return x if k == 0 else flip(x.T * 0.9, k - 1)"],
+    "both": ["def both(x, y):", "    return x * y, np.tanh(x).T"],
 }
 ELEMENTWISE_HELPERS = ("mix", "shrink", "again", "twice")
+TURNING_HELPERS = ("turn", "turns", "flip", "both")
 
 
 @dataclass
@@ -153,7 +164,7 @@ class Writer:
     def expression(self, scope: dict[str, Held]) -> tuple[str, Held]:
         """A random expression over the variables of the scope."""
         forms = [self.elementwise] * 5 + [self.unary] * 2 + [self.reduction] * 3 + [self.move] * 2 + [self.product] * 2
-        forms += [self.call] * 3 + [self.slice, self.join, self.choose, self.power]
+        forms += [self.call] * 3 + [self.turn] + [self.slice, self.join, self.choose, self.power]
         while True:
             made = self.random.choice(forms)(scope)
             if made is not None and len(made[1].axes) <= 3:
@@ -193,7 +204,12 @@ class Writer:
             return None
         a, b, held = made
         return self.random.choice(
-            [f"(1.5 + np.sin({a})) ** np.tanh({b})", f"np.power(1.2 + np.cos({a}) ** 2, {b} * 0.3)"]
+            [
+                f"(1.5 + np.sin({a})) ** np.tanh({b})",
+                f"np.power(1.2 + np.cos({a}) ** 2, {b} * 0.3)",
+                f"np.sin({a}) ** {self.random.choice(['0', '1', '2', '3', '4.0'])} * {b}",
+                f"(2.0 + np.cos({a})) ** {self.random.choice(['-1', '-2.0', '0.5'])} + {b}",
+            ]
         ), held
 
     def unary(self, scope: dict[str, Held]) -> tuple[str, Held] | None:
@@ -295,7 +311,7 @@ class Writer:
         return f"({a} if {self.condition(scope)} else {b})", held
 
     def call(self, scope: dict[str, Held]) -> tuple[str, Held] | None:
-        name = self.random.choice(sorted(HELPERS))
+        name = self.random.choice(sorted(HELPERS.keys() - set(TURNING_HELPERS)))
         if name not in self.helpers:
             return None
         if name in ELEMENTWISE_HELPERS:
@@ -313,6 +329,20 @@ class Writer:
             return None
         return f"np.tanh({name}({a}))", held if name == "spread" else Held(())
 
+    def turn(self, scope: dict[str, Held]) -> tuple[str, Held] | None:
+        """A call of a helper that transposes its argument, or some times over."""
+        name = self.random.choice(TURNING_HELPERS)
+        a, held = self.pick(scope, lambda held: bool(held.axes))
+        if name not in self.helpers or held.loose:
+            return None
+        if name == "turn":
+            return f"turn({a})", Held(held.axes[::-1])
+        if name == "both":
+            place = self.random.randint(0, 1)
+            return f"both({a}, {a})[{place}]", Held(held.axes[::-1] if place else held.axes)
+        count = self.random.randint(0, 3)
+        return f"{name}({a}, {count})", Held(held.axes[::-1] if count % 2 else held.axes)
+
     def condition(self, scope: dict[str, Held]) -> str:
         a, _ = self.pick(scope)
         return self.random.choice([f"np.sum({a}) > {self.constant()}", f"np.size({a}) > {self.random.randint(1, 4)}"])
@@ -326,6 +356,10 @@ class Writer:
             if depth and self.chance(0.3):
                 inner = self.loosened(scope, outer, targets)
                 self.random.choice([self.branch, self.loop, self.loop])(scope, depth, inner)
+            elif self.chance(0.1) and self.nested(scope):
+                pass
+            elif targets and self.chance(0.15):
+                self.swap(scope, targets)
             else:
                 self.assign(scope, targets)
 
@@ -345,6 +379,37 @@ class Writer:
         name = self.fresh()
         self.write(f"{name} = {text}")
         scope[name] = held
+
+    def nested(self, scope: dict[str, Held]) -> bool:
+        """Define a function that captures one variable and has another as a default, and call it with some arrays; whether
+        the two fit."""
+        (a, captured), (b, default) = self.pick(scope), self.pick(scope)
+        axes = broadcast(captured.axes, default.axes)
+        if axes is None:
+            return False
+        own, name = self.fresh(), f"f{self.names}"
+        self.write(f"{own} = {a} * {self.constant()}")
+        with self.indented(f"def {name}(z, w={b}):"):
+            if self.chance(0.4):
+                with self.indented(f"if np.sum(z) > {self.constant()}:"):
+                    self.write(f"return np.tanh(z * {own}) * w")
+            self.write(f"return np.sin(z * w) + {own}")
+        for _ in range(self.random.randint(1, 3)):
+            c, held = self.pick(scope)
+            result = broadcast(held.axes, axes)
+            if result is not None and len(result) <= 3:
+                given = self.random.choice(["", f", {b}", f", w={b} * 0.5"])
+                self.write(f"{self.fresh()} = {name}({c}{given})")
+                scope[f"v{self.names}"] = Held(result, bool(result) and (held.loose or captured.loose or default.loose))
+        return True
+
+    def swap(self, scope: dict[str, Held], targets: tuple[str, ...]) -> None:
+        """Exchange two variables of the same axes, or add to one of them."""
+        first, second = self.random.choice(targets), self.random.choice(targets)
+        if first != second and scope[first].axes == scope[second].axes:
+            self.write(f"{first}, {second} = {second}, 0.5 * {first}")
+        else:
+            self.write(f"{first} = 0.7 * {first} + np.tanh(np.sum({self.pick(scope)[0]}))")
 
     def loosened(self, scope: dict[str, Held], outer: dict[str, Held], targets: tuple[str, ...]) -> tuple[str, ...]:
         """Some variables that the next statement may rebind, and that are loose from now on. Those of enclosing blocks keep
