@@ -184,8 +184,8 @@ def _compile(
     ir, checks = instrumented(function)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
-    before = set(CACHE.units)
-    for attempt in range(6):
+    before = tuple(CACHE.units.values())
+    for attempt in range(6 + len(absent)):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version)
         CACHE.keep(key, unit, function.__code__)
         try:
@@ -210,17 +210,21 @@ def _compile(
         unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards))
         unit.in_progress = False
         if not any(other.in_progress for other in CACHE.units.values()):
-            for new in CACHE.units.keys() - before:
-                CACHE.units[new].guards = combined_guards(CACHE.units[new])
+            known = set(map(id, before))
+            for new in CACHE.units.values():
+                if id(new) not in known:
+                    new.guards = combined_guards(new)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _give_up(kept: set[tuple[Any, ...]]) -> None:
+def _give_up(kept: tuple[Unit, ...]) -> None:
     """Forget what was compiled on a wrong assumption about a recursive call, or for a function that is refused."""
-    for key in [key for key in CACHE.units if key not in kept]:
-        CACHE.units[key].in_progress = False
-        CACHE.drop(key)
+    known = set(map(id, kept))
+    for key, unit in list(CACHE.units.items()):
+        if id(unit) not in known:
+            unit.in_progress = False
+            CACHE.drop(key)
 
 
 def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: reverse_pass.Halves) -> tuple[Reverse, Pair]:

@@ -95,6 +95,29 @@ def method_writes_into_its_object(x):
     return np.sum(y * x)
 
 
+class RunningMean:
+    def __init__(self):
+        self.mean = np.array([1.0, 2.0, 3.0])
+
+    def __call__(self):
+        self.mean *= 0.5
+
+
+RUNNING = RunningMean()
+
+
+@rejected(np.ones(3), error=MutationError, words="RunningMean wrote")
+def callable_object_writes_into_itself(x):
+    y = np.sum(x * RUNNING.mean)
+    RUNNING()  # here
+    return y
+
+
+@rejected(np.array([0.5, 0.2, 0.7]), 0.5, error=MissingRuleError, words="keyword var position")
+def keyword_only_argument_of_a_rule(x, d):
+    return np.var(x, ddof=d)  # here
+
+
 @rejected(np.ones(2), error=MutationError, words="floor writes")
 def star_call_writes_into_a_constant(x):
     b = np.array([1.5, 2.5])

@@ -452,3 +452,18 @@ def test_rrule_is_none_without_a_rule():
     assert len(sin_pullback(1.0)) == 2
     assert sin_pullback.__name__ == "sin_pullback"
     assert DifferentiationError is not None
+
+
+@pytest.mark.parametrize(
+    "f, x, expected",
+    [
+        (lambda x: np.sum(x**6 * 1.0), np.array([2, 1], np.int8), [192.0, 6.0]),
+        (lambda x: np.sum(np.arctan(x)), np.array([100], np.int8), [1.0 / 10001.0]),
+        (lambda x: np.sum(np.arcsinh(x)), np.array([100], np.int8), [1.0 / math.sqrt(10001.0)]),
+        (lambda x: np.sum(np.logaddexp(x, np.uint8(2))), np.array([200], np.uint8), [1.0]),
+        (lambda x: math.erf(x[0] / 1), np.array([200], np.uint8), [0.0]),
+        (lambda x: math.atan(x[0]), np.array([100], np.int8), [1.0 / 10001.0]),
+    ],
+)
+def test_derivatives_at_small_whole_numbers_do_not_wrap_around(f, x, expected):
+    np.testing.assert_allclose(gradient(f, x)[0], expected, rtol=1e-12)

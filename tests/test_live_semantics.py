@@ -72,6 +72,37 @@ def test_changed_defaults_and_code_of_a_callee_are_seen(monkeypatch):
     assert gradient(uses_defaults, 2.0) == (3.0,)
 
 
+def through_helper(x):
+    return helper(x)
+
+
+def through_two(x):
+    return through_helper(x)
+
+
+def test_every_redefinition_of_a_helper_is_seen_also_the_second(monkeypatch):
+    assert gradient(through_two, 1.0) == (2.0,)
+    for factor in (3.0, 5.0, 7.0):
+        monkeypatch.setitem(globals(), "helper", _multiply_by(factor))
+        assert gradient(through_two, 1.0) == (factor,)
+        assert pullback(through_two, 1.0)[0] == factor
+
+
+def _multiply_by(factor):
+    def multiply(x):
+        return x * factor
+
+    return multiply
+
+
+def test_units_that_were_given_up_are_not_used_again(monkeypatch):
+    assert gradient(odd_steps, 1.0, 3)[0] == 4.0
+    monkeypatch.setitem(globals(), "helper", lambda x: np.array([x, x]))
+    assert gradient(lambda x, n: np.sum(odd_steps(x, n)), 1.0, 1)[0] == 2.0
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 11.0)
+    assert gradient(odd_steps, 1.0, 3)[0] == 121.0
+
+
 def even_steps(x, n):
     return x if n == 0 else odd_steps(x, n - 1)
 

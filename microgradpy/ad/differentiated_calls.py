@@ -109,7 +109,8 @@ def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: 
         return False  # the dispatcher refuses it when it is reached
     if unit is None:
         return False
-    (pair,) = primal.operation(primal.services.half(unit), arguments, from_user=True)
+    given = tuple(map(primal.to_be_kept, arguments))
+    (pair,) = primal.operation(primal.services.half(unit), given, from_user=True)
     result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
     hint = op.result.hint or function.__name__.strip("<>")
     saved = primal.variable(UNKNOWN, f"{hint}_saved")
@@ -131,6 +132,7 @@ def dispatch(
     kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
+    arguments = tuple(map(primal.to_be_kept, arguments))
     pair = primal.variable(UNKNOWN)
     primal.emit(primal.services.dispatcher(packed), (callee, *arguments), (pair,), keywords)
     result = primal.define(op.result, kind, True)

@@ -92,7 +92,7 @@ def splice_rule(
     if template is None:
         raise NotInlinable
     assert isinstance(rule, types.FunctionType)
-    bound, positional = _bind(template, rule, arguments, keywords)
+    bound, positional = _bind(template, rule, arguments, keywords, builder)
     with builder.region() as statements:
         outcome = _Splice(builder, rule.__globals__, bound).run(template.body)
         match outcome:
@@ -127,12 +127,19 @@ def splice_pullback(pullback: StaticClosure, cotangent: Value, builder: TypedBui
 
 
 def _bind(
-    template: Function, rule: types.FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
+    template: Function,
+    rule: types.FunctionType,
+    arguments: tuple[Value, ...],
+    keywords: Mapping[str, Value],
+    builder: TypedBuilder,
 ) -> tuple[dict[Var, Static], tuple[Value, ...]]:
     """The values of the parameters of a rule, and those of the positional ones in their order."""
     values = bind_arguments(rule, arguments, keywords, literal_defaults(rule))
     if values is None:
         raise NotInlinable
+    named_only = [p.name for p in template.parameters if p.kind is not ParameterKind.POSITIONAL]
+    if any(builder.is_active(keywords[name]) for name in named_only if name in keywords):
+        raise NotInlinable  # a pullback has no cotangent for it; the dispatcher says so
     bound: dict[Var, Static] = {parameter.var: values[parameter.name] for parameter in template.parameters}
     return bound, tuple(values[p.name] for p in template.parameters if p.kind is ParameterKind.POSITIONAL)
 

@@ -52,6 +52,7 @@ class Primal:
     function: Function
     calls: Mapping[Var, Call]
     active: frozenset[Var]
+    lent: frozenset[Var]
     result_kind: Kind
     result_active: bool
 
@@ -70,6 +71,7 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
         replace(function, body=body, kinds=MappingProxyType(dict(builder.kinds))),
         MappingProxyType(dict(builder.calls)),
         frozenset(builder.active),
+        frozenset(builder.lent),
         reduce(join, walk.returned) if walk.returned else Inert("NoneType"),
         walk.returned_active,
     )
@@ -148,12 +150,18 @@ class _Walk:
             # What the body returned was proven from assumptions that do not hold.
             del self.returned[returned:]
             self.returned_active = returned_active
-        finals = [parameters, *(edge.values for edge in edges if isinstance(edge, Break))]
-        results = tuple(
-            self.builder.define(result, *self.merged(values[index] for values in finals))
-            for index, result in enumerate(statement.results)
-        )
+        results = self.results(statement, [edge.values for edge in edges if isinstance(edge, Break)])
         self.builder.add(replace(made, parameters=parameters, initial=initial, results=results))
+
+    def results(self, statement: While | For, broken: list[tuple[Value, ...]]) -> tuple[Var, ...]:
+        """The variables after a loop: what was assumed of its state in every iteration, or what a `break` carries. A symbol
+        that the state has within an iteration means nothing outside."""
+        found = []
+        for index, (parameter, result) in enumerate(zip(statement.parameters, statement.results, strict=True)):
+            kind, active = self.assumptions[parameter]
+            broken_kind, broken_active = self.merged(values[index] for values in broken)
+            found.append(self.builder.define(result, join(kind, broken_kind), active or broken_active))
+        return tuple(found)
 
     def loop_body(self, statement: While | For) -> While | For:
         """The loop with what it repeats walked once; its state is that of the user's loop."""

@@ -8,9 +8,10 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing
+from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing, is_immutable
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
+from microgradpy.runtime.watching import keep
 
 
 class Services(Protocol):
@@ -48,12 +49,14 @@ class Method:
 @dataclass
 class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
-    containers; `calls` is what was recorded, by result."""
+    containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
+    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
     methods: dict[Var, Method] = field(default_factory=dict)
     calls: dict[Var, Call] = field(default_factory=dict)
+    lent: set[Var] = field(default_factory=set)
 
     # What the user's values have become
 
@@ -91,6 +94,17 @@ class PrimalBuilder(TypedBuilder):
 
     def any_active(self, values: tuple[Value, ...], keywords: Keywords = ()) -> bool:
         return any(map(self.is_active, values)) or any(self.is_active(value) for _, value in keywords)
+
+    def lend(self, var: Var, source: Value) -> None:
+        """Note that a variable was read from `source`, if that may be such an object."""
+        if self.kind(source) == UNKNOWN and not self.is_active(source) and not is_immutable(self.kind(var)):
+            self.lent.add(var)
+
+    def to_be_kept(self, value: Value) -> Value:
+        """A value as something that nobody is going to write into."""
+        if value not in self.lent:
+            return value
+        return self.call(function_constant(keep), (value,))
 
     def record(self, call: Call) -> None:
         self.calls[call.result] = call

@@ -59,6 +59,10 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     kind = primal.kind_of_call(callee, arguments, keywords)
     if not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
+        if function is operator.getitem:
+            result = primal.of(op.result)
+            assert isinstance(result, Var)
+            primal.lend(result, arguments[0])
     elif carries_nothing(kind) or (is_non_differentiable(function) and not _may_have_rule(function, kinds)):
         primal.plain(op, kind=kind)
     elif function is operator.getitem:

@@ -193,6 +193,7 @@ def _bind_one(
         return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
     source = primal.of(items.source)
     item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
+    primal.lend(item, source)
     if item in primal.active:
         sources.append((item, source, backwards))
     return Each(source, item)

@@ -46,8 +46,10 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     fresh,
+    function_constant,
 )
 from microgradpy.ir.traversal import definitions, item_variables, regions, terminator_values, uses
+from microgradpy.runtime.watching import keep
 
 Tape = Var
 Wanted = dict[Tape | None, set[Var]]
@@ -69,7 +71,7 @@ def save(primal: Primal, reverse: Reverse) -> Pair:
     plan = _Plan(homes, reverse)
     adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
-    recorder = _Recorder(plan)
+    recorder = _Recorder(plan, primal)
     body, _ = recorder.region(primal.function.body, reverse.function_frame, recorder.inputs(primal.function))
     kinds = dict(reverse.kinds) | recorder.kinds
     # The halves are called with one positional argument per input, whatever the user's signature is.
@@ -207,9 +209,10 @@ Available = dict[Var, Value]
 class _Recorder:
     """Writes the tapes and records into the primal."""
 
-    def __init__(self, plan: _Plan) -> None:
+    def __init__(self, plan: _Plan, primal: Primal) -> None:
         self.plan = plan
         self.homes = plan.homes
+        self.lent = primal.lent
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
 
@@ -245,7 +248,15 @@ class _Recorder:
             case While(body=body) | For(body=body):
                 out.extend(self.loop(statement, body, frame, available))
         wanted = self.plan.wanted.get(self.tape(frame), set())
-        available.update({var: var for var in definitions(statement) if var in wanted})
+        for var in definitions(statement):
+            if var in wanted:
+                available[var] = self.kept(var, out) if var in self.lent else var
+
+    def kept(self, var: Var, out: list[Statement]) -> Var:
+        """A copy of an array, made now."""
+        new = self.copy(var)
+        out.append(Op(function_constant(keep), (var,), (new,), from_user=False))
+        return new
 
     def tape(self, frame: Frame) -> Tape | None:
         return None if frame.loop is None else frame.tape
@@ -284,10 +295,12 @@ class _Recorder:
         wanted = self.plan.wanted.get(own.tape, set()) if inner is not None else set()
         bound = item_variables(statement.items) if isinstance(statement, For) else ()
         visible: Available = {var: var for var in (*bound, *statement.parameters) if var in wanted}
+        first: list[Statement] = []
+        visible |= {var: self.kept(var, first) for var in bound if var in wanted and var in self.lent}
         self.enclosing.append((frame, available))
         new_body, _ = self.region(body, own, visible)
         self.enclosing.pop()
-        return [*before, replace(statement, body=new_body)]
+        return [*before, replace(statement, body=Region((*first, *new_body.statements), new_body.terminator))]
 
     def unrecorded(self, statement: While | For) -> Frame:
         """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""

@@ -134,7 +134,7 @@ _BY_TYPE: dict[type, Kind] = {
 def kinds_of(values: Iterable[object], kind_of_value: Callable[[object], Kind] = kind_of) -> tuple[Kind, ...]:
     """The kinds of the arguments of one call: arrays whose axes have equal lengths share symbols."""
     lengths: dict[int, Any] = {1: 1}
-    return tuple(_with_axes(kind_of_value(value), value, lengths) for value in values)
+    return tuple(bounded(_with_axes(kind_of_value(value), value, lengths)) for value in values)
 
 
 def _with_axes(kind: Kind, value: Any, lengths: dict[int, Any]) -> Kind:
@@ -150,11 +150,22 @@ def _with_axes(kind: Kind, value: Any, lengths: dict[int, Any]) -> Kind:
     return kind
 
 
+def bounded(kind: Kind, depth: int = 4) -> Kind:
+    """The kind with nothing said of what is nested deeper: a list linked by tuples is as deep as it is long, and each
+    length would be a kind of its own."""
+    match kind:
+        case TupleOf(items=items):
+            return TupleOf(tuple(bounded(item, depth - 1) for item in items)) if depth else UNKNOWN
+        case Sequence(name="dict", entries=entries) if entries:
+            return dict_of((key, bounded(item, depth - 1)) for key, item in entries) if depth else Sequence("dict")
+    return kind
+
+
 def canonical(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], dict[Any, Any]]:
     """The same kinds with their axis symbols counted from the first on, so that equal calls have equal kinds; and what
     each of the new symbols stands for."""
     symbols: dict[Any, Any] = {1: 1}
-    renamed = tuple(map_axes(kind, lambda axis: symbols.setdefault(axis, ("d", len(symbols)))) for kind in kinds)
+    renamed = tuple(map_axes(bounded(kind), lambda axis: symbols.setdefault(axis, ("d", len(symbols)))) for kind in kinds)
     return renamed, {new: old for old, new in symbols.items()}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import FLOAT, Array, is_numeric, is_real, is_real_scalar
+from microgradpy.ir.kinds import FLOAT, Array, Kind, Scalar, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced, matmul_left_bar, matmul_right_bar
@@ -100,7 +100,7 @@ def _repeated(builder: TypedBuilder, value: Value) -> Value | None:
 
 
 def _power_base_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, base: Value, exponent: Value) -> Value | None:
-    if not isinstance(exponent, Const) or type(exponent.value) not in (int, float) or not is_numeric(builder.kind(base)):
+    if not isinstance(exponent, Const) or type(exponent.value) not in (int, float) or not _is_floating(builder.kind(base)):
         return None
     if not exponent.value >= 2 or exponent.value != int(exponent.value):
         return None
@@ -108,6 +108,11 @@ def _power_base_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, base: Value
     power = base if less == 1 else builder.call(_POW, (base, Const(less)))
     slope = builder.call(function_constant(conj), (builder.call(_MUL, (exponent, power)),))
     return builder.call(_MUL, (z_bar, slope), hint=hint)
+
+
+def _is_floating(kind: Kind) -> bool:
+    """Proven not to be whole numbers, whose products may wrap around."""
+    return isinstance(kind, Scalar | Array) and "float" in (getattr(kind, "name", ""), getattr(kind, "dtype", ""))
 
 
 # Products of matrices and vectors

@@ -19,7 +19,7 @@ import numpy as np
 
 from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.tangents.arithmetic import conj, own, real_like, unbroadcast
+from microgradpy.tangents.arithmetic import conj, floating, own, real_like, unbroadcast
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 KindOf = Callable[[Value], Kind]
@@ -40,6 +40,12 @@ def _fold_none(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
 
 def _fold_conj(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
     return arguments[0] if is_real(kind_of(arguments[0])) else None
+
+
+def _fold_floating(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
+    kind = kind_of(arguments[0])
+    name = kind.name if isinstance(kind, Scalar) else kind.dtype if isinstance(kind, Array) else ""
+    return arguments[0] if name in ("float", "complex") else None
 
 
 def _fold_unbroadcast(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
@@ -119,6 +125,7 @@ _FOLDERS: dict[Any, Callable[[tuple[Value, ...], KindOf], Value | None]] = {
     NoTangent: _fold_none,
     ZeroTangent: _fold_none,
     conj: _fold_conj,
+    floating: _fold_floating,
     np.conj: _fold_conj,
     own: _fold_own,
     real_like: _fold_real_like,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.arithmetic import divide, floating
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent
@@ -55,7 +55,7 @@ def atan_rrule(x):
     """x_bar = y_bar / (1 + x^2)."""
 
     def atan_pullback(y_bar):
-        return NoTangent(), y_bar / (1.0 + x * x)
+        return NoTangent(), y_bar / (1.0 + floating(x) * floating(x))
 
     return math.atan(x), atan_pullback
 
@@ -303,7 +303,7 @@ def erf_rrule(x):
     """x_bar = y_bar * 2 / sqrt(pi) * exp(-x^2)."""
 
     def erf_pullback(y_bar):
-        return NoTangent(), y_bar * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
+        return NoTangent(), y_bar * (2.0 / math.sqrt(math.pi)) * math.exp(-floating(x) * floating(x))
 
     return math.erf(x), erf_pullback
 
@@ -313,7 +313,7 @@ def erfc_rrule(x):
     """x_bar = -y_bar * 2 / sqrt(pi) * exp(-x^2)."""
 
     def erfc_pullback(y_bar):
-        return NoTangent(), -y_bar * (2.0 / math.sqrt(math.pi)) * math.exp(-x * x)
+        return NoTangent(), -y_bar * (2.0 / math.sqrt(math.pi)) * math.exp(-floating(x) * floating(x))
 
     return math.erfc(x), erfc_pullback
 

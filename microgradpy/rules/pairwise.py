@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.arithmetic import conj, divide, floating, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent, ZeroTangent
@@ -320,8 +320,8 @@ def arctan2_rrule(x1, x2):
     def arctan2_pullback(z_bar):
         return (
             NoTangent(),
-            unbroadcast(divide(z_bar * conj(x2), np.square(x1) + np.square(x2)), x1),
-            unbroadcast(divide(-z_bar * conj(x1), np.square(x1) + np.square(x2)), x2),
+            unbroadcast(divide(z_bar * conj(x2), np.square(floating(x1)) + np.square(floating(x2))), x1),
+            unbroadcast(divide(-z_bar * conj(x1), np.square(floating(x1)) + np.square(floating(x2))), x2),
         )
 
     return np.arctan2(x1, x2), arctan2_pullback
@@ -361,7 +361,7 @@ def logaddexp2_rrule(x1, x2):
 def exponential_share(x: Any, y: Any, exponential: Any) -> Any:
     """exp(x) / (exp(x) + exp(y)), without overflow; a half where x and y are equal, also if both are infinite."""
     with np.errstate(all="ignore"):
-        return np.where(np.equal(x, y), 0.5, 1.0 / (1.0 + exponential(np.subtract(y, x))))
+        return np.where(np.equal(x, y), 0.5, 1.0 / (1.0 + exponential(np.subtract(floating(y), floating(x)))))
 
 
 examples(np.logaddexp, *_REAL)

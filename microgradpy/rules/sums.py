@@ -16,7 +16,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.floating_point import direction
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast
+from microgradpy.tangents.arithmetic import conj, floating, stack_items, unbroadcast
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
@@ -182,7 +182,7 @@ def dist_rrule(p, q):
 
 def distance_bar(z_bar: float, p: Any, q: Any, z: float) -> Any:
     """The cotangent of the point p under its distance z from q."""
-    return spread_over_items([z_bar * direction(a - b, z) for a, b in zip(p, q, strict=True)], p)
+    return spread_over_items([z_bar * direction(floating(a) - floating(b), z) for a, b in zip(p, q, strict=True)], p)
 
 
 examples(math.dist, (_ROW, (1.0, 0.5, 2.0)), (_ROW, 2.0 * _ROW[::-1]))

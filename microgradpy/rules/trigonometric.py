@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.arithmetic import conj, divide
+from microgradpy.tangents.arithmetic import conj, divide, floating
 from microgradpy.tangents.helpers import like
 from microgradpy.tangents.types import NoTangent
 
@@ -94,7 +94,7 @@ def arctan_rrule(x):
     """x_bar = z_bar / (1 + x^2)."""
 
     def arctan_pullback(z_bar):
-        return NoTangent(), z_bar / conj(1.0 + np.square(x))
+        return NoTangent(), z_bar / conj(1.0 + np.square(floating(x)))
 
     return np.arctan(x), arctan_pullback
 
@@ -147,7 +147,7 @@ def arcsinh_rrule(x):
     """x_bar = z_bar / sqrt(1 + x^2)."""
 
     def arcsinh_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(np.sqrt(1.0 + np.square(x))))
+        return NoTangent(), divide(z_bar, conj(np.sqrt(1.0 + np.square(floating(x)))))
 
     return np.arcsinh(x), arcsinh_pullback
 
@@ -173,7 +173,7 @@ def arctanh_rrule(x):
     """x_bar = z_bar / (1 - x^2)."""
 
     def arctanh_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(1.0 - np.square(x)))
+        return NoTangent(), divide(z_bar, conj(1.0 - np.square(floating(x))))
 
     return np.arctanh(x), arctanh_pullback
 

@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, final
 
+import numpy as np
+
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -130,6 +132,7 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
     if rule is None:
         return _opaque(f, args, kwargs)
     names: list[str] = []
+    asked = frozenset(kwargs)
     if kwargs or not _takes(rule, len(args)):
         args, kwargs, names = _positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
@@ -144,7 +147,8 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
         bars = [None if is_structural_zero(bar) else bar for bar in bars] + [None] * (count - len(bars))
         split = count - len(names)
         own = None if is_structural_zero(own) else own
-        return Bars(own, tuple(bars[:split]), dict(zip(names, bars[split:], strict=False)))
+        keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
+        return Bars(own, tuple(bars[:split]), keywords)
 
     return y, back
 
@@ -171,18 +175,27 @@ def _positional(
         raise MissingRuleError(
             f"the rule of {name} does not take these arguments ({error})", None, "Write the call without them."
         ) from None
-    names = []
-    for parameter in list(signature.parameters.values())[len(args) :]:
-        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or parameter.name not in kwargs:
-            break
-        names.append(parameter.name)
-    extended = (*args, *(kwargs[name] for name in names))
+    after = list(signature.parameters.values())[len(args) :]
+    given = [place for place, p in enumerate(after) if p.kind is p.POSITIONAL_OR_KEYWORD and p.name in kwargs]
+    # Those before the last one that is given have their defaults.
+    positional = after[: given[-1] + 1] if given else []
+    extended = (*args, *(kwargs.get(parameter.name, parameter.default) for parameter in positional))
+    names = [parameter.name for parameter in positional]
     rest = {name: value for name, value in kwargs.items() if name not in names}
-    if keywords_wanted and any(isinstance(value, float) for value in rest.values()):
+    if keywords_wanted and any(map(_is_continuous, rest.values())):
         raise MissingRuleError(
             f"a keyword argument of {getattr(f, '__name__', f)} may be differentiated", None, "Give it by position."
         )
     return extended, rest, names
+
+
+def _is_continuous(value: Any) -> bool:
+    """Whether a value is made of numbers other than whole ones."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_continuous, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fcO"
+    return isinstance(value, float | complex | np.inexact)
 
 
 def _by_method(

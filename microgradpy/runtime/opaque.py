@@ -9,7 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.watching import Snapshot, arrays_seen_by, may_write
+from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
 
@@ -68,6 +68,7 @@ def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: A
     watched: list[Any] = [value for value in given if isinstance(value, np.ndarray | list | dict | set)]
     if may_write(f):
         watched += arrays_seen_by(f)
+        watched += arrays_in(given)
     before = Snapshot.of(watched)
     result = f(*args, **kwargs)
     changed = before.changed()

@@ -34,7 +34,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Snapshot:
-        return cls(tuple((value, value.copy()) for value in values))
+        return cls(tuple((value, value.copy()) for value in {id(value): value for value in values}.values()))
 
     def changed(self) -> Any:
         """The first of them that has changed, or None."""
@@ -52,21 +52,37 @@ def _is_same(value: Any, copy: Any) -> bool:
     return all(a is b for a, b in pairs)
 
 
+def keep(value: Any) -> Any:
+    """A copy of an array; anything else as it is."""
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
 def arrays_in(values: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
     """The arrays among some values and in what they hold."""
     return [value for value in _walk(values) if isinstance(value, np.ndarray)]
 
 
 def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
-    """The arrays that a function can reach without being given them: through its cells, the object it is a method of,
-    and the module variables it names."""
-    function = f.__func__ if isinstance(f, types.MethodType) else f
-    if not isinstance(function, types.FunctionType):
-        return []
-    roots = [getattr(f, "__self__", None), f]
-    for called in _called_by(function, type(getattr(f, "__self__", None)), set()):
-        roots += [called.__globals__[name] for name in _names(called.__code__) if name in called.__globals__]
+    """The arrays that a callee can reach without being given them: through its cells, its defaults, the object that it is
+    or belongs to, and the module variables it names."""
+    owner, function = _function_of(f)
+    roots = [owner, f]
+    if function is not None:
+        for called in _called_by(function, type(owner), set()):
+            roots += called.__defaults__ or ()
+            roots += (called.__kwdefaults__ or {}).values()
+            roots += [called.__globals__[name] for name in _names(called.__code__) if name in called.__globals__]
     return arrays_in(roots)
+
+
+def _function_of(f: Any) -> tuple[Any, types.FunctionType | None]:
+    """The object that a callee is or belongs to, and the function with its code, if it has any."""
+    if isinstance(f, types.FunctionType):
+        return None, f
+    if isinstance(f, types.MethodType):
+        return f.__self__, f.__func__ if isinstance(f.__func__, types.FunctionType) else None
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+    return f, call if isinstance(call, types.FunctionType) else None
 
 
 def _walk(values: Iterable[Any]) -> Iterator[Any]:
@@ -79,7 +95,7 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
         seen.add(id(value))
         yield value
         match value:
-            case np.ndarray():
+            case np.ndarray() | np.ufunc():
                 continue
             case list() | tuple() | set():
                 waiting += value
@@ -90,13 +106,12 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def may_write(f: Any) -> bool:
-    """Whether the code of a Python function, or of one that it calls by name, has anything in it that writes into arrays
-    or objects. What it calls in another way is not known here."""
-    function = f.__func__ if isinstance(f, types.MethodType) else f
-    if not isinstance(function, types.FunctionType):
-        return False
-    owner = type(getattr(f, "__self__", None))
-    return any(_writes(called.__code__) for called in _called_by(function, owner, set()))
+    """Whether the code of a callee, or of a function that it calls by name, has anything in it that writes into arrays or
+    objects. What it calls in another way is not known here; of an object without code, nothing is."""
+    owner, function = _function_of(f)
+    if function is None:
+        return owner is not None and not isinstance(f, types.BuiltinFunctionType | type)
+    return any(_writes(called.__code__) for called in _called_by(function, type(owner), set()))
 
 
 def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeType]) -> Iterator[types.FunctionType]:

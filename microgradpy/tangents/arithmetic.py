@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, MissingRuleError
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "conj",
     "divide",
     "field_cotangent",
+    "floating",
     "item_cotangent",
     "own",
     "real_like",
@@ -53,6 +54,14 @@ def conj(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         refuse_unlike_arrays(x)
         return np.conjugate(x) if x.dtype.kind == "c" else x
+    return x
+
+
+@like(0)
+def floating(x: Any) -> Any:
+    """`x`, or as float64 if it has NumPy's whole numbers, whose products and differences wrap around."""
+    if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "biu":
+        return x.astype(np.float64)
     return x
 
 

@@ -348,3 +348,93 @@ def distance_of_an_array(q, p):
 @program(V, features="an array of steps")
 def trapezoid_with_an_array_of_steps(x):
     return np.trapezoid(x * x, None, np.sin(x[1:]))
+
+
+@program(V, np.array([2.0, 0.5, 1.5]), features="loop state that grows when it is broadcast")
+def state_grows(b, p):
+    c = np.sum(p, keepdims=True)
+    for _ in range(2):
+        c = c + b
+    return np.sum(c * c)
+
+
+@program(V, np.array([0.5]), features="loop state that grows when it is broadcast")
+def argument_as_growing_state(b, c):
+    k = 0
+    while k < 3:
+        c = b - c
+        k += 1
+    return np.sum(c * c)
+
+
+@program(M, features="loop state that is transposed in each iteration")
+def state_turns(a):
+    for _ in range(3):
+        a = np.sin(a).T * 1.5
+    return np.sum(a * a)
+
+
+@program(np.array([[0.4], [1.1], [-0.3]]), V, features="loop state whose rank grows")
+def state_gets_an_axis(p, b):
+    c = np.sum(p, axis=0)
+    for _ in range(2):
+        c = np.where(c > 0.67, c, 0.5 * b) + c * b
+    return np.sum(c * c)
+
+
+AVERAGES = {"mean": np.average}
+
+
+@program(V, np.array([0.3, 0.9, 0.4]), features="keyword argument after a gap, callee known at run time")
+def weighted_average(x, w):
+    return AVERAGES["mean"](x, weights=w)
+
+
+@program({"x": np.array([0.5, 0.2, 0.7]), "w": np.array([0.3, 0.9, 0.4])}, features="keyword argument after a gap")
+def clipped_by_an_array(d):
+    return np.sum(d["x"].clip(max=d["w"]) * d["x"])
+
+
+class Loader:
+    """Gives its one buffer again and again."""
+
+    def __init__(self):
+        self.buffer = np.zeros(3)
+
+    def __getitem__(self, index):
+        self.buffer[:] = index + 1.0
+        return self.buffer
+
+
+LOADER = Loader()
+
+
+def filled_buffers():
+    buffer = np.zeros(3)
+    for k in range(2):
+        buffer[:] = k + 1.0
+        yield buffer
+
+
+@program(V, features="a generator that fills one buffer")
+def batches_in_one_buffer(x):
+    y = 0.0
+    for batch in filled_buffers():
+        y = y + np.sum(np.sin(x * batch))
+    return y
+
+
+@program(V, features="a data loader that fills one buffer")
+def items_in_one_buffer(x):
+    y = 0.0
+    for k in range(2):
+        y = y + np.sum(x * x * LOADER[k])
+    return y
+
+
+@program((1.2, (0.5, (0.7, None))), features="a list linked by tuples, recursion")
+def linked_list(items):
+    if items is None:
+        return 0.0
+    head, rest = items
+    return head * head + linked_list(rest)
