@@ -146,7 +146,13 @@ def is_valid(unit: Unit) -> bool:
     for namespace, name, value in guards.checks:
         if namespace.get(name, UNDEFINED) is not value:
             return False
-    return all(guard.holds() for guard in guards.kinds) and all(guard.holds() for guard in guards.functions)
+    for guard in guards.kinds:
+        if not guard.holds():
+            return False
+    for called in guards.functions:
+        if not called.holds():
+            return False
+    return True
 
 
 class CacheInfo(NamedTuple):

@@ -27,20 +27,23 @@ _EXOTIC = frozenset((Decimal, Fraction))
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
-    `single`: the adjoint returns one cotangent bare. `fresh` has, per input, whether its cotangent is nobody else's."""
+    `single`: the adjoint returns one cotangent bare. `fresh` has, per input, whether its cotangent is nobody else's.
+    `leading`: the differentiated inputs are the first ones, and several."""
 
     unit: Unit
     places: tuple[int | None, ...]
     single: bool
     fresh: tuple[bool, ...]
     exotic: bool
+    leading: bool
 
     @classmethod
     def of(cls, unit: Unit, values: list[Any]) -> Plan:
         active = [index for index, flag in enumerate(unit.active) if flag]
         places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
         fresh = tuple(place is not None and unit.fresh[place] for place in places)
-        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)))
+        leading = len(active) > 1 and active == list(range(len(active)))
+        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)), leading)
 
 
 def differentiate(
@@ -58,6 +61,8 @@ def differentiate(
         if plan.exotic:
             _refuse_exotic(bound.values, unit)
         bars = adjoint(saved, or_zero(y_bar, y))
+        if plan.leading and bound.is_plain:
+            return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, plan.fresh)
         if plan.single:
             bars = (bars,)
         inputs = [None if place is None else bars[place] for place in plan.places]
