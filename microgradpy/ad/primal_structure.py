@@ -15,7 +15,7 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, dict_of, item_kind, join, list_of
+from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, dict_of, entry_kinds, item_kind, join, list_of
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -176,8 +176,9 @@ def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tu
             return Zip(tuple(_bind(primal, inner, where, sources) for inner in inners), strict)
         case DictItems(source=source, key=key, value=value):
             source = primal.of(source)
-            new_key = primal.define(key, UNKNOWN, False)
-            new_value = primal.define(value, UNKNOWN, primal.is_active(source))
+            key_kind, value_kind = entry_kinds(primal.kind(source))
+            new_key = primal.define(key, key_kind, False)
+            new_value = primal.define(value, value_kind, primal.is_active(source))
             if new_value in primal.active:
                 primal.record(Iterated(new_value, source, new_key, False, True, where))
             return DictItems(source, new_key, new_value)

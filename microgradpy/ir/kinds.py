@@ -267,6 +267,14 @@ def item_kind(kind: Kind) -> Kind:
     return UNKNOWN
 
 
+def entry_kinds(kind: Kind) -> tuple[Kind, Kind]:
+    """What is proven of the keys and of the values of a dict."""
+    match kind:
+        case Sequence(name="dict", entries=(_, *_) as entries):
+            return Inert("str"), reduce(join, (value for _, value in entries))
+    return UNKNOWN, UNKNOWN
+
+
 def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
     """A dict with these keys and values, as far as it can be told."""
     known = tuple(entries)
