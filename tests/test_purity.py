@@ -14,6 +14,7 @@ import pytest
 from microgradpy import (
     MutationError,
     cache_clear,
+    code_adjoint,
     gradient,
     ignore_derivatives,
     pullback,
@@ -88,6 +89,24 @@ def test_back_notices_arrays_that_were_written_into_since(changed):
 
 def scale_of_first(scale):
     return np.array([1.0, scale[1]])
+
+
+def test_sums_that_a_loop_writes_in_place_belong_to_one_call_of_back():
+    def recurrent(W, b, xs, h):
+        for x in xs:
+            h = np.tanh(W @ h + b + x)
+        return np.sum(h * h)
+
+    draw = np.random.default_rng(0)
+    arguments = (draw.normal(size=(3, 3)), draw.normal(size=3), draw.normal(size=(4, 3)), draw.normal(size=3))
+    _, back = pullback(recurrent, *arguments)
+    first = back(1.0)[1:]
+    kept = [bar.copy() for bar in first]
+    for bar in first:
+        bar[:] = 0.0
+    for again, before in zip(back(1.0)[1:], kept, strict=True):
+        np.testing.assert_array_equal(again, before)
+    assert "W_bar += " in code_adjoint(recurrent, *arguments)
 
 
 LOG = []

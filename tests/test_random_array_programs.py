@@ -1,7 +1,7 @@
 """Random programs on arrays against central differences along a direction; each is called with several sets of shapes, so
 that what was compiled for one set meets the others. `back` is called twice, and some programs take the run-time path.
 
-`MICROGRADPY_RANDOM_PROGRAMS` is how many (275 by default), `MICROGRADPY_RANDOM_START` the number of the first.
+`MICROGRADPY_RANDOM_PROGRAMS` is how many (400 by default), `MICROGRADPY_RANDOM_START` the number of the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from microgradpy.compiler import always_dispatch
 from tests import finite_differences as fd
 from tests.random_array_programs import RandomArrayProgram, random_array_program
 
-COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "275"))
+COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "400"))
 START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
 BATCH = 25
 # Two step sizes that disagree straddle a kink: the next smaller pair is tried, then the direction is given up.

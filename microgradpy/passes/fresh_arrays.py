@@ -3,6 +3,7 @@
 Such an array may be written into by its last reader, and given to the user without a copy:
 
     t = h_bar * (h > 0)     becomes     h_bar *= h > 0         if h_bar was made here and is not read again
+    W_bar = W_bar + t       becomes     W_bar += t             in a loop that W_bar enters as zeros made here
     return x.T @ t                      (the caller need not copy what is returned)
 
 An operator or ufunc applied to arrays makes a new array, always; that is what freshness is proven from.
@@ -14,45 +15,52 @@ import operator
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from microgradpy.ir.kinds import Array
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Return, Statement, Value, Var
+from microgradpy.ir.nodes import Const, Continue, For, Function, Op, Opcode, Region, Return, Statement, Value, Var, Yield
 from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import regions, terminator_values, uses
+from microgradpy.ir.traversal import regions, terminator_values, terminators, uses
+from microgradpy.tangents.arithmetic import zero_cotangent
 
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
 _IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)
+_IN_PLACE_SUM = Const(operator.iadd, "operator.iadd", operator)
 
 
 def write_in_place(adjoint: Function) -> Function:
-    """Products with a mask, written into their left operand where that is fresh and not read again. A mask of booleans
-    changes neither the dtype nor, being broadcast to it, the shape."""
+    """Products with a mask, written into their left operand where that is fresh and not read again (a mask of booleans
+    changes neither the dtype nor, being broadcast to it, the shape); and the sums that a loop carries."""
     analysis = _Analysis.of(adjoint)
 
-    def region(old: Region) -> Region:
-        return Region(tuple(_rewritten(old)), old.terminator)
+    def region(old: Region, sums: frozenset[Var] = frozenset()) -> Region:
+        return Region(tuple(_rewritten(old, sums)), old.terminator)
 
-    def _rewritten(old: Region) -> Iterator[Statement]:
+    def _rewritten(old: Region, sums: frozenset[Var]) -> Iterator[Statement]:
         fresh: set[Var] = set()
         for statement in old.statements:
             if not isinstance(statement, Op):
-                yield map_regions(statement, region)
+                carried = analysis.carried_sums(statement, old) if isinstance(statement, For) else frozenset()
+                yield map_regions(statement, partial(region, sums=carried))
+                continue
+            if statement.results and statement.results[0] in sums:
+                yield _in_place(statement, _IN_PLACE_SUM)
                 continue
             written = analysis.is_masked(statement, fresh)
             if written or analysis.makes_array(statement):
                 fresh.add(statement.result)
-            yield _in_place(statement) if written else statement
+            yield _in_place(statement, _IN_PLACE_PRODUCT) if written else statement
 
     return replace(adjoint, body=region(adjoint.body))
 
 
-def _in_place(op: Op) -> Op:
+def _in_place(op: Op, callee: Const) -> Op:
     """The result has the name of the operand that it is written into."""
     target = op.arguments[0]
     assert isinstance(target, Var)
-    return replace(op, callee=_IN_PLACE_PRODUCT, results=(Var(op.result.id, target.hint, target.user_named),))
+    return replace(op, callee=callee, results=(Var(op.result.id, target.hint, target.user_named),))
 
 
 def fresh_results(adjoint: Function) -> tuple[bool, ...]:
@@ -69,16 +77,19 @@ def fresh_results(adjoint: Function) -> tuple[bool, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Analysis:
-    """`made` are the operations that run once per call, by result; `readers` all reads of a value."""
+    """`made` are the operations that run once per call, by result; `readers` all reads of a value; `summed` the arrays
+    that loops have added up in place."""
 
     function: Function
     made: dict[Var, Op]
     readers: Counter[Value]
+    summed: frozenset[Var]
 
     @classmethod
     def of(cls, function: Function) -> _Analysis:
-        made = {op.result: op for op in function.body.statements if isinstance(op, Op) and len(op.results) == 1}
-        return cls(function, made, Counter(_reads(function.body)))
+        loops = [loop for loop in function.body.statements if isinstance(loop, For)]
+        summed = frozenset(var for loop in loops for var in _summed(loop))
+        return cls(function, _made_in(function.body), Counter(_reads(function.body)), summed)
 
     def makes_array(self, op: Op) -> bool:
         """Whether an operation's result is proven to be a new array."""
@@ -91,6 +102,37 @@ class _Analysis:
         """`x.sum(axis=0)`"""
         method = self.made.get(op.callee) if isinstance(op.callee, Var) else None
         return method is not None and _is_method(method, "sum")
+
+    def carried_sums(self, loop: For, around: Region) -> frozenset[Var]:
+        """The sums `p + t` that a loop carries on as its parameter p, which enters it as an array that was made for it and
+        is read by nothing else."""
+        terminator = loop.body.terminator
+        edges = [edge for edge in terminators(loop.body, of_inner_loops=False) if not isinstance(edge, Yield)]
+        if not isinstance(terminator, Continue) or len(edges) > 1:
+            return frozenset()
+        made_here, inside = _made_in(around), _made_in(loop.body)
+        found = set()
+        for parameter, start, value in zip(loop.parameters, loop.initial, terminator.values, strict=True):
+            if not isinstance(value, Var) or value not in inside or not isinstance(start, Var) or start not in made_here:
+                continue
+            lonely = self.readers[parameter] == self.readers[value] == self.readers[start] == 1
+            if lonely and self.is_sum_into(inside[value], parameter) and self.is_made(made_here[start]):
+                found.add(value)
+        return frozenset(found)
+
+    def is_sum_into(self, op: Op, target: Var) -> bool:
+        """`target + t` for arrays of one shape."""
+        match op:
+            case Op(callee=Const(value=operator.add), arguments=(first, Var() as second), keywords=()) if first == target:
+                array, other = self.function.kinds.get(target), self.function.kinds.get(second)
+                if not (isinstance(array, Array) and isinstance(other, Array)):
+                    return False
+                return array.dtype == other.dtype == "float" and bool(array.shape) and array.shape == other.shape
+        return False
+
+    def is_made(self, op: Op) -> bool:
+        """Whether an operation makes a new array, zeros included."""
+        return self.makes_array(op) or (isinstance(op.callee, Const) and op.callee.value is zero_cotangent)
 
     def is_masked(self, op: Op, fresh: set[Var]) -> bool:
         match op:
@@ -105,16 +147,31 @@ class _Analysis:
 
     def is_fresh_result(self, value: Value, returned: tuple[Value, ...], display: Op | None) -> bool:
         """Whether a result is a new array whose other readers make new values of it, and keep no reference."""
-        if not isinstance(value, Var) or value not in self.made or returned.count(value) > 1:
+        if not isinstance(value, Var) or returned.count(value) > 1:
             return False
-        made = self.made[value]
-        if made.callee != _IN_PLACE_PRODUCT and not self.makes_array(made):
+        made = self.made.get(value)
+        if made is None:
+            if value not in self.summed:
+                return False
+        elif made.callee != _IN_PLACE_PRODUCT and not self.makes_array(made):
             return False
         harmless = sum(uses(op).count(value) for op in self.made.values() if op is not display and self.keeps_nothing(op))
         return self.readers[value] == harmless + 1
 
     def keeps_nothing(self, op: Op) -> bool:
         return self.makes_array(op) or _is_method(op, "sum")
+
+
+def _made_in(region: Region) -> dict[Var, Op]:
+    return {op.result: op for op in region.statements if isinstance(op, Op) and len(op.results) == 1}
+
+
+def _summed(loop: For) -> Iterator[Var]:
+    """The results of a loop that are sums written in place."""
+    made = _made_in(loop.body)
+    for value, result in zip(terminator_values(loop.body.terminator), loop.results, strict=False):
+        if isinstance(value, Var) and value in made and made[value].callee == _IN_PLACE_SUM:
+            yield result
 
 
 def _is_arithmetic(op: Op) -> bool:
