@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
-from microgradpy.runtime.dispatch import value_kind
+from microgradpy.runtime.dispatch import may_be_active, value_kind
 
 
 @final
@@ -98,7 +99,8 @@ def _transform(ir: IR) -> tuple[Primal, Session]:
 
 def code_primal(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
     """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
-    the kinds of the example `args` where given; `argnums` are the differentiated ones (all unless given)."""
+    the kinds of the example `args` where given, parameters after those being at their defaults; `argnums` are the
+    differentiated ones (all that are given unless said otherwise)."""
     return _texts(f, args, argnums)[0]
 
 
@@ -110,18 +112,48 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
     function = plain_function(f)
-    code = function.__code__
     captured = [cell.cell_contents for cell in function.__closure__ or ()]
-    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     if function is not f:
         owner = f.__self__ if isinstance(f, types.MethodType) else f
         args = (owner, *args) if args else args
-    given = args[:count]
-    kinds = (*kinds_of((*captured, *given), value_kind), *([UNKNOWN] * (count - len(given))))
-    numbers = range(count) if argnums is None else (argnums,) if isinstance(argnums, int) else argnums
-    shift = len(captured) + (function is not f and argnums is not None)
-    chosen = {number + shift for number in numbers}
-    active = tuple((argnums is None and index < len(captured)) or index in chosen for index in range(len(kinds)))
+    names = _input_names(function)
+    given = args[: len(names)]
+    # With example arguments, the other parameters are at their defaults: constants, or fields of a nested function.
+    is_nested = bool(function.__code__.co_flags & inspect.CO_NESTED)
+    defaults = _defaults(function) if given else {}
+    rest = [defaults.get(name, _MISSING) for name in names[len(given) :]]
+    known = kinds_of((*captured, *given, *(value for value in rest if value is not _MISSING)), value_kind)
+    of_defaults = iter(known[len(captured) + len(given) :])
+    kinds = (*known[: len(captured) + len(given)], *(UNKNOWN if value is _MISSING else next(of_defaults) for value in rest))
+    if argnums is None:
+        active = (True,) * (len(captured) + len(given)) + tuple(
+            value is _MISSING or (is_nested and may_be_active(value)) for value in rest
+        )
+    else:
+        shift = len(captured) + (function is not f)
+        chosen = {number + shift for number in ((argnums,) if isinstance(argnums, int) else argnums)}
+        active = tuple(index in chosen for index in range(len(kinds)))
     unit = compile_unit(function, kinds, active)
     assert unit.texts is not None
     return unit.texts[0].text, unit.texts[1].text
+
+
+_MISSING = object()
+
+
+def _input_names(function: types.FunctionType) -> list[str]:
+    """The names of the parameters, in the order of a unit's inputs."""
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    collected = list(code.co_varnames[count:])
+    names = list(code.co_varnames[: code.co_argcount])
+    if code.co_flags & 0x04:
+        names.append(collected.pop(0))
+    names += code.co_varnames[code.co_argcount : count]
+    return names + collected[:1] if code.co_flags & 0x08 else names
+
+
+def _defaults(function: types.FunctionType) -> dict[str, Any]:
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = dict(zip(reversed(positional), reversed(function.__defaults__ or ()), strict=False))
+    return values | (function.__kwdefaults__ or {})

@@ -15,6 +15,9 @@ from microgradpy import (
     NoTangent,
     Tangent,
     ZeroTangent,
+    cache_clear,
+    cache_info,
+    code_adjoint,
     grad,
     gradient,
     pullback,
@@ -422,3 +425,25 @@ def test_public_names():
     assert set(PUBLIC_NAMES) <= set(microgradpy.__all__)
     assert all(hasattr(microgradpy, name) for name in microgradpy.__all__)
     assert sorted(microgradpy.__all__) == list(microgradpy.__all__)
+
+
+def decay(x, rate=0.5, *, steps=3):
+    for _ in range(steps):
+        x = x - rate * x
+    return np.sum(x)
+
+
+def test_code_with_example_arguments_is_what_the_call_runs():
+    def nested(x, rate=0.5):
+        return np.sum(x * rate)
+
+    cache_clear()
+    texts = [code_adjoint(function, np.ones(3)) for function in (decay, nested)]
+    compiled = cache_info().misses
+    for function in (decay, nested):
+        gradient(function, np.ones(3))
+    assert cache_info().misses == compiled
+    # The defaults of a nested function are its fields.
+    assert "rate_bar" not in texts[0] and "rate_bar" in texts[1]
+    assert "rate_bar" in code_adjoint(decay)
+    assert "rate_bar" in code_adjoint(decay, np.ones(3), argnums=(0, 1))

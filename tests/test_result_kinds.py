@@ -58,6 +58,7 @@ OTHERS: list[Any] = [
     slice(0, 2), float, int, complex, bool, np.float32, "f4", "complex", range(3), Ellipsis,
     (VECTOR, VECTOR), (MATRIX, MATRIX), (VECTOR, VECTOR * 1j), (VECTOR, np.array([1, 2])), (np.array(1.5), np.array(2)),
     (MATRIX,),
+    (VECTOR, [0.5]), ([1], VECTOR), ([1j, 2j], VECTOR), ([1, 2.5], VECTOR), (VECTOR, []), ([True], [2]),
     slice(None), (slice(None), None), (None, Ellipsis, 0), (Ellipsis, slice(0, 1)), (slice(None), slice(None), None), (True, 0),
     "ij,j->i", "ij,jk->ik", "i,i->", "i,j->ji", "ij->j", "ii->i", "ij,ij->ij", "i...->i",
 ]  # fmt: skip

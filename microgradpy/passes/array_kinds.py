@@ -176,14 +176,22 @@ def array_of(arguments: Arguments, known: Known) -> Kind:
 
 
 def _all_numeric(parts: Kind) -> bool:
-    return isinstance(parts, TupleOf) and bool(parts.items) and all(map(is_numeric, parts.items))
+    return isinstance(parts, TupleOf) and bool(parts.items) and all(map(is_numeric, map(_as_array, parts.items)))
 
 
 def _arrays_of_one_rank(parts: Kind) -> list[Array]:
     if not isinstance(parts, TupleOf):
         return []
-    arrays = [kind for kind in parts.items if isinstance(kind, Array) and kind.ndim is not None]
+    arrays = [kind for kind in map(_as_array, parts.items) if isinstance(kind, Array) and kind.ndim is not None]
     return arrays if len(arrays) == len(parts.items) and len({kind.ndim for kind in arrays}) == 1 else []
+
+
+def _as_array(kind: Kind) -> Kind:
+    """A list of numbers counts as the array that NumPy makes of it."""
+    match kind:
+        case Sequence(name="list", item=Scalar(name="float" | "int" | "complex" as dtype)):
+            return Array(1, dtype)
+    return kind
 
 
 def _common(arrays: list[Array], but: int | None) -> Axes:
