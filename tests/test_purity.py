@@ -20,6 +20,7 @@ from microgradpy import (
     pullback,
     stop_gradient,
 )
+from microgradpy.compiler import always_dispatch
 
 
 def cube(x):
@@ -107,6 +108,33 @@ def test_sums_that_a_loop_writes_in_place_belong_to_one_call_of_back():
     for again, before in zip(back(1.0)[1:], kept, strict=True):
         np.testing.assert_array_equal(again, before)
     assert "W_bar += " in code_adjoint(recurrent, *arguments)
+
+
+class OneBuffer:
+    """Gives its one buffer again and again."""
+
+    def __init__(self):
+        self.buffer = np.zeros(2)
+
+    def __getitem__(self, index):
+        self.buffer[:] = index + 1.0
+        return self.buffer
+
+
+ONE_BUFFER = OneBuffer()
+
+
+def two_at_once(x):
+    first = ONE_BUFFER[0]
+    second = ONE_BUFFER[1]
+    return np.sum(x * first) + np.sum(x * second)
+
+
+def test_a_lent_buffer_that_changes_while_it_is_used_is_refused():
+    with pytest.raises(MutationError, match=r"first = ONE_BUFFER\[0\]"):
+        gradient(two_at_once, np.ones(2))
+    with always_dispatch():
+        np.testing.assert_array_equal(gradient(two_at_once, np.ones(2))[0], [4.0, 4.0])
 
 
 LOG = []

@@ -79,10 +79,12 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
 
 @dataclass
 class _Walk:
-    """`assumptions` are the kind and activity of each loop's state; `returned` has the kind of each returned value."""
+    """`assumptions` are the kind and activity of each loop's state, `lent` the state that may be lent; `returned` has the kind
+    of each returned value."""
 
     builder: PrimalBuilder
     assumptions: dict[Var, tuple[Kind, bool]] = field(default_factory=dict)
+    lent: set[Var] = field(default_factory=set)
     returned: list[Kind] = field(default_factory=list)
     returned_active: bool = False
 
@@ -118,11 +120,12 @@ class _Walk:
         condition = self.builder.of(statement.condition)
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
-        results = tuple(
-            self.builder.define(result, *self.merged(values[index] for values in yields))
-            for index, result in enumerate(statement.results)
-        )
-        self.builder.add(If(condition, then, orelse, results, statement.where))
+        results = []
+        for index, result in enumerate(statement.results):
+            values = [yielded[index] for yielded in yields]
+            results.append(self.builder.define(result, *self.merged(values)))
+            self.builder.lend_with(results[-1], values)
+        self.builder.add(If(condition, then, orelse, tuple(results), statement.where))
 
     def merged(self, values: Iterable[Value]) -> tuple[Kind, bool]:
         """What is proven of a variable that is one of these values (a value that is not assigned proves nothing false)."""
@@ -143,6 +146,9 @@ class _Walk:
         returned, returned_active = len(self.returned), self.returned_active
         while True:
             parameters = tuple(self.builder.define(var, *self.assumptions[var]) for var in statement.parameters)
+            for parameter, carried in zip(parameters, statement.parameters, strict=True):
+                if carried in self.lent:
+                    self.builder.lent.add(parameter)
             made = self.loop_body(statement)
             edges = list(terminators(made.body, of_inner_loops=False))
             if not self.widen(statement.parameters, [edge.values for edge in edges if isinstance(edge, Continue)]):
@@ -161,6 +167,7 @@ class _Walk:
             kind, active = self.assumptions[parameter]
             broken_kind, broken_active = self.merged(values[index] for values in broken)
             found.append(self.builder.define(result, join(kind, broken_kind), active or broken_active))
+            self.builder.lend_with(found[-1], (self.builder.of(parameter), *(values[index] for values in broken)))
         return tuple(found)
 
     def loop_body(self, statement: While | For) -> While | For:
@@ -178,6 +185,9 @@ class _Walk:
             known, known_active = self.assumptions.get(parameter, (UNASSIGNED, False))
             kind, active = self.merged(values[index] for values in states)
             after = (join(known, kind), known_active or active)
-            changed |= after != (known, known_active)
+            lent = not self.builder.lent.isdisjoint(values[index] for values in states)
+            changed |= after != (known, known_active) or (lent and parameter not in self.lent)
             self.assumptions[parameter] = after
+            if lent:
+                self.lent.add(parameter)
         return changed

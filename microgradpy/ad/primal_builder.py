@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import Any, Protocol, final
@@ -100,6 +100,11 @@ class PrimalBuilder(TypedBuilder):
         if self.kind(source) == UNKNOWN and not self.is_active(source) and not is_immutable(self.kind(var)):
             self.lent.add(var)
 
+    def lend_with(self, var: Var, sources: Iterable[Value]) -> None:
+        """Note that a variable may be, or be a part of, one of these values: it is lent if one of them is."""
+        if not self.lent.isdisjoint(sources) and not is_immutable(self.kind(var)):
+            self.lent.add(var)
+
     def to_be_kept(self, value: Value) -> Value:
         """A value as something that nobody is going to write into."""
         if value not in self.lent:
@@ -128,6 +133,7 @@ class PrimalBuilder(TypedBuilder):
         head = op.callee if isinstance(op.callee, Opcode) else self.of(op.callee) if callee is None else callee
         result = self.define(op.result, kind, active)
         self.emit(head, arguments, (result,), keywords, op.payload)
+        self.lend_with(result, (*arguments, *(value for _, value in keywords)))
         return result
 
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:

@@ -164,6 +164,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.call_unchanged)
         primal.emit(watch, (Const(str(op.where)), callee, *arguments), (result,), keywords)
+        primal.lend_with(result, arguments)
 
 
 # Callees that are known only at run time, and methods

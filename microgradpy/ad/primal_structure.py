@@ -98,6 +98,8 @@ def _unpack(primal: PrimalBuilder, op: Op) -> None:
         kinds = (item_kind(kind),) * len(op.results)
     results = tuple(primal.define(old, kind, active) for old, kind in zip(op.results, kinds, strict=True))
     primal.emit(Opcode.UNPACK, (source,), results)
+    for result in results:
+        primal.lend_with(result, (source,))
     if any(result in primal.active for result in results):
         primal.record(Unpack(results[0], results, source, op.where))
 

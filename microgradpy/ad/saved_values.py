@@ -31,6 +31,7 @@ from microgradpy.ir.nodes import (
     For,
     Function,
     If,
+    Location,
     Op,
     Opcode,
     Parameter,
@@ -49,7 +50,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import definitions, item_variables, regions, terminator_values, uses
-from microgradpy.runtime.watching import keep
+from microgradpy.runtime.watching import keep, unchanged
 
 Tape = Var
 Wanted = dict[Tape | None, set[Var]]
@@ -213,6 +214,7 @@ class _Recorder:
         self.plan = plan
         self.homes = plan.homes
         self.lent = primal.lent
+        self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
 
@@ -250,13 +252,23 @@ class _Recorder:
         wanted = self.plan.wanted.get(self.tape(frame), set())
         for var in definitions(statement):
             if var in wanted:
-                available[var] = self.kept(var, out) if var in self.lent else var
+                available[var] = self.kept(var, statement.where, out) if var in self.lent else var
 
-    def kept(self, var: Var, out: list[Statement]) -> Var:
+    def kept(self, var: Var, where: Location, out: list[Statement]) -> Var:
         """A copy of an array, made now."""
         new = self.copy(var)
-        out.append(Op(function_constant(keep), (var,), (new,), from_user=False))
+        out.append(Op(function_constant(keep), (var,), (new,), from_user=False, where=where))
+        self.kept_of[new] = var, where
         return new
+
+    def settled(self, value: Value, out: list[Statement]) -> Value:
+        """A value as it goes into a record: a copy only after a look at whether it still agrees."""
+        if not isinstance(value, Var) or value not in self.kept_of:
+            return value
+        checked = self.copy(value)
+        var, where = self.kept_of[value]
+        out.append(Op(function_constant(unchanged), (var, value), (checked,), from_user=False, where=where))
+        return checked
 
     def tape(self, frame: Frame) -> Tape | None:
         return None if frame.loop is None else frame.tape
@@ -273,8 +285,9 @@ class _Recorder:
         new_arms = []
         for arm, found in arms:
             if isinstance(arm.terminator, Yield):
-                extra = tuple(found.get(var, Const(None)) for var in inside)
-                arm = Region(arm.statements, Yield((*arm.terminator.values, *extra)))
+                checks: list[Statement] = []
+                extra = tuple(self.settled(found.get(var, Const(None)), checks) for var in inside)
+                arm = Region((*arm.statements, *checks), Yield((*arm.terminator.values, *extra)))
             new_arms.append(arm)
         available.update(zip(inside, threaded, strict=True))
         then, orelse = new_arms
@@ -296,7 +309,7 @@ class _Recorder:
         bound = item_variables(statement.items) if isinstance(statement, For) else ()
         visible: Available = {var: var for var in (*bound, *statement.parameters) if var in wanted}
         first: list[Statement] = []
-        visible |= {var: self.kept(var, first) for var in bound if var in wanted and var in self.lent}
+        visible |= {var: self.kept(var, statement.where, first) for var in visible if var in self.lent}
         self.enclosing.append((frame, available))
         new_body, _ = self.region(body, own, visible)
         self.enclosing.pop()
@@ -331,7 +344,8 @@ class _Recorder:
     def record(self, out: list[Statement], frame: Frame, number: int, available: Available) -> None:
         if frame.loop is None or number in frame.skipped or self.recorded_frame(frame.loop) is None:
             return
-        out.append(Op(Opcode.RECORD, (frame.tape, *self.values(frame, number, available)), (), from_user=False))
+        values = [self.settled(value, out) for value in self.values(frame, number, available)]
+        out.append(Op(Opcode.RECORD, (frame.tape, *values), (), from_user=False))
 
     def values(self, frame: Frame, number: int, available: Available) -> tuple[Value, ...]:
         fields = self.plan.fields(self.tape(frame))
@@ -340,7 +354,7 @@ class _Recorder:
     def finish(self, out: list[Statement], terminator: Return, number: int, available: Available) -> Return:
         """Return the value and what the function's frame saved."""
         function_frame = self.homes.frames[None]
-        values = self.values(function_frame, number, available)
+        values = tuple(self.settled(value, out) for value in self.values(function_frame, number, available))
         if len(values) == 1:
             saved: Value = values[0]
         else:

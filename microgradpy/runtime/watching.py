@@ -17,6 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.errors import MutationError
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.tangents.projection import fields_of
 
@@ -55,6 +56,18 @@ def _is_same(value: Any, copy: Any) -> bool:
 def keep(value: Any) -> Any:
     """A copy of an array; anything else as it is."""
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def unchanged(value: Any, kept: Any) -> Any:
+    """The copy that `keep` made of a value; MutationError if the value has been written into since, because then what was
+    computed from it saw one content or the other."""
+    if isinstance(value, np.ndarray) and not _is_same(value, kept):
+        raise MutationError(
+            "an array that an object gave was written into while it was still used",
+            None,
+            "Let the object give a new array, or copy what it gives: x.copy().",
+        )
+    return kept
 
 
 def arrays_in(values: Iterable[Any]) -> list[np.ndarray[Any, Any]]:

@@ -432,6 +432,34 @@ def items_in_one_buffer(x):
     return y
 
 
+class PairLoader(Loader):
+    """Gives its buffer with a label."""
+
+    def __getitem__(self, index):
+        return super().__getitem__(index), index + 2.0
+
+
+PAIRS = PairLoader()
+
+
+@program(V, features="a data loader that fills one buffer and gives it in a pair")
+def pairs_in_one_buffer(x):
+    y = 0.0
+    for k in range(2):
+        batch, label = PAIRS[k]
+        y = y + label * np.sum(x * x * batch)
+    return y
+
+
+@program(V, features="a generator that fills one buffer, enumerate, views, branches")
+def views_of_one_buffer(x):
+    y = 0.0
+    for k, batch in enumerate(filled_buffers()):
+        part = np.asarray(batch)[:2] if k < 5 else batch
+        y = y + np.sum(np.sin(x[:2] * part))
+    return y
+
+
 @program((1.2, (0.5, (0.7, None))), features="a list linked by tuples, recursion")
 def linked_list(items):
     if items is None:
