@@ -45,9 +45,20 @@ class Unit:
     callees: list[Unit] = field(default_factory=list)
     halves: dict[bool, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    tracks: bool = False
+    is_open: bool = False
+    """Whether it calls what is known only at run time."""
+    takes_value: bool = True
+    writes: bool = False
+    needs_tracking: bool = False
     in_progress: bool = True
     was_assumed: bool = False
     version: int = 0
+
+    @property
+    def calls_unknown(self) -> bool:
+        """Whether it, or what it calls, calls what is known only at run time."""
+        return any(unit.is_open for unit in reached_units(self))
 
 
 Check = tuple[Mapping[str, Any], str, Any]
@@ -124,14 +135,19 @@ class Guards:
     functions: tuple[FunctionGuard, ...] = ()
 
 
-def combined_guards(unit: Unit) -> Guards:
-    """The guards of a unit and of all the units that it may call: it is as valid as they are."""
+def reached_units(unit: Unit) -> list[Unit]:
+    """A unit and all the units that it may call."""
     reached, waiting = {id(unit): unit}, [unit]
     while waiting:
         new = [callee for callee in waiting.pop().callees if id(callee) not in reached]
         reached |= {id(callee): callee for callee in new}
         waiting += new
-    own = [other.own_guards for other in reached.values()]
+    return list(reached.values())
+
+
+def combined_guards(unit: Unit) -> Guards:
+    """The guards of a unit and of all the units that it may call: it is as valid as they are."""
+    own = [other.own_guards for other in reached_units(unit)]
     checks = {(id(check[0]), check[1]): check for guards in own for check in guards.checks}
     kinds = {(id(guard.namespace), guard.name): guard for guards in own for guard in guards.kinds}
     functions = {id(guard.function): guard for guards in own for guard in guards.functions}

@@ -14,13 +14,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
+from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.unassigned import bind_unassigned
@@ -42,7 +43,7 @@ from microgradpy.codegen.loading import load
 from microgradpy.errors import CompilerBug
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs
+from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -50,6 +51,7 @@ from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_sta
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 
 
 @final
@@ -59,6 +61,7 @@ class Half:
 
     unit: Unit
     is_adjoint: bool
+    stands_for_unit: ClassVar[bool] = True
 
     @property
     def function(self) -> Callable[..., Any] | None:
@@ -78,6 +81,25 @@ def always_dispatch() -> Iterator[None]:
         yield
     finally:
         _always_dispatch.pop()
+
+
+_always_track: list[bool] = [False]
+
+
+@contextmanager
+def always_track() -> Iterator[None]:
+    """Inside the block every run tracks what is written, and keeps all cotangents of mutable objects in shadows. For tests,
+    which hold the two ways against each other."""
+    _always_track.append(True)
+    try:
+        yield
+    finally:
+        _always_track.pop()
+
+
+def is_tracking() -> bool:
+    """Whether this is inside of `always_track`."""
+    return _always_track[-1]
 
 
 def is_dispatching() -> bool:
@@ -110,11 +132,12 @@ class Session:
         self.function = function
         self.own = unit
         self.inlines = not _always_dispatch[-1]
+        self.tracks = unit.tracks
         self.kind_guards: dict[str, KindGuard] = {}
         self.function_guards: list[FunctionGuard] = []
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        unit = compile_unit(function, kinds, active)
+        unit = compile_unit(function, kinds, active, tracks=self.tracks)
         self.function_guards.append(FunctionGuard.of(function))
         if unit not in self.own.callees:
             self.own.callees.append(unit)
@@ -133,7 +156,11 @@ class Session:
         return _half_constant(unit, is_adjoint=True)
 
     def dispatcher(self, packed: bool) -> Const:
-        entry = pullback_of_packed if packed else pullback_of
+        if self.tracks:
+            entry: Callable[..., Any] = tracked_pullback_of_packed if packed else tracked_pullback_of
+        else:
+            entry = pullback_of_packed if packed else pullback_of
+            self.own.is_open = True
         return Const(entry, entry.__name__, entry)
 
     def global_kind(self, name: str) -> Kind | None:
@@ -161,18 +188,37 @@ def unit_name(function: types.FunctionType) -> str:
 
 
 def compile_unit(
-    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]
+    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], *, tracks: bool = False
 ) -> Unit:
-    """The unit of a function for inputs (captured variables, then parameters) of these kinds."""
+    """The unit of a function for inputs (captured variables, then parameters) of these kinds. Unless it `tracks` what is
+    written, a function that may write raises `NeedsTracking`."""
+    if tracks:
+        kinds = tuple(map(without_items, kinds))
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1])
+    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks)
     with lock:
         unit = CACHE.find(key)
         if unit is not None:
             CACHE.hits += 1
+            if unit.needs_tracking:
+                raise NeedsTracking(unit.name)
             return unit
         CACHE.misses += 1
-        return _compile(function, key, kinds, active)
+        try:
+            return _compile(function, key, kinds, active, tracks)
+        except NeedsTracking:
+            note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
+            note.guards = Guards(instrumented(function)[1])
+            CACHE.keep(key, note, function.__code__)
+            raise
+
+
+def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit:
+    """The unit of a function that tracks writes only if the function may write."""
+    try:
+        return compile_unit(function, kinds, active)
+    except NeedsTracking:
+        return compile_unit(function, kinds, active, tracks=True)
 
 
 def _compile(
@@ -180,13 +226,15 @@ def _compile(
     key: tuple[Any, ...],
     kinds: tuple[Kind, ...],
     active: tuple[bool, ...],
+    tracks: bool,
 ) -> Unit:
     ir, checks = instrumented(function)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     for attempt in range(6 + len(absent)):
-        unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version)
+        unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version, tracks=tracks)
+        unit.takes_value, unit.writes = not tracks or is_immutable(assumed), tracks
         CACHE.keep(key, unit, function.__code__)
         try:
             session = Session(function, unit)
@@ -197,12 +245,19 @@ def _compile(
                 assumed = proven if attempt == 0 else UNKNOWN
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
+            if primal.memory is not None:
+                if unit.was_assumed and primal.takes_value != unit.takes_value:
+                    _give_up(before)
+                    assumed = UNKNOWN
+                    continue
+                unit.takes_value, unit.writes = primal.takes_value, primal.memory.writes
             reverse, pair = derive(ir, primal, unit.active, session)
             if unit.was_assumed and reverse.absent != absent:
                 _give_up(before)
                 absent = reverse.absent
                 continue
-            unit.absent, unit.fresh = reverse.absent, fresh_results(pair.adjoint)
+            unit.absent = reverse.absent
+            unit.fresh = (False,) * len(reverse.absent) if tracks else fresh_results(pair.adjoint)
             _generate(function, pair, unit)
         except BaseException:
             _give_up(before)

@@ -10,14 +10,17 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
-from microgradpy.compiler import compile_unit, is_dispatching
+from microgradpy.compiler import compile_unit, is_dispatching, is_tracking
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.state.reach import may_write
+from microgradpy.tracked_entry import differentiate_tracked
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
 _EXOTIC = frozenset((Decimal, Fraction))
@@ -51,7 +54,9 @@ def differentiate(
 ) -> tuple[Any, Back]:
     """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
     bound = bind(function, args, kwargs)
-    plan = _plan_for(function, bound, wanted, keywords_wanted)
+    plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted)
+    if plan is None:
+        return differentiate_tracked(function, args, kwargs, wanted, keywords_wanted)
     unit = plan.unit
     adjoint = unit.adjoint
     assert unit.primal is not None and adjoint is not None
@@ -73,8 +78,8 @@ def differentiate(
     return y, back
 
 
-def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan:
-    """The plan for a call. Arguments whose type (and shape) alone decide are looked up by a signature that is cheap to
+def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan | None:
+    """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone decide are looked up by a signature that is cheap to
     make; others by their kinds."""
     key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), bound.positions]
     key += bound.names
@@ -92,15 +97,22 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
         CACHE.hits += 1
         return plan
     plan = _new_plan(function, bound, wanted, keywords_wanted)
+    if plan is None:
+        return None
     if len(CACHE.plans) >= CACHE_SIZE:
         CACHE.plans.clear()
     CACHE.plans[key] = plan
     return plan
 
 
-def _new_plan(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan:
+def _new_plan(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan | None:
     kinds = kinds_of(bound.values, value_kind)
-    unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
+    try:
+        unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
+    except NeedsTracking:
+        return None
+    if unit.calls_unknown and may_write(function, bound.values):
+        return None
     return Plan.of(unit, bound.values)
 
 

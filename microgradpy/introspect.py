@@ -12,9 +12,10 @@ from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
+from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, compile_unit, derive, unit_name
-from microgradpy.errors import SourceNotFoundError
+from microgradpy.compiler import Session, compile_for_call, derive, unit_name
+from microgradpy.errors import CompilerBug, SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.ir.nodes import Function
@@ -92,9 +93,14 @@ def reverse_differentiate(ir: IR) -> IR:
 
 def _transform(ir: IR) -> tuple[Primal, Session]:
     count = len(ir.function.captured) + len(ir.function.parameters)
-    unit = Unit(unit_name(ir.source), (True,) * count, UNKNOWN)
-    session = Session(ir.source, unit)
-    return primal_pass.transform(ir.function, (UNKNOWN,) * count, unit.active, session), session
+    for tracks in (False, True):
+        unit = Unit(unit_name(ir.source), (True,) * count, UNKNOWN, tracks=tracks)
+        session = Session(ir.source, unit)
+        try:
+            return primal_pass.transform(ir.function, (UNKNOWN,) * count, unit.active, session), session
+        except NeedsTracking:
+            continue
+    raise CompilerBug(f"{ir.source.__qualname__} cannot be tracked")
 
 
 def code_primal(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
@@ -133,7 +139,7 @@ def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None)
         shift = len(captured) + (function is not f)
         chosen = {number + shift for number in ((argnums,) if isinstance(argnums, int) else argnums)}
         active = tuple(index in chosen for index in range(len(kinds)))
-    unit = compile_unit(function, kinds, active)
+    unit = compile_for_call(function, kinds, active)
     assert unit.texts is not None
     return unit.texts[0].text, unit.texts[1].text
 

@@ -92,6 +92,14 @@ class AdjointBuilder(TypedBuilder):
         total = contribution if current is None else self.sum(current, contribution, self.bar_name(target))
         self.cotangents[target] = self.named(total, target)
 
+    def is_absent(self, var: Var) -> bool:
+        """Whether the result is proven not to depend on an input."""
+        return var not in self.cotangents
+
+    def pass_on(self, target: Value, cotangent: Value) -> None:
+        """target_bar += cotangent, where the value of the target has another name from here on."""
+        self.accumulate(target, cotangent)
+
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         left_kind, right_kind = self.kind(left), self.kind(right)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):

@@ -45,7 +45,7 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
         return
     match call:
         case Inlined():
-            _undo_inlined(adjoint, call, cotangent)
+            undo_inlined(adjoint, call, cotangent)
         case Dispatched():
             _undo_dispatched(adjoint, call, cotangent)
         case UnitCall():
@@ -57,7 +57,7 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
 # Calls of functions
 
 
-def _undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
+def undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
     dense = adjoint.dense(cotangent, call.result)
     _, *contributions = splice_pullback(call.pullback, dense, adjoint)
     found: dict[Value, Value] = {}
@@ -91,7 +91,7 @@ def _from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -
 def _undo_dispatched(adjoint: AdjointBuilder, call: Dispatched, cotangent: Value) -> None:
     targets = (call.callee, *call.arguments)
     (bars,) = adjoint.operation(call.pullback, (cotangent,))
-    _unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+    unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
 
 
 def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> None:
@@ -114,10 +114,10 @@ def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> Non
         adjoint.accumulate(targets[0], bar)
     else:
         (bars,) = adjoint.operation(half, (call.saved, cotangent))
-        _unpack_into(adjoint, bars, tuple(targets), tuple(kinds))
+        unpack_into(adjoint, bars, tuple(targets), tuple(kinds))
 
 
-def _unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...]) -> None:
+def unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...]) -> None:
     """Add each item of a tuple of cotangents to the target it belongs to."""
     hints = tuple(adjoint.bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
     results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=kinds, hints=hints)
@@ -162,7 +162,7 @@ def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:
 def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
     kind = adjoint.kind(cotangent)
     if isinstance(kind, TupleOf) and len(kind.items) == len(call.items):
-        _unpack_into(adjoint, cotangent, call.items, kind.items)
+        unpack_into(adjoint, cotangent, call.items, kind.items)
         return
     known_keys = all(isinstance(key, Const) for key in call.keys)
     for index, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):

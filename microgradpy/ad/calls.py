@@ -21,6 +21,10 @@ class Unit(Protocol):
     result_kind: Kind
     result_active: bool
     absent: tuple[bool, ...]
+    takes_value: bool
+    """Whether the adjoint of a function that may write gets the cotangent of an array it made as a value."""
+    writes: bool
+    """Whether the function may write into anything that it did not make."""
 
 
 @final
@@ -33,6 +37,7 @@ class Inlined:
     pullback: StaticClosure
     arguments: tuple[Value, ...]
     where: Location
+    is_view: bool = False
 
 
 @final
@@ -145,6 +150,7 @@ class Iterated:
     backwards: bool
     is_key: bool
     where: Location
+    length: Value | None = None
 
 
 Call = Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated

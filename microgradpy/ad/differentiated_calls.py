@@ -56,8 +56,9 @@ def inline_rule(
     name: str,
     arguments: tuple[Value, ...],
     keywords: Mapping[str, Value],
+    shares: bool = False,
 ) -> bool:
-    """Splice a rule in; whether that was possible."""
+    """Splice a rule in; whether that was possible. `shares`: the result may be a view of an argument."""
     try:
         value, pullback, positional = splice_rule(rule, arguments, keywords, primal)
     except NotInlinable:
@@ -69,7 +70,8 @@ def inline_rule(
         primal.active.add(result)
         # Names take no part in equality, but emission reads them.
         captured = tuple(result if captured == value else captured for captured in pullback.captured)
-        primal.record(Inlined(result, name, replace(pullback, captured=captured), positional, op.where))
+        captured = tuple(primal.frozen_copy(part) if isinstance(part, Var) else part for part in captured)
+        primal.record(Inlined(result, name, replace(pullback, captured=captured), positional, op.where, shares))
     return True
 
 

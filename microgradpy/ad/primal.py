@@ -18,11 +18,12 @@ from functools import reduce
 from types import MappingProxyType
 from typing import assert_never, final
 
-from microgradpy.ad.calls import Call
+from microgradpy.ad.calls import Call, Inlined
+from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, Inert, Kind, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, Inert, Kind, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Continue,
@@ -55,16 +56,53 @@ class Primal:
     lent: frozenset[Var]
     result_kind: Kind
     result_active: bool
+    memory: Memory | None = None
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether the cotangent of the result is a value where writes are tracked: it is immutable, or an array that was
+        made here and is in nobody else's hands."""
+        if self.memory is None or is_immutable(self.result_kind):
+            return True
+        returned = [t.value for t in terminators(self.function.body) if isinstance(t, Return)]
+        inputs = self.function.inputs
+        return all(isinstance(v, Var) and v in self.memory.by_value and v not in inputs for v in returned)
 
 
 def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services) -> Primal:
     """The primal of an instrumented function whose captured variables and parameters have these kinds, and of which those
-    marked `active` are differentiated."""
-    builder = PrimalBuilder(services=services)
+    marked `active` are differentiated. Where writes are tracked it is walked again if something active is stored in what
+    was taken for constant."""
+    forced: frozenset[Var] = frozenset()
+    while True:
+        builder = PrimalBuilder(services=services, forced=forced)
+        primal = _transformed(function, kinds, active, builder)
+        if not services.tracks:
+            return primal
+        memory = analyse(primal.function, primal.active, builder.origin)
+        if memory.activated <= forced:
+            return replace(primal, calls=_without_copies(primal.calls, builder.frozen, memory), memory=memory)
+        forced |= memory.activated
+
+
+def _without_copies(calls: Mapping[Var, Call], copies: Mapping[Var, Var], memory: Memory) -> Mapping[Var, Call]:
+    """The calls with pullbacks that read arrays themselves where nobody writes into them."""
+    needless = {copy: array for copy, array in copies.items() if array in memory.own}
+    found: dict[Var, Call] = {}
+    for result, call in calls.items():
+        if isinstance(call, Inlined):
+            captured = tuple(needless.get(part, part) if isinstance(part, Var) else part for part in call.pullback.captured)
+            call = replace(call, pullback=replace(call.pullback, captured=captured))
+        found[result] = call
+    return MappingProxyType(found)
+
+
+def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], builder: PrimalBuilder) -> Primal:
     for var, kind, is_active in zip(function.inputs, kinds, active, strict=True):
         builder.know(var, kind)
         builder.values[var] = var
-        builder.activate(var, is_active)
+        builder.origin[var] = var
+        builder.activate(var, is_active or var in builder.forced)
     walk = _Walk(builder)
     body = walk.region(function.body)
     return Primal(

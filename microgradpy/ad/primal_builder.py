@@ -8,16 +8,23 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing, is_immutable
+from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
+from microgradpy.state.snapshots import frozen
+
+
+class NeedsTracking(Exception):
+    """The function may write into something: its cotangents have to be kept with the objects."""
 
 
 class Services(Protocol):
-    """What the primal asks of the compiler."""
+    """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
+    written into; otherwise, writes raise `NeedsTracking`."""
 
     inlines: bool
+    tracks: bool
 
     def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         """The compiled callee, or None if it has to be called through the dispatcher."""
@@ -50,13 +57,20 @@ class Method:
 class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
     containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
-    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept."""
+    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept.
+
+    Where writes are tracked, `frozen` has the copies of contents that pullbacks read, with what they are copies of; `forced`
+    are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
+    which of the user's variables a variable of the primal is."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
     methods: dict[Var, Method] = field(default_factory=dict)
     calls: dict[Var, Call] = field(default_factory=dict)
     lent: set[Var] = field(default_factory=set)
+    frozen: dict[Var, Var] = field(default_factory=dict)
+    forced: frozenset[Var] = frozenset()
+    origin: dict[Var, Var] = field(default_factory=dict)
 
     # What the user's values have become
 
@@ -72,8 +86,10 @@ class PrimalBuilder(TypedBuilder):
 
     def define(self, old: Var, kind: Kind, active: bool) -> Var:
         """The variable that takes the place of one of the user's, under the same name."""
+        if self.services.tracks:
+            kind = without_items(kind)
         new = self.variable(kind, old.hint, old.user_named)
-        self.activate(new, active)
+        self.activate(new, active or old in self.forced)
         self.bind(old, new)
         return new
 
@@ -86,6 +102,7 @@ class PrimalBuilder(TypedBuilder):
             self.methods[old] = new
         else:
             self.values[old] = new
+            self.origin[new] = old
 
     def activate(self, var: Var, active: bool = True) -> None:
         """Let a variable depend on what is differentiated, unless it can have no derivative."""
@@ -97,6 +114,8 @@ class PrimalBuilder(TypedBuilder):
 
     def lend(self, var: Var, source: Value) -> None:
         """Note that a variable was read from `source`, if that may be such an object."""
+        if self.services.tracks:
+            return
         if self.kind(source) == UNKNOWN and not self.is_active(source) and not is_immutable(self.kind(var)):
             self.lent.add(var)
 
@@ -110,6 +129,15 @@ class PrimalBuilder(TypedBuilder):
         if value not in self.lent:
             return value
         return self.call(function_constant(keep), (value,))
+
+    def frozen_copy(self, value: Value) -> Value:
+        """The contents that a value has now, for code that runs later."""
+        if not self.services.tracks or not isinstance(value, Var) or is_immutable(self.kind(value)):
+            return value
+        copy = self.variable(self.kind(value), value.hint)
+        self.add(Op(function_constant(frozen), (value,), (copy,), from_user=False, where=self.where))
+        self.frozen[copy] = value
+        return copy
 
     def record(self, call: Call) -> None:
         self.calls[call.result] = call

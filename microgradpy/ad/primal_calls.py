@@ -14,7 +14,8 @@ import numpy as np
 from microgradpy.ad.calls import Attribute, Item
 from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
 from microgradpy.ad.instrument import OUT_OF_PLACE
-from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
+from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.result_kinds import result_kind
@@ -23,7 +24,7 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
-from microgradpy.runtime.writes import REMEDY, written_argument
+from microgradpy.runtime.writes import written_argument
 
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
@@ -31,11 +32,17 @@ _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
     """Append what becomes of a call."""
     assert not isinstance(op.callee, Opcode)
+    tracks = primal.services.tracks
     if isinstance(op.callee, Var) and op.callee in primal.methods:
-        _call_method(primal, op, primal.methods[op.callee])
+        (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
-    if isinstance(callee, Const):
+    if tracks and not isinstance(callee, Const):
+        lower_tracked_value(primal, op, callee)
+    elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
+        if not _refused(primal, op, callee):
+            lower_tracked_constant(primal, op, callee)
+    elif isinstance(callee, Const):
         _call_constant(primal, op, callee)
     else:
         _call_value(primal, op, callee)
@@ -69,8 +76,15 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         _read_item(primal, op, arguments, kind)
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
+    elif isinstance(function, type) and not _keeps_arguments(function):
+        raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)
+
+
+def _keeps_arguments(cls: type) -> bool:
+    """Whether making an object of a class comes to putting the arguments into a tuple."""
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -122,28 +136,20 @@ def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str
             return value.value
         return None if primal.kind(value) == Inert("NoneType") else value
 
+    if primal.services.tracks:
+        return False
     keywords = {keyword: given(value) for keyword, value in primal.inputs(op)[1]}
-    how = written_argument(function, tuple(map(given, arguments)), keywords)
-    if how is not None:
-        primal.refuse(op, opaque.refuse_mutation, f"{name} {how}", REMEDY)
-    return how is not None
+    if written_argument(function, tuple(map(given, arguments)), keywords) is not None:
+        raise NeedsTracking(f"{name} in line {op.where.line}")
+    return False
 
 
 def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
-    if isinstance(kind, Array | Sequence):
-        primal.refuse(
-            op,
-            opaque.refuse_mutation,
-            f"`{op.where.text}` writes into an array or container in place",
-            "Write it as `x = x + y`, which makes a new value.",
-        )
-        return
     if not is_immutable(kind):
-        checked = primal.variable(Inert("NoneType"))
-        primal.emit(function_constant(opaque.check_immutable), (target, Const(str(op.where))), (checked,))
+        raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
     _call_known(primal, replace(op, callee=binary), binary)
 
 

@@ -15,7 +15,7 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, dict_of, entry_kinds, item_kind, join, list_of
+from microgradpy.ir.kinds import INT, UNKNOWN, Array, Inert, Kind, Sequence, TupleOf, dict_of, entry_kinds, item_kind, join, list_of
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -152,6 +152,11 @@ def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
     with the position of the iteration."""
     sources: list[tuple[Var, Value, bool]] = []
     bound = _bind(primal, items, where, sources)
+    lengths = {
+        source: primal.call(Const(len, "len", len), (source,), hint="n")
+        for _, source, backwards in sources
+        if backwards and primal.services.tracks and not isinstance(primal.kind(source), Array)
+    }
     if not sources:
         return bound
     if isinstance(bound, Enumerate) and bound.start == Const(0):
@@ -160,7 +165,7 @@ def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
         position = primal.variable(INT, "k")
         bound = Enumerate(bound, Const(0), position)
     for item, source, backwards in sources:
-        primal.record(Iterated(item, source, position, backwards, False, where))
+        primal.record(Iterated(item, source, position, backwards, False, where, lengths.get(source)))
     return bound
 
 

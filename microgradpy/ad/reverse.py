@@ -16,16 +16,17 @@ The adjoint of a loop is found by walking its body until the set of cotangents i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, assert_never, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, Cotangents
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.calls import Call, Unit
+from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in
 from microgradpy.ad.primal import Primal
-from microgradpy.ir.kinds import Kind, cotangent_kind, join
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_tracked
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -45,8 +46,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    fresh,
 )
-from microgradpy.ir.traversal import item_variables, terminators, walk
+from microgradpy.ir.traversal import item_variables, regions, terminators, walk
 
 
 class Halves(Protocol):
@@ -68,16 +70,30 @@ class Reverse:
     function_frame: Frame
     frames: Mapping[Var, Frame]
     kinds: Mapping[Var, Kind]
+    shadows: Var | None = None
 
 
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves) -> Reverse:
     """The adjoint of a primal with respect to some of its inputs."""
     body = primal.function.body
     made = {op.results[0]: op for op in walk(body) if isinstance(op, Op) and len(op.results) == 1}
-    builder = AdjointBuilder(
-        kinds=dict(primal.function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
-    )
-    seed = builder.variable(cotangent_kind(primal.result_kind), _seed_hint(primal.function))
+    kinds = dict(primal.function.kinds)
+    if primal.memory is None:
+        builder = AdjointBuilder(kinds=kinds, active=set(primal.active), adjoint_half=services.adjoint_half, made=made)
+        seed_kind = cotangent_kind(primal.result_kind)
+    else:
+        builder = TrackedAdjointBuilder(
+            kinds=kinds,
+            active=set(primal.active),
+            adjoint_half=services.adjoint_half,
+            made=made,
+            shadows=fresh("shadows"),
+            by_value=primal.memory.by_value,
+            views=_views(primal),
+            region_of=primal.memory.region_of,
+        )
+        seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
+    seed = builder.variable(seed_kind, _seed_hint(primal.function))
     reverse = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
@@ -90,11 +106,23 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
     return Reverse(
         Region(tuple(statements), Return(returned)),
         seed,
-        tuple(value is None for value in found),
+        tuple(map(builder.is_absent, differentiated)),
         reverse.frame,
         reverse.frames,
         builder.kinds,
+        builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
     )
+
+
+def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
+    """The views that indices make of arrays whose cotangents are in shadows."""
+    assert primal.memory is not None
+    kinds = primal.function.kinds
+    return {
+        call.result: (call.container, call.index)
+        for call in primal.calls.values()
+        if isinstance(call, Item) and call.container not in primal.memory.by_value and isinstance(kinds[call.result], Array)
+    }
 
 
 def _seed_hint(function: Function) -> str:
@@ -181,7 +209,7 @@ class _Walk:
             case Return(value=value, where=where):
                 if self.builder.is_active(value) and self.frame.terminators[id(region)] in paths:
                     self.builder.where = where
-                    self.builder.accumulate(value, self.seed)
+                    self.builder.pass_on(value, self.seed)
             case Raise() | Unreachable():
                 pass
             case _:
@@ -190,7 +218,7 @@ class _Walk:
     def distribute(self, values: tuple[Value, ...], cotangents: Bars) -> None:
         for value, cotangent in zip(values, cotangents, strict=True):
             if cotangent is not None:
-                self.builder.accumulate(value, cotangent)
+                self.builder.pass_on(value, cotangent)
 
     def statement(self, statement: Statement, paths: frozenset[int]) -> None:
         match statement:
@@ -206,7 +234,11 @@ class _Walk:
     def undo_calls(self, results: tuple[Var, ...]) -> None:
         """Undo what was recorded of these results, the last one first."""
         for result in reversed(results):
-            if result in self.calls:
+            if result not in self.calls:
+                continue
+            if isinstance(self.builder, TrackedAdjointBuilder):
+                undo_tracked(self.builder, self.calls[result])
+            else:
                 undo_call(self.builder, self.calls[result])
 
     # If
@@ -246,13 +278,14 @@ class _Walk:
             frame = self.frame_of_loop[id(statement)] = frame_of(statement.body, statement, _loop_name(statement))
         demanded, known = self.carried_by.get(id(statement), (frozenset(), frozenset()))
         demanded |= {index for index, value in enumerate(arriving) if value is not None}
-        if not demanded and not known and not self.frame.of_statement[id(statement)]:
+        tracks = isinstance(self.builder, TrackedAdjointBuilder)
+        if not demanded and not known and not self.frame.of_statement[id(statement)] and not tracks:
             return
         gathered = [var for var in after if var in known]
         gathered += sorted(known.difference(gathered), key=lambda var: var.id)
         kinds: dict[Var, Kind] = {}
         while True:
-            frame.skipped = _unchanged(statement, frame, demanded)
+            frame.skipped = frozenset() if tracks else _unchanged(statement, frame, demanded)
             indices = sorted(demanded)
             carriers = [_Carrier(statement.parameters[i], statement.results[i], arriving[i]) for i in indices]
             carriers += [_Carrier(var, var, after.get(var)) for var in gathered]
@@ -266,14 +299,14 @@ class _Walk:
             kinds |= made.widened
         self.carried_by[id(statement)] = (demanded, frozenset(gathered))
         self.builder.cotangents = after
-        if not carriers:
+        if not carriers and not _has_effects(made.statements):
             return
         self.frames[frame.tape] = frame
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")
         for index, result in zip(indices, results[: len(indices)], strict=True):
-            self.builder.accumulate(statement.initial[index], result)
+            self.builder.pass_on(statement.initial[index], result)
 
     def loop_body(self, statement: While | For, frame: Frame, carriers: list[_Carrier], kinds: Mapping[Var, Kind]) -> _Body:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""
@@ -325,6 +358,16 @@ class _Walk:
         items = Records(frame.tape, ())
         builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
         return results
+
+
+def _has_effects(statements: Iterable[Statement]) -> bool:
+    """Whether any of the statements changes shadows."""
+    for statement in statements:
+        if isinstance(statement, Op) and statement.from_user:
+            return True
+        if any(_has_effects(region.statements) for region in regions(statement)):
+            return True
+    return False
 
 
 def _unchanged(statement: While | For, frame: Frame, demanded: frozenset[int]) -> frozenset[int]:

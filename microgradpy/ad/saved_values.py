@@ -93,7 +93,9 @@ def _adjoint_function(
         if fields:
             statements = (Op(Opcode.UNPACK, (saved,), fields, from_user=False), *statements)
     name = saved.hint or "saved"
-    parameters = (Parameter(saved, name), Parameter(reverse.seed, reverse.seed.hint))
+    parameters: tuple[Parameter, ...] = (Parameter(saved, name), Parameter(reverse.seed, reverse.seed.hint))
+    if reverse.shadows is not None:
+        parameters += (Parameter(reverse.shadows, reverse.shadows.hint),)
     return Function(
         f"{function.name}_adjoint", parameters, (), Region(statements, body.terminator), function.where, kinds
     )

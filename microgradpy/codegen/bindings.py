@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microgradpy.codegen.functions import make_function
-from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation
+from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation, store
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value
 from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 
@@ -81,7 +81,7 @@ def _written(region: Region) -> Iterator[Value]:
     for statement in walk(region):
         if isinstance(statement, Op):
             sign = notation(statement)
-            if sign is None:
+            if sign is None and store(statement) is None:
                 yield from uses(statement)
             elif isinstance(sign, InPlace):
                 yield in_place_function(sign.sign)

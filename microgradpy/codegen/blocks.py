@@ -13,7 +13,7 @@ from typing import assert_never, final
 
 from microgradpy.codegen.expressions import Expressions, negation
 from microgradpy.codegen.liveness import Liveness
-from microgradpy.codegen.notation import Binary, InPlace, notation
+from microgradpy.codegen.notation import Binary, InPlace, notation, store
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.ir.nodes import (
     NOWHERE,
@@ -143,8 +143,26 @@ class Blocks:
                 return [self._unpack(op)]
         (result,) = op.results
         if result not in self.liveness.live and not result.user_named:
+            written = self._store(op)
+            if written is not None:
+                return [written]
             return [self._placed(ast.Expr(self.expressions.operation(op)), op.where)]
         return [self._in_place(op, result) or self._assign(result, self.expressions.operation(op), op.where)]
+
+    def _store(self, op: Op) -> ast.stmt | None:
+        """`x[i] = y`, `x.a = y` and their deletions."""
+        sign = store(op)
+        if sign is None:
+            return None
+        context = ast.Store() if sign.value is not None else ast.Del()
+        # Python evaluates the value first; operands that are expressions have been nested in that order.
+        value = None if sign.value is None else self._read(sign.value)
+        if isinstance(sign.place, str):
+            target: ast.expr = ast.Attribute(self._read(sign.operand), sign.place, context)
+        else:
+            target = ast.Subscript(self._read(sign.operand), self.expressions.index(sign.place), context)
+        statement = ast.Delete([target]) if value is None else ast.Assign([target], value)
+        return self._placed(statement, op.where)
 
     def _append(self, op: Op) -> list[ast.stmt]:
         target, item = op.arguments

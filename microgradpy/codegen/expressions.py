@@ -94,7 +94,7 @@ class Expressions:
             case Attribute(operand=operand, name=name):
                 return ast.Attribute(self.value(operand), name, ast.Load())
             case Item(operand=operand, index=index):
-                return ast.Subscript(self.value(operand), self._index(index), ast.Load())
+                return ast.Subscript(self.value(operand), self.index(index), ast.Load())
             case SliceOf(parts=parts):
                 return ast.Call(self.bindings.builtin("slice"), [self.value(part) for part in parts], [])
 
@@ -127,7 +127,7 @@ class Expressions:
             return type(value.value) in (int, float)
         return isinstance(value, Var) and is_real_scalar(self.kinds.get(value, UNKNOWN))
 
-    def _index(self, index: Value) -> ast.expr:
+    def index(self, index: Value) -> ast.expr:
         """What stands in brackets: there, slices have colons and a tuple needs no parentheses."""
         statement = self.nesting.nested.get(index) if isinstance(index, Var) else None
         if isinstance(statement, Op):
@@ -135,13 +135,13 @@ class Expressions:
             if isinstance(sign, SliceOf):
                 return self._slice(sign.parts)
             if statement.callee is Opcode.TUPLE and statement.arguments:
-                return ast.Tuple([self._index(item) for item in statement.arguments], ast.Load())
+                return ast.Tuple([self.index(item) for item in statement.arguments], ast.Load())
         if isinstance(index, Const) and is_literal(index):
             if type(index.value) is slice:
                 value = index.value
                 return self._slice((Const(value.start), Const(value.stop), Const(value.step)))
             if type(index.value) is tuple and index.value:
-                return ast.Tuple([self._index(Const(item)) for item in index.value], ast.Load())
+                return ast.Tuple([self.index(Const(item)) for item in index.value], ast.Load())
         return self.value(index)
 
     def _slice(self, parts: tuple[Value, ...]) -> ast.Slice:

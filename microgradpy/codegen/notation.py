@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any, final
 
-from microgradpy.ir.nodes import Const, Op, Opcode, Value
+from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value
 
 Sign = ast.operator | ast.unaryop | ast.cmpop
 
@@ -113,6 +113,17 @@ class SliceOf:
     parts: tuple[Value, ...]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`: statements. `place` is the index, or the name as a
+    text; without a value it is a deletion."""
+
+    operand: Value
+    place: Value | str
+    value: Value | None = None
+
+
 Notation = Binary | Comparison | Unary | InPlace | Attribute | Item | SliceOf
 
 _Maker = Callable[..., Notation]
@@ -196,8 +207,29 @@ def is_plain_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
+def store(op: Op) -> Store | None:
+    """How an operation whose result nobody reads is written as a statement that stores or deletes."""
+    if not isinstance(op.callee, Const) or op.payload is not STATEMENT:
+        return None
+    match op.callee.value, op.arguments:
+        case operator.setitem, (operand, index, value):
+            return Store(operand, index, value)
+        case operator.delitem, (operand, index):
+            return Store(operand, index)
+        case builtins.setattr, (operand, Const(value=str() as name), value) if is_plain_name(name):
+            return Store(operand, name, value)
+        case builtins.delattr, (operand, Const(value=str() as name)) if is_plain_name(name):
+            return Store(operand, name)
+    return None
+
+
 def operands(op: Op) -> tuple[Value, ...]:
     """The values that an operation reads, in the order in which its text evaluates them."""
+    statement = store(op)
+    if statement is not None:
+        first = () if statement.value is None else (statement.value,)
+        place = () if isinstance(statement.place, str) else (statement.place,)
+        return (*first, statement.operand, *place)
     match notation(op):
         case Binary(left=left, right=right) | Comparison(left=left, right=right):
             return (left, right)

@@ -14,7 +14,6 @@ from typing import final
 
 from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
 
-_WRITES = "Build a new value instead (for arrays `np.where`, `np.concatenate` or `np.stack`; for lists a comprehension)."
 _KEEP_OUT = "Do it outside the differentiated function, or in a function with a rule of its own (`rrule.register`)."
 
 
@@ -61,10 +60,6 @@ REFUSED: dict[type[ast.AST], Refusal] = {
 }
 
 NAME_DELETION = _syntax("`del`", "Leave the `del` out: memory is freed when the function returns.")
-ATTRIBUTE_DELETION = Refusal(MutationError, "a deletion of an attribute", "Return a new value instead of changing this one.")
-ITEM_DELETION = Refusal(MutationError, "a deletion of an item", _WRITES)
-ATTRIBUTE_WRITE = Refusal(MutationError, "an assignment to an attribute", "Return the new value instead of storing it.")
-ITEM_WRITE = Refusal(MutationError, "an assignment to an item", _WRITES)
 GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 BARE_SUPER = _syntax("`super()` without arguments", "Name the class: `Base.method(self, ...)`.")

@@ -8,7 +8,8 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
-from microgradpy.ir.nodes import Const, Opcode, Raise
+from microgradpy.frontend.resolve import builtin
+from microgradpy.ir.nodes import STATEMENT, Const, Opcode, Raise, operator_constant
 
 
 def nothing() -> None:
@@ -46,22 +47,35 @@ def lower_annotated_assignment(low: Lowering, node: ast.AnnAssign, rest: Step) -
 def lower_augmented_assignment(low: Lowering, node: ast.AugAssign, rest: Step) -> None:
     """`x += y` on a name makes a new version of `x`; whether it also writes to an array depends on what `x` is."""
     target = node.target
-    if not isinstance(target, ast.Name):
-        low.refuse(fence.ITEM_WRITE if isinstance(target, ast.Subscript) else fence.ATTRIBUTE_WRITE, node)
-    current = EXPRESSIONS[ast.Name](low, target, "")
-    value = low.expression(node.value)
-    operator = OPERATORS[type(node.op)] + "="
-    assign(low, target, low.emit(Opcode.INFIX, current, value, node=node, name=name_of(target), payload=operator))
+    sign = OPERATORS[type(node.op)] + "="
+    match target:
+        case ast.Name():
+            current = EXPRESSIONS[ast.Name](low, target, "")
+            value = low.expression(node.value)
+            assign(low, target, low.emit(Opcode.INFIX, current, value, node=node, name=name_of(target), payload=sign))
+        case ast.Subscript(value=owner, slice=index):
+            container, place = low.expression(owner), low.expression(index)
+            item = low.emit(Opcode.GETITEM, container, place, node=target)
+            made = low.emit(Opcode.INFIX, item, low.expression(node.value), node=node, payload=sign)
+            low.emit(operator_constant("setitem"), container, place, made, node=node, payload=STATEMENT)
+        case ast.Attribute(value=owner, attr=name):
+            holder = low.expression(owner)
+            field = low.emit(Opcode.GETATTR, holder, node=target, payload=name)
+            made = low.emit(Opcode.INFIX, field, low.expression(node.value), node=node, payload=sign)
+            low.emit(builtin(setattr), holder, Const(name), made, node=node, payload=STATEMENT)
 
 
 @lowers(STATEMENTS, ast.Delete)
 def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
-    match node.targets[0]:
-        case ast.Subscript():
-            low.refuse(fence.ITEM_DELETION, node)
-        case ast.Attribute():
-            low.refuse(fence.ATTRIBUTE_DELETION, node)
-    low.refuse(fence.NAME_DELETION, node)
+    for target in node.targets:
+        match target:
+            case ast.Subscript(value=owner, slice=index):
+                container, place = low.expression(owner), low.expression(index)
+                low.emit(operator_constant("delitem"), container, place, node=node, payload=STATEMENT)
+            case ast.Attribute(value=owner, attr=name):
+                low.emit(builtin(delattr), low.expression(owner), Const(name), node=node, payload=STATEMENT)
+            case _:
+                low.refuse(fence.NAME_DELETION, node)
 
 
 @lowers(STATEMENTS, ast.If)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import Lowering
 from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import Const, Op, Opcode, Value
+from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, operator_constant
 
 
 def name_of(target: ast.expr | None) -> str:
@@ -38,10 +38,11 @@ def assign(low: Lowering, target: ast.expr, value: Value) -> None:
                 assign(low, item, variable)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             _assign_starred(low, items, value, target)
-        case ast.Attribute():
-            low.refuse(fence.ATTRIBUTE_WRITE, target)
+        case ast.Attribute(value=owner, attr=name):
+            low.emit(builtin(setattr), low.expression(owner), Const(name), value, node=target, payload=STATEMENT)
         case ast.Subscript():
-            low.refuse(fence.ITEM_WRITE, target)
+            owner, index = low.expression(target.value), low.expression(target.slice)
+            low.emit(operator_constant("setitem"), owner, index, value, node=target, payload=STATEMENT)
         case _:
             low.refuse(fence.UNKNOWN_SYNTAX, target)
 

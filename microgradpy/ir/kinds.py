@@ -192,6 +192,16 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
     return kind
 
 
+def without_items(kind: Kind) -> Kind:
+    """The kind of something that may be written into: nothing is said of what containers hold."""
+    match kind:
+        case Sequence(name="list" | "dict" as name):
+            return Sequence(name)
+        case TupleOf(items=items):
+            return TupleOf(tuple(map(without_items, items)))
+    return kind
+
+
 def is_real_scalar(kind: Kind) -> bool:
     """Proven to be a real Python or NumPy number."""
     return isinstance(kind, Scalar) and kind.name != "complex"

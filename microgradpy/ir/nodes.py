@@ -114,6 +114,15 @@ class Undefined(enum.Enum):
 UNDEFINED = Undefined.UNDEFINED
 
 
+class Form(enum.Enum):
+    """How the text of a call is written, as its payload."""
+
+    STATEMENT = "statement"  # operator.setitem(x, i, y) as `x[i] = y`, which evaluates y first
+
+
+STATEMENT = Form.STATEMENT
+
+
 class SelfReference(enum.Enum):
     """As a constant among the captured values of a `CLOSURE`: the function that is being made."""
 

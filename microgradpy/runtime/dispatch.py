@@ -101,7 +101,7 @@ def resolve(
     match f:
         case types.FunctionType():
             if f in NESTED_DIFFERENTIATION:
-                raise _nested(f)
+                raise nested(f)
             return _entry[0](f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
@@ -120,10 +120,10 @@ def resolve(
 def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     how = written_argument(f, args, kwargs)
     if how is not None:
-        raise MutationError(f"{_name(f)} {how}", None, REMEDY)
+        raise MutationError(f"{name_of(f)} {how}", None, REMEDY)
 
 
-def _name(f: Any) -> str:
+def name_of(f: Any) -> str:
     return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
 
 
@@ -133,8 +133,8 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
         return _opaque(f, args, kwargs)
     names: list[str] = []
     asked = frozenset(kwargs)
-    if kwargs or not _takes(rule, len(args)):
-        args, kwargs, names = _positional(f, rule, args, kwargs, keywords_wanted)
+    if kwargs or not takes(rule, len(args)):
+        args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
     y, pullback = rule(*args, **kwargs)
 
@@ -153,7 +153,7 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
     return y, back
 
 
-def _takes(rule: Callable[..., Any], count: int) -> bool:
+def takes(rule: Callable[..., Any], count: int) -> bool:
     """Whether a rule can be called with this many positional arguments, as far as its code tells."""
     code = getattr(rule, "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARARGS:
@@ -162,7 +162,7 @@ def _takes(rule: Callable[..., Any], count: int) -> bool:
     return bool(needed <= count <= code.co_argcount)
 
 
-def _positional(
+def positional(
     f: Any, rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
     """Keyword arguments that the rule takes by position become positional, so that they have a cotangent."""
@@ -289,15 +289,15 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
     if f in NESTED_DIFFERENTIATION:
-        raise _nested(f)
+        raise nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
-        raise _without_rule(f, _name(f))
+        raise without_rule(f, name_of(f))
     return call_unchanged("", f, *args, **kwargs), _nothing(len(args))
 
 
-def _without_rule(f: Any, name: str) -> DifferentiationError:
+def without_rule(f: Any, name: str) -> DifferentiationError:
     """The refusal of a callee that was reached with differentiated data."""
     modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
     if f is map or f is filter or "itertools" in modules:
@@ -320,7 +320,7 @@ def _without_rule(f: Any, name: str) -> DifferentiationError:
     )
 
 
-def _nested(f: Any) -> DifferentiationError:
+def nested(f: Any) -> DifferentiationError:
     return UnsupportedSyntaxError(
         f"differentiation inside differentiated code ({getattr(f, '__qualname__', f)})",
         None,

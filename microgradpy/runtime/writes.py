@@ -99,9 +99,7 @@ def _classes(function: Any, arguments: tuple[Any, ...]) -> tuple[tuple[type, ...
 def _is_given_output(function: Any, classes: tuple[type, ...], arguments: tuple[Any, ...]) -> bool:
     if isinstance(function, np.ufunc):
         return any(argument is not None for argument in arguments[function.nin :])
-    place = next((_OUTPUTS_OF_METHODS[cls].get(function.__name__) for cls in classes if cls in _OUTPUTS_OF_METHODS), None)
-    if not classes and _is_of_numpy(function):
-        place = _OUTPUTS.get(function, _places(function).get("out"))
+    place = _output_place(function, classes)
     return place is not None and len(arguments) > place and arguments[place] is not None
 
 
@@ -125,3 +123,29 @@ def _places(function: Any) -> dict[str, int]:
     except (TypeError, ValueError):
         return {}
     return {p.name: place if p.kind is not p.KEYWORD_ONLY else 1 << 30 for place, p in enumerate(parameters)}
+
+
+def output_of(
+    function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
+    """The output array that a call is given, and the call's other arguments; None if it is given none."""
+    named = dict(keywords)
+    out = named.pop("out", None)
+    classes, arguments = _classes(function, arguments)
+    if out is None:
+        place = function.nin if isinstance(function, np.ufunc) else _output_place(function, classes)
+        if place is None or len(arguments) <= place:
+            return None
+        out, arguments = arguments[place], (*arguments[:place], *arguments[place + 1 :])
+    if isinstance(out, tuple):
+        if len(out) != 1:
+            return None
+        (out,) = out
+    return out, arguments, named
+
+
+def _output_place(function: Any, classes: tuple[type, ...]) -> int | None:
+    place = next((_OUTPUTS_OF_METHODS[cls].get(function.__name__) for cls in classes if cls in _OUTPUTS_OF_METHODS), None)
+    if not classes and _is_of_numpy(function):
+        place = _OUTPUTS.get(function, _places(function).get("out"))
+    return place

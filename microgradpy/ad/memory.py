@@ -1,0 +1,318 @@
+"""Which values of a primal may be the same memory, and what happens to that memory: for functions that write.
+
+Variables that may name, hold or be part of the same objects are in one *region* (a union-find without regard to order). What is
+known of a region decides how the cotangents of its members are kept:
+
+    written, held or returned by nobody      by value, as where nothing is written
+    anything else                            in the shadows of the objects
+
+A region into which something active is stored is active as a whole.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.ad.calls import Unit
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Numeric, Scalar, is_immutable
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Region,
+    Return,
+    Statement,
+    Value,
+    Var,
+    While,
+    Yield,
+)
+from microgradpy.ir.traversal import item_sources, item_variables, regions, terminators, uses
+from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.writes import written_argument
+from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.events import has_event
+from microgradpy.state.snapshots import frozen
+
+_DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
+_PARTS = (getattr, operator.getitem)
+_VIEWS = frozenset({
+    np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.diagonal,
+    np.diag, np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray, np.asanyarray,
+    np.ascontiguousarray, np.asfortranarray, np.require, np.real, np.imag, np.split, np.array_split, np.hsplit, np.vsplit,
+    np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.permute_dims, np.matrix_transpose, np.array, np.copy,
+    np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view, np.unstack, np.real_if_close, np.nan_to_num,
+    np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.diagonal,
+    np.ndarray.view, np.ndarray.astype, np.ndarray.__getitem__, np.positive, operator.pos, np.ndarray.conj,
+    np.ndarray.conjugate, np.conj, np.trim_zeros, np.astype, operator.iadd, np.resize,
+}) - {np.copy, np.conj, np.positive, np.ndarray.conj, np.ndarray.conjugate, np.resize}  # fmt: skip
+"""NumPy's functions whose results may be views of what they are given."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was found of one function. `by_value` are the arrays whose cotangents travel by value; `own` those among them that
+    nobody outside ever sees; `activated` the user's variables into whose memory something active is stored; `writes` says
+    whether anything is written, or called that may write."""
+
+    by_value: frozenset[Var]
+    own: frozenset[Var]
+    activated: frozenset[Var]
+    writes: bool
+    region_of: Mapping[Var, Var]
+    """One variable for each region."""
+
+
+@dataclass(slots=True)
+class _Region:
+    members: list[Var] = field(default_factory=list)
+    is_input: bool = False
+    is_held: bool = False
+    is_written: bool = False
+    is_returned: bool = False
+    stores_active: bool = False
+
+
+def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var]) -> Memory:
+    """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is."""
+    analysis = _Analysis(function.kinds, active)
+    for var in function.inputs:
+        analysis.region_of(var).is_input = True
+    analysis.region(function.body)
+    by_value: set[Var] = set()
+    own: set[Var] = set()
+    activated: set[Var] = set()
+    regions_of = {var: region.members[0] for region in analysis.all_regions() for var in region.members}
+    for region in analysis.all_regions():
+        numeric = all(isinstance(analysis.kind(var), Array | Numeric | Scalar) for var in region.members)
+        is_lost = region.is_held or region.is_written or (region.is_returned and region.is_input)
+        if numeric and not is_lost:
+            by_value.update(region.members)
+            if not region.is_input and not region.is_returned:
+                own.update(region.members)
+        if region.stores_active:
+            activated.update(origin[var] for var in region.members if var in origin and var not in active)
+    return Memory(frozenset(by_value), frozenset(own), frozenset(activated), analysis.writes, regions_of)
+
+
+@dataclass(slots=True)
+class _Analysis:
+    kinds: Mapping[Var, Kind]
+    active: frozenset[Var]
+    parents: dict[Var, Var] = field(default_factory=dict)
+    data: dict[Var, _Region] = field(default_factory=dict)
+    writes: bool = False
+
+    # Regions of memory
+
+    def kind(self, value: Value) -> Kind:
+        return self.kinds.get(value, UNKNOWN) if isinstance(value, Var) else UNKNOWN
+
+    def mutable(self, values: Iterable[Value]) -> list[Var]:
+        return [value for value in values if isinstance(value, Var) and not is_immutable(self.kind(value))]
+
+    def find(self, var: Var) -> Var:
+        root = var
+        while self.parents.setdefault(root, root) != root:
+            root = self.parents[root]
+        while self.parents[var] != root:
+            self.parents[var], var = root, self.parents[var]
+        return root
+
+    def region_of(self, var: Var) -> _Region:
+        root = self.find(var)
+        if root not in self.data:
+            self.data[root] = _Region([root])
+        return self.data[root]
+
+    def unite(self, values: Iterable[Value]) -> _Region | None:
+        """Put values into one region; None if none of them can be written into."""
+        found = self.mutable(values)
+        if not found:
+            return None
+        first = self.find(found[0])
+        region = self.region_of(first)
+        for var in found[1:]:
+            other = self.find(var)
+            if other == first:
+                continue
+            joined = self.region_of(other)
+            self.parents[other] = first
+            region.members += joined.members
+            region.is_input |= joined.is_input
+            region.is_held |= joined.is_held
+            region.is_written |= joined.is_written
+            region.is_returned |= joined.is_returned
+            region.stores_active |= joined.stores_active
+            del self.data[other]
+        return region
+
+    def all_regions(self) -> list[_Region]:
+        return list(self.data.values())
+
+    # Statements
+
+    def region(self, region: Region) -> None:
+        for statement in region.statements:
+            self.statement(statement)
+        if isinstance(region.terminator, Return):
+            self.returned(region.terminator.value)
+
+    def returned(self, value: Value) -> None:
+        for var in self.mutable([value]):
+            self.region_of(var).is_returned = True
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Op():
+                self.operation(statement)
+            case If(then=then, orelse=orelse, results=results):
+                for arm in (then, orelse):
+                    if isinstance(arm.terminator, Yield):
+                        for result, value in zip(results, arm.terminator.values, strict=True):
+                            self.unite((result, value))
+            case While() | For():
+                self.loop(statement)
+        for inner in regions(statement):
+            self.region(inner)
+
+    def loop(self, loop: While | For) -> None:
+        for parameter, initial, result in zip(loop.parameters, loop.initial, loop.results, strict=True):
+            self.unite((parameter, initial, result))
+        for terminator in terminators(loop.body, of_inner_loops=False):
+            if isinstance(terminator, Continue | Break):
+                for parameter, value in zip(loop.parameters, terminator.values, strict=True):
+                    self.unite((parameter, value))
+        if isinstance(loop, For):
+            region = self.unite((*item_variables(loop.items), *item_sources(loop.items)))
+            if region is not None and any(not isinstance(self.kind(s), Array) for s in self.mutable(item_sources(loop.items))):
+                region.is_held = True
+
+    def operation(self, op: Op) -> None:
+        match op.callee:
+            case Opcode.UNPACK | Opcode.GETATTR | Opcode.GETITEM:
+                self.unite((*op.arguments, *op.results))
+            case Opcode.GLOBAL:
+                self.hold(op.results)
+            case Opcode.APPLY:
+                self.unknown(op)
+            case Opcode() if op.callee in _DISPLAYS:
+                self.hold((*op.arguments, *op.results))
+            case Opcode():
+                for result in self.mutable(op.results):
+                    self.region_of(result)
+            case Const(value=function):
+                self.call(op, function)
+            case _:
+                self.unknown(op)
+
+    def hold(self, values: Iterable[Value]) -> None:
+        region = self.unite(values)
+        if region is not None:
+            region.is_held = True
+
+    def call(self, op: Op, function: Any) -> None:
+        if function is frozen:
+            return
+        if function in (tracked_pullback_of, tracked_pullback_of_packed):
+            self.dispatched(op)
+            return
+        if any(function is part for part in _PARTS):
+            self.unite((op.arguments[0], *op.results))
+        elif getattr(type(function), "stands_for_unit", False):
+            self.call_unit(op, function.unit)
+        elif self.is_write(op, function):
+            self.write(op, function)
+        elif is_fresh(function):
+            if is_view(function):
+                self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
+            else:
+                for result in self.mutable(op.results):
+                    self.region_of(result)
+        else:
+            self.unknown(op)
+
+    def dispatched(self, op: Op) -> None:
+        """`y, pullback = tracked_pullback_of(f, ...)`"""
+        callee, *arguments = op.arguments
+        direct = replace(op, callee=callee, arguments=tuple(arguments))
+        if isinstance(callee, Const) and op.callee.value is tracked_pullback_of:  # type: ignore[union-attr]
+            self.call(direct, callee.value)
+        else:
+            self.unknown(direct)
+
+    def is_write(self, op: Op, function: Any) -> bool:
+        if has_event(function) and function is not operator.getitem:
+            return True
+        keywords = {name: value.value if isinstance(value, Const) else value for name, value in op.keywords}
+        arguments = tuple(value.value if isinstance(value, Const) else value for value in op.arguments)
+        return written_argument(function, arguments, keywords) is not None
+
+    def write(self, op: Op, function: Any) -> None:
+        """A known write: of the first argument for most, of any for `out=`."""
+        self.writes = True
+        first, *others = op.arguments
+        given = [*others, *(value for _, value in op.keywords)]
+        copies = isinstance(self.kind(first), Array) and not any(name == "out" for name, _ in op.keywords)
+        targets = [first, *op.results] if copies else [*op.arguments, *given, *op.results]
+        region = self.unite(targets)
+        if region is not None:
+            region.is_written = True
+            region.is_held |= not copies
+            region.stores_active |= any(isinstance(value, Var) and value in self.active for value in (first, *given))
+
+    def call_unit(self, op: Op, unit: Unit) -> None:
+        region = self.unite((*op.arguments, *op.results))
+        if unit.writes and region is not None:
+            self.affect(region, op)
+        self.writes |= unit.writes
+
+    def unknown(self, op: Op) -> None:
+        """A call of which nothing is known: it may write into all that it reaches, and keep it."""
+        self.writes = True
+        region = self.unite((*uses(op), *op.results))
+        if region is not None:
+            self.affect(region, op)
+
+    def affect(self, region: _Region, op: Op) -> None:
+        region.is_held = region.is_written = True
+        region.stores_active |= any(isinstance(value, Var) and value in self.active for value in uses(op))
+
+
+def is_fresh(function: Any) -> bool:
+    """Whether a known function writes nothing, keeps nothing, and returns new objects or views of what it is given."""
+    if isinstance(function, np.ufunc) or is_non_differentiable(function):
+        return True
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    if module.partition(".")[0] in ("numpy", "math", "cmath", "operator", "_operator", "microgradpy"):
+        return True
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None and owner.__module__.partition(".")[0] in ("numpy", "builtins"):
+        return True
+    return rrule.has(function) and not isinstance(function, type)
+
+
+def is_view(function: Any) -> bool:
+    """Whether the result of a known function may share what its arguments hold."""
+    try:
+        if function in _VIEWS:
+            return True
+    except TypeError:
+        return True
+    if isinstance(function, np.ufunc):
+        return False
+    module = str(getattr(function, "__module__", None) or type(function).__module__)
+    is_numeric = module.partition(".")[0] in ("numpy", "math", "cmath") or module in ("operator", "_operator")
+    owner = getattr(function, "__objclass__", None)
+    return not is_numeric and not (owner is not None and owner.__module__.partition(".")[0] == "numpy")

@@ -1,0 +1,298 @@
+"""The adjoint of a function that may write: where each cotangent is kept, and how structure is undone.
+
+    x immutable, or an array that nobody writes into      x_bar, a value: as in `adjoint_builder`
+    x an array, list, dict                                shadows.add(x, ...), and at the making of x: shadows.take(x)
+    x of unknown kind                                     x_bar = shadows.settle(x, ...), which is None if x is mutable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
+from microgradpy.ad.calls import (
+    Append,
+    Attribute,
+    Build,
+    Call,
+    Capture,
+    Dispatched,
+    Field,
+    Inlined,
+    Item,
+    Iterated,
+    UnitCall,
+    Unpack,
+)
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Sequence, TupleOf, carries_nothing, is_immutable, is_numeric
+from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.ir.rewrite import is_none
+from microgradpy.runtime import cotangents as run_time
+from microgradpy.state import undo
+from microgradpy.tangents import arithmetic
+
+_GETATTR = Const(getattr, "getattr", getattr)
+_NOTHING = Inert("NoneType")
+
+
+@dataclass
+class TrackedAdjointBuilder(AdjointBuilder):
+    """`by_value` are the arrays whose cotangents travel by value; `views` has, for a view that an index makes of an array, the
+    array and the index. `reached` are the regions of memory to whose cotangents anything is added."""
+
+    shadows: Var = field(kw_only=True)
+    by_value: frozenset[Var] = frozenset()
+    views: dict[Var, tuple[Value, Value]] = field(default_factory=dict)
+    region_of: Mapping[Var, Var] = field(default_factory=dict)
+    reached: set[Var] = field(default_factory=set)
+
+    # What a cotangent is
+
+    def travels(self, value: Value) -> bool:
+        """Whether the cotangent of a value is a value itself."""
+        return not isinstance(value, Var) or is_immutable(self.kind(value)) or value in self.by_value
+
+    def is_mutable(self, value: Value) -> bool:
+        """Whether a value is proven to have a shadow."""
+        kind = self.kind(value)
+        if isinstance(kind, Array):
+            return kind.ndim is not None
+        return isinstance(kind, Sequence) and kind.name in ("list", "dict")
+
+    def bar_kind(self, value: Value) -> Kind:
+        return super().bar_kind(value) if self.travels(value) else UNKNOWN
+
+    def zero(self, var: Var) -> Value:
+        return super().zero(var) if self.travels(var) else Const(None)
+
+    def is_absent(self, var: Var) -> bool:
+        """Whether the result is proven not to depend on an input."""
+        return self.cotangents.get(var) is None and (self.travels(var) or self.region_of.get(var, var) not in self.reached)
+
+    def method(self, name: str, *arguments: Value, hint: str = "", kind: Kind = UNKNOWN) -> Var:
+        """The value of a method of the shadows."""
+        (function,) = self.operation(_GETATTR, (self.shadows, Const(name)))
+        (result,) = self.operation(function, arguments, kinds=(kind,), hints=(hint,), from_user=True)
+        return result
+
+    def effect(self, function: object, *arguments: Value, hint: str = "", kind: Kind = UNKNOWN) -> Var:
+        """The value of a function that changes the shadows, its first argument."""
+        callee = function_constant(function)  # type: ignore[arg-type]
+        (result,) = self.operation(callee, (self.shadows, *arguments), kinds=(kind,), hints=(hint,), from_user=True)
+        return result
+
+    # Adding and taking
+
+    def accumulate(self, target: Value, contribution: Value) -> None:
+        if self.travels(target):
+            super().accumulate(target, contribution)
+            return
+        if not self.is_active(target) or is_none(contribution) or carries_nothing(self.kind(target)):
+            return
+        if self.kind(contribution) == _NOTHING:
+            return
+        assert isinstance(target, Var)
+        self.reached.add(self.region_of.get(target, target))
+        if isinstance(contribution, Var):
+            self.owned.discard(contribution)
+        if target in self.views:
+            container, index = self.views[target]
+            self.add_item(container, index, contribution)
+        elif self.is_mutable(target):
+            self.method("add", target, contribution)
+        else:
+            self.keep_value(target, self.method("settle", target, contribution, hint=self.bar_name(target)))
+
+    def add_item(self, container: Value, index: Value, contribution: Value) -> None:
+        """shadows.of(container)[index] += contribution"""
+        if isinstance(container, Var):
+            self.reached.add(self.region_of.get(container, container))
+        self.effect(undo.add_item, container, index, contribution)
+
+    def keep_value(self, target: Value, value: Value) -> None:
+        """Add what travels by value to the cotangent that is held here."""
+        if not self.is_active(target) or is_none(value):
+            return
+        assert isinstance(target, Var)
+        current = self.cotangents.get(target)
+        total = value if current is None else self.helper(arithmetic.accumulate, current, value, hint=self.bar_name(target))
+        self.cotangents[target] = self.named(total, target)
+
+    def pass_on(self, target: Value, cotangent: Value) -> None:
+        """What a branch or an iteration gives on: what is mutable has it in the shadows already."""
+        if self.travels(target):
+            super().accumulate(target, cotangent)
+        else:
+            self.keep_value(target, cotangent)
+
+    def born(self, var: Var) -> Value | None:
+        """The cotangent of what an operation has just made; None if that cannot be known to be other than zero."""
+        local = self.take(var)
+        if self.travels(var):
+            return local
+        hint = self.bar_name(var)
+        if self.is_mutable(var):
+            return self.method("take", var, hint=hint)
+        return self.method("born", var, Const(None) if local is None else local, hint=hint)
+
+
+def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
+    """Append the adjoint of a call."""
+    adjoint.where = call.where
+    match call:
+        case Inlined():
+            _undo_inlined(adjoint, call)
+        case Dispatched():
+            _undo_dispatched(adjoint, call)
+        case UnitCall():
+            _undo_unit(adjoint, call)
+        case Build():
+            _undo_build(adjoint, call)
+        case Unpack():
+            _undo_unpack(adjoint, call)
+        case Append():
+            _undo_append(adjoint, call)
+        case Attribute(result=result, target=target, name=name):
+            local = adjoint.take(result)
+            if local is not None:
+                adjoint.accumulate(target, adjoint.effect(undo.field_bar, target, Const(name), local))
+        case Item():
+            _undo_item(adjoint, call)
+        case Iterated():
+            _undo_iterated(adjoint, call)
+        case Capture(result=result, fields=fields, values=values):
+            local = adjoint.take(result)
+            if local is not None:
+                for place, value in zip(fields, values, strict=True):
+                    adjoint.accumulate(value, _field_of(adjoint, local, place))
+
+
+def _undo_inlined(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
+    result = call.result
+    if not adjoint.travels(result) and call.is_view and any(not adjoint.travels(value) for value in call.arguments):
+        source = next(value for value in call.arguments if not adjoint.travels(value))
+        shared = adjoint.helper(undo.is_view, result, source)
+        adjoint.branch(shared, lambda: None, lambda: _undo_born(adjoint, call))
+        adjoint.cotangents.pop(result, None)
+    else:
+        _undo_born(adjoint, call)
+
+
+def _undo_born(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
+    cotangent = adjoint.born(call.result)
+    if cotangent is not None:
+        undo_inlined(adjoint, call, cotangent)
+
+
+def _undo_dispatched(adjoint: TrackedAdjointBuilder, call: Dispatched) -> None:
+    local = adjoint.take(call.result)
+    targets = (call.callee, *call.arguments)
+    given = Const(None) if local is None else local
+    (bars,) = adjoint.operation(call.pullback, (given, adjoint.shadows), from_user=True)
+    unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+
+
+def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
+    unit, result = call.unit, call.result
+    local = adjoint.take(result)
+    if unit.takes_value and not adjoint.travels(result):
+        hint = adjoint.bar_name(result)
+        local = adjoint.method("born", result, Const(None) if local is None else local, hint=hint)
+    elif not unit.takes_value and local is not None and not is_immutable(adjoint.kind(result)):
+        local = adjoint.method("settle", result, local, hint=adjoint.bar_name(result))
+    if local is None and not unit.writes and adjoint.travels(result):
+        return
+    kind = adjoint.kind(result)
+    if is_numeric(kind) and (unit.takes_value or is_immutable(kind)):
+        given = adjoint.dense(Const(None) if local is None else local, result)
+    else:
+        given = Const(None) if local is None else local
+    arguments = [value for value, is_active in zip(call.arguments, unit.active, strict=True) if is_active]
+    absent = unit.absent or (False,) * len(arguments)
+    targets = tuple(Const(None) if gone else value for value, gone in zip(arguments, absent, strict=True))
+    half = adjoint.adjoint_half(unit)
+    if len(targets) == 1:
+        (bar,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
+        adjoint.accumulate(targets[0], bar)
+    else:
+        (bars,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
+        if targets:
+            unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+
+
+def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
+    kind = adjoint.kind(call.result)
+    if isinstance(kind, TupleOf) or not adjoint.is_mutable(call.result):
+        local = adjoint.take(call.result)
+        if local is None:
+            return
+        for key, item in zip(call.keys, call.items, strict=True):
+            if adjoint.is_active(item):
+                part = adjoint.helper(run_time.cotangent_item, local, key)
+                adjoint.pass_on(item, part)
+        return
+    taken = adjoint.method("take", call.result, hint=adjoint.bar_name(call.result))
+    for number, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
+        if adjoint.is_active(item) and not adjoint.is_mutable(item):
+            (later,) = adjoint.operation(Opcode.TUPLE, call.keys[number + 1 :]) if _may_repeat(call) else (Const(None),)
+            adjoint.pass_on(item, adjoint.helper(undo.slot_of, taken, key, later))
+
+
+def _may_repeat(call: Build) -> bool:
+    """Whether a later item of a dict display may have taken the place of an earlier one."""
+    return not all(isinstance(key, Const) for key in call.keys) or len(set(call.keys)) < len(call.keys)
+
+
+def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
+    bars = tuple(map(adjoint.take, call.results))
+    if all(bar is None for bar in bars):
+        return
+    (items,) = adjoint.operation(Opcode.TUPLE, tuple(Const(None) if bar is None else bar for bar in bars))
+    adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
+
+
+def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
+    bar = adjoint.effect(undo.appended, call.result, call.length)
+    adjoint.pass_on(call.item, bar)
+
+
+def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
+    local = adjoint.take(call.result)
+    if local is None:
+        return
+    if adjoint.travels(call.container):
+        adjoint.accumulate_item(arithmetic.add_item, call.container, call.index, local)
+    else:
+        adjoint.add_item(call.container, call.index, local)
+
+
+def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
+    local = adjoint.take(call.result)
+    position = call.position
+    if call.backwards:
+        position = adjoint.call(operator_constant("sub"), (Const(-1), position))
+    if adjoint.travels(call.source) and isinstance(adjoint.kind(call.source), Array):
+        if local is not None:
+            adjoint.accumulate_item(run_time.add_iterated, call.source, position, local)
+        return
+    if adjoint.is_mutable(call.result) and isinstance(adjoint.kind(call.source), Array):
+        return  # a row is a view
+    given = Const(None) if local is None else local
+    if call.is_key:
+        adjoint.effect(undo.iterated_value, call.source, position, call.result, given)
+        return
+    if call.length is not None:
+        position = adjoint.call(operator_constant("add"), (position, call.length))
+    bar = adjoint.effect(undo.iterated, call.source, position, call.result, given)
+    adjoint.keep_value(call.source, bar)
+
+
+def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) -> Value:
+    if isinstance(place, str):
+        return adjoint.helper(run_time.cotangent_field, cotangent, Const(place))
+    container, key = place
+    whole = adjoint.helper(run_time.cotangent_field, cotangent, Const(container))
+    return adjoint.helper(run_time.cotangent_item, whole, Const(key))
+

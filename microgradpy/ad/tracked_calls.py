@@ -1,0 +1,181 @@
+"""What becomes of each call in a function that may write: as `primal_calls`, for runs in which cotangents of mutable objects
+are in shadows.
+
+Arithmetic on numbers and arrays is inlined as elsewhere; what its pullback reads of arrays is copied, unless nobody can write
+into them. All that reads or changes structure is left to run time, where an object says what it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+from microgradpy.ad.calls import Item
+from microgradpy.ad.differentiated_calls import call_closure, call_function, dispatch, find_rule, inline_rule
+from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.ad.memory import is_view
+from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Numeric, Scalar, TupleOf, carries_nothing, is_immutable, python_type
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.passes.result_kinds import result_kind
+from microgradpy.passes.typed_builder import Keywords
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.runtime.writes import written_argument
+from microgradpy.state.events import has_event
+
+
+def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
+    """A call of something that is known now."""
+    function = callee.value
+    arguments, keywords = primal.inputs(op)
+    if function in OUT_OF_PLACE and is_immutable(primal.kind(arguments[0])):
+        binary = OUT_OF_PLACE[function]
+        lower_tracked_constant(primal, replace(op, callee=binary), binary)
+    elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
+        _attribute(primal, op, arguments[1].value)
+    elif not primal.any_active(arguments, keywords):
+        primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
+    else:
+        _active(primal, op, callee, arguments, keywords)
+
+
+def _inactive_kind(
+    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords
+) -> Kind:
+    if callee.value in OUT_OF_PLACE:
+        kind = primal.kind(arguments[0])
+        return kind if isinstance(kind, Array) and kind.ndim else UNKNOWN
+    return primal.kind_of_call(callee, arguments, keywords)
+
+
+def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+    function = callee.value
+    kinds = tuple(map(primal.kind, arguments))
+    kind = primal.kind_of_call(callee, arguments, keywords)
+    if is_write(function, arguments, keywords):
+        if function is operator.getitem and isinstance(kinds[0], Array | TupleOf):
+            _item(primal, op, callee, arguments, kind)
+            return
+        dispatch(primal, op, callee, arguments, keywords)
+        if function in OUT_OF_PLACE and isinstance(kinds[0], Array) and kinds[0].ndim:
+            result = primal.of(op.result)
+            assert isinstance(result, Var)
+            primal.know(result, kinds[0])
+    elif carries_nothing(kind) or (is_non_differentiable(function) and not rrule.is_typed(function)):
+        primal.plain(op, kind=kind)
+    elif not rrule.has(function):
+        call_function(primal, op, callee, arguments, keywords)
+    elif not (is_numeric_call(primal, (*arguments, *(value for _, value in keywords))) and _inlined(primal, op, callee)):
+        dispatch(primal, op, callee, arguments, keywords)
+
+
+def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
+    arguments, keywords = primal.inputs(op)
+    if not primal.services.inlines:
+        return False
+    rule = find_rule(callee.value, tuple(map(primal.kind, arguments)))
+    name = callee.path or callee.value.__name__
+    return rule is not None and inline_rule(primal, op, rule, name, arguments, dict(keywords), is_view(callee.value))
+
+
+def is_write(function: Any, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
+    """Whether a call writes into, or reads from, something whose contents the shadows follow."""
+    if has_event(function):
+        return True
+    given = tuple(value.value if isinstance(value, Const) else value for value in arguments)
+    named = {name: value.value if isinstance(value, Const) else value for name, value in keywords}
+    return written_argument(function, given, named) is not None
+
+
+def is_numeric_call(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> bool:
+    """Whether all arguments are proven to be numbers, arrays or what carries nothing, or tuples of them."""
+    return all(_is_numeric(primal.kind(value)) for value in arguments)
+
+
+def _is_numeric(kind: Kind) -> bool:
+    if isinstance(kind, TupleOf):
+        return all(map(_is_numeric, kind.items))
+    return isinstance(kind, Scalar | Array | Numeric | Inert)
+
+
+def _item(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], kind: Kind) -> None:
+    """An item of an array: a number, a view, or a copy of entries, as the kind of the index says."""
+    container, index = arguments
+    if not primal.is_active(container) or carries_nothing(kind):
+        primal.plain(op, kind=kind)
+    elif isinstance(primal.kind(container), Array) and primal.services.inlines and is_basic(primal, index):
+        result = primal.plain(op, kind=kind, active=True)
+        if result in primal.active:
+            primal.record(Item(result, container, index, op.where))
+    else:
+        dispatch(primal, op, callee, arguments, ())
+        result = primal.of(op.result)
+        if isinstance(result, Var) and isinstance(primal.kind(container), TupleOf):
+            primal.know(result, kind)
+
+
+def is_basic(primal: PrimalBuilder, index: Value) -> bool:
+    """Whether an index is proven to be whole numbers and slices: it selects one entry or a view."""
+    if isinstance(index, Const):
+        return _is_basic_constant(index.value)
+    kind = primal.kind(index)
+    made = primal.producers.get(index) if isinstance(index, Var) else None
+    if made is not None and made.callee is Opcode.TUPLE:
+        return all(is_basic(primal, part) for part in made.arguments)
+    return kind == Scalar("int") or (isinstance(kind, Inert) and kind.name in ("slice", "ellipsis", "NoneType"))
+
+
+def _is_basic_constant(index: Any) -> bool:
+    if isinstance(index, tuple):
+        return all(map(_is_basic_constant, index))
+    return index is None or index is Ellipsis or isinstance(index, slice | int) and not isinstance(index, bool)
+
+
+def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
+    target = primal.of(op.arguments[0])
+    kind, active = primal.kind(target), primal.is_active(target)
+    cls = python_type(kind)
+    if cls is not None and callable(getattr(cls, name, None)):
+        primal.bind(op.result, Method(target, cls, name, op))
+        return
+    proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
+    if not active or (cls is not None and is_inert_attribute(cls, name)):
+        primal.plain(op, kind=proven)
+        return
+    rule = find_attribute_rule(cls, name) if isinstance(kind, Array) and cls is not None and primal.services.inlines else None
+    if rule is None or not inline_rule(primal, op, rule, name, (target,), {}, shares=True):
+        arguments, keywords = primal.inputs(op)
+        dispatch(primal, op, Const(getattr, "getattr", getattr), arguments, keywords)
+
+
+def lower_tracked_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
+    """A call of something that is known at run time only."""
+    arguments, keywords = primal.inputs(op)
+    if not primal.any_active((callee, *arguments), keywords):
+        primal.plain(op, kind=UNKNOWN, callee=callee)
+    elif not call_closure(primal, op, callee, arguments, keywords):
+        dispatch(primal, op, callee, arguments, keywords)
+
+
+def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
+    """A method of an array or container: the function that it is in the class."""
+    function = getattr(method.cls, method.name)
+    path = f"{method.cls.__name__}.{method.name}"
+    arguments, keywords = primal.inputs(op)
+    with_target = (method.target, *arguments)
+    kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
+    if not primal.any_active(with_target, keywords):
+        primal.plain(op, kind=kind)
+        return
+    callee = Const(function, path, method.cls)
+    is_event = is_write(function, with_target, keywords)
+    if not is_event and (is_non_differentiable(function) or carries_nothing(kind)):
+        primal.plain(op, kind=kind)
+    elif not is_event and rrule.has(function) and is_numeric_call(primal, with_target):
+        rule = find_rule(function, tuple(map(primal.kind, with_target))) if primal.services.inlines else None
+        if rule is None or not inline_rule(primal, op, rule, path, with_target, dict(keywords), is_view(function)):
+            dispatch(primal, op, callee, with_target, keywords)
+    else:
+        dispatch(primal, op, callee, with_target, keywords)
+

@@ -1,0 +1,379 @@
+"""Writes into arrays.
+
+What is stored over has its cotangent taken and set to zero first, and then given to what was stored: the two may be the same
+memory.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MutationError
+from microgradpy.rules.registry import rrule
+from microgradpy.state.events import event
+from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
+from microgradpy.state.snapshots import Structure, frozen, structure_of
+from microgradpy.tangents.arithmetic import floating, real_like, unbroadcast
+from microgradpy.tangents.types import is_structural_zero
+
+Array = np.ndarray[Any, Any]
+Made = tuple[Any, Undo]
+
+
+def _carries(x: Any) -> bool:
+    """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it."""
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+def _check_writable(x: Any) -> None:
+    if isinstance(x, np.ndarray) and x.flags.writeable and overlaps_itself(x):
+        raise MutationError(
+            "a write into a view whose entries overlap (as_strided, a sliding window)", None, "Write into a copy: x.copy()."
+        )
+
+
+# Items
+
+
+@event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
+def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
+    _check_writable(x)
+    index = frozen(index)
+    given = structure_of(value)
+    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    x[index] = value
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = taken_item(shadows.of(x), index) if _carries(x) else None
+        return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+def taken_item(x_bar: Array, index: Any) -> Any:
+    """The cotangent of what was stored at `x[index]`, which is zero there afterwards. Of a place that was stored to more
+    than once it belongs to the last one."""
+    d = x_bar[index]
+    if isinstance(d, np.ndarray):
+        d = d.copy()
+        if has_repeats(index):
+            d = d * _winners(x_bar.shape, index)
+    x_bar[index] = 0.0
+    return d
+
+
+def settle_broadcast(given: Structure, value: Any, d: Any, shadows: Shadows) -> Any:
+    """Settle the cotangent of what was stored, which may have been repeated to fill its place."""
+    return given.divided(shadows, unbroadcast(d, value))
+
+
+def has_repeats(index: Any) -> bool:
+    """Whether an index may name a place more than once: an array or list of whole numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(part, list | np.ndarray) and np.asarray(part).dtype.kind in "iu" for part in parts)
+
+
+def _winners(shape: tuple[int, ...], index: Any) -> Array:
+    """1.0 where an entry of `x[index] = v` is the last that is stored at its place, else 0.0."""
+    places = np.arange(int(np.prod(shape))).reshape(shape)[index]
+    flat = places.reshape(-1)[::-1]
+    _, first = np.unique(flat, return_index=True)
+    won = np.zeros(flat.size)
+    won[first] = 1.0
+    return won[::-1].reshape(places.shape)
+
+
+# Operators in place
+
+
+def _in_place(in_place: Callable[..., Any], out_of_place: Callable[..., Any]) -> None:
+    @event(in_place, of=np.ndarray)
+    def made(x: Array, value: Any, /) -> Made:
+        _check_writable(x)
+        given, before, operand = structure_of(value), frozen(x), frozen(value)
+        y = in_place(x, value)
+        if y is not x:
+            raise MutationError(f"{in_place.__name__} gave a new array", None, "Write it as `x = x + y`.")
+
+        def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+            if not _carries(x):
+                return None, None
+            d = taken_item(shadows.of(x), ...)
+            x_bar, value_bar = pulled_back(out_of_place, (before, operand), {}, d)
+            shadows.add(x, x_bar)
+            return None, given.divided(shadows, value_bar)
+
+        return y, undo
+
+
+for _name in ("mul", "truediv", "pow", "matmul", "floordiv", "mod"):
+    _in_place(getattr(operator, f"i{_name}"), getattr(operator, _name))
+
+
+@event(operator.iadd, of=np.ndarray)
+def add_in_place(x: Array, value: Any, /) -> Made:
+    return _shift_in_place(operator.iadd, x, value, 1.0)
+
+
+@event(operator.isub, of=np.ndarray)
+def subtract_in_place(x: Array, value: Any, /) -> Made:
+    return _shift_in_place(operator.isub, x, value, -1.0)
+
+
+def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: float) -> Made:
+    """x += value: x_bar stays as it is, and value_bar += x_bar."""
+    _check_writable(x)
+    given = structure_of(value)
+    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    in_place(x, value)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x):
+            return None, None
+        d = shadows.of(x)
+        return None, settle_broadcast(given, shape_of, d.copy() if sign == 1.0 else -d, shadows)
+
+    return x, undo
+
+
+def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], d: Any) -> tuple[Any, ...]:
+    """The cotangents of the positional arguments of a call that was made before, by its rule."""
+    rule = rrule.find(f, tuple(map(type, args)))
+    if rule is None:
+        raise MutationError(f"{f.__name__} in place has no rule", None, "Write it out of place.")
+    with np.errstate(all="ignore"):
+        _, pullback = rule(*args, **kwargs)
+        bars = pullback(d)[1:]
+    bars = tuple(None if is_structural_zero(bar) else bar for bar in bars)
+    return bars + (None,) * (len(args) - len(bars))
+
+
+# Methods and functions that write
+
+
+@event(np.ndarray.fill, of=np.ndarray)
+def fill(x: Array, value: Any, /) -> Made:
+    given = structure_of(value)
+    x.fill(value)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = taken_item(shadows.of(x), ...) if _carries(x) else None
+        return None, None if d is None else settle_broadcast(given, value, d, shadows)
+
+    return None, undo
+
+
+@event(np.ndarray.sort, of=np.ndarray)
+def sort(x: Array, /, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Made:
+    places = np.argsort(x, axis=axis, kind="stable")
+    x.sort(axis, kind, order, stable=stable)
+    return None, _undo_permutation(x, places, axis)
+
+
+@event(np.ndarray.partition, of=np.ndarray)
+def partition(x: Array, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None) -> Made:
+    before = x.copy()
+    x.partition(kth, axis, kind, order)
+    # Equal entries are exchanged among themselves, so any order that agrees with the values is one of the orders.
+    places = np.empty(x.shape, np.intp)
+    ranks = np.argsort(np.argsort(x, axis=axis, kind="stable"), axis=axis, kind="stable")
+    places[...] = np.take_along_axis(np.argsort(before, axis=axis, kind="stable"), ranks, axis)
+    undo = _undo_permutation(x, places, axis)
+    return None, lambda y_bar, shadows: (*undo(y_bar, shadows), None)
+
+
+def _undo_permutation(x: Array, places: Array, axis: int) -> Undo:
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        x_bar = shadows.of(x)
+        np.put_along_axis(x_bar, places, x_bar.copy(), axis)
+        return (None,)
+
+    return undo
+
+
+def _refuse(name: str, why: str, instead: str) -> Callable[..., Made]:
+    def refuse(*args: Any, **kwargs: Any) -> Made:
+        raise MutationError(f"{name} {why}", None, instead)
+
+    return refuse
+
+
+for _name in ("resize", "setfield", "byteswap", "setflags"):
+    event(getattr(np.ndarray, _name), of=np.ndarray)(
+        _refuse(f"x.{_name}", "changes what the views of an array mean", "Make a new array.")
+    )
+
+
+@event(np.copyto, of=np.ndarray)
+def copyto(x: Array, value: Any, /, casting: str = "same_kind", where: Any = True) -> Made:
+    mask = frozen(where)
+    given = structure_of(value)
+    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    np.copyto(x, value, casting, where)  # type: ignore[call-overload]
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = _taken_where(shadows.of(x), mask) if _carries(x) else None
+        return None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+def _taken_where(x_bar: Array, mask: Any) -> Array:
+    """The cotangent where a mask is true, which is zero there afterwards."""
+    d = np.where(mask, x_bar, 0.0)
+    x_bar[...] = np.where(mask, 0.0, x_bar)
+    return d
+
+
+@event(np.fill_diagonal, of=np.ndarray)
+def fill_diagonal(x: Array, value: Any, /, wrap: bool = False) -> Made:
+    given = structure_of(value)
+    shape_of = frozen(value)
+    np.fill_diagonal(x, value, wrap)
+    step = x.shape[1] + 1 if x.ndim == 2 else 1 + int(np.cumprod(x.shape[:-1]).sum())
+    end = None if x.ndim != 2 or wrap else x.shape[1] * x.shape[1]
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x):
+            return None, None
+        x_bar = shadows.of(x)
+        places = np.unravel_index(np.arange(x_bar.size)[:end:step], x_bar.shape)
+        d = taken_item(x_bar, places)
+        return None, _settle_repeated(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+def _settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -> Any:
+    """Settle the cotangent of values that were taken again from the first on when they had run out."""
+    if np.ndim(value) == 0:
+        return settle_broadcast(given, value, d, shadows)
+    total = np.zeros(np.size(value), d.dtype)
+    np.add.at(total, np.arange(d.size) % max(np.size(value), 1), d.reshape(-1))
+    return given.divided(shadows, real_like(total.reshape(np.shape(value)), value))
+
+
+@event(np.put, np.ndarray.put, of=np.ndarray)
+def put(x: Array, places: Any, values: Any, /, mode: str = "raise") -> Made:
+    given, shape_of, taken = structure_of(values), frozen(values), np.array(places).reshape(-1)
+    np.put(x, places, values, mode)  # type: ignore[call-overload]
+    if mode != "raise":
+        taken = np.clip(taken, 0, x.size - 1) if mode == "clip" else taken % x.size
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x) or not taken.size:
+            return None, None, None
+        x_bar = shadows.of(x)
+        d = taken_item(x_bar, np.unravel_index(taken % x.size, x.shape))
+        return None, None, _settle_repeated(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+@event(np.put_along_axis, of=np.ndarray)
+def put_along_axis(x: Array, indices: Any, values: Any, /, axis: int | None = -1) -> Made:
+    given, shape_of, taken = structure_of(values), frozen(values), np.array(indices)
+    np.put_along_axis(x, indices, values, axis)
+    if axis is None:
+        places: Any = np.unravel_index(taken % x.size, x.shape)
+    else:
+        grid = list(np.ogrid[tuple(map(slice, taken.shape))])
+        grid[axis] = taken
+        places = tuple(grid)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = taken_item(shadows.of(x), places) if _carries(x) else None
+        return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+@event(np.putmask, of=np.ndarray)
+def putmask(x: Array, mask: Any, values: Any, /) -> Made:
+    given, shape_of, chosen = structure_of(values), frozen(values), np.array(mask, bool)
+    np.putmask(x, mask, values)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x):
+            return None, None, None
+        d = _taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
+        return None, None, _settle_repeated(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+@event(np.place, of=np.ndarray)
+def place(x: Array, mask: Any, values: Any, /) -> Made:
+    given, shape_of, chosen = structure_of(values), frozen(values), np.array(mask, bool)
+    np.place(x, mask, values)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x):
+            return None, None, None
+        x_bar = shadows.of(x)
+        d = taken_item(x_bar, np.broadcast_to(chosen, x.shape) if chosen.shape == x.shape else chosen.reshape(x.shape))
+        return None, None, _settle_repeated(given, shape_of, d, shadows)
+
+    return None, undo
+
+
+@event(np.ufunc.at, of=np.ufunc)
+def apply_at(ufunc: np.ufunc, x: Array, index: Any, value: Any = None, /) -> Made:
+    """ufunc.at(x, index, value), of sums and differences."""
+    if ufunc not in (np.add, np.subtract):
+        raise MutationError(f"np.{ufunc.__name__}.at writes in place", None, "Use np.add.at, or a loop over the places.")
+    _check_writable(x)
+    index, given = frozen(index), structure_of(value)
+    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    ufunc.at(x, index, value)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(x):
+            return None, None, None, None
+        d = shadows.of(x)[index]
+        return None, None, None, settle_broadcast(given, shape_of, d if ufunc is np.add else -d, shadows)
+
+    return None, undo
+
+
+@event(np.nan_to_num)
+def nan_to_num(x: Any, /, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Made:
+    """Of a copy it is a function like others; in place it stores over what is not finite."""
+    finite = np.isfinite(x)
+    y = np.nan_to_num(x, copy, nan, posinf, neginf)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if isinstance(y, np.ndarray) and y is x:
+            shadows.of(x)[~finite] = 0.0
+            return (None,) * 5
+        d = shadows.born(y, y_bar)
+        return (None if d is None else unbroadcast(np.where(finite, d, 0.0), x), None, None, None, None)
+
+    return y, undo
+
+
+# Results that are written into an array: out=
+
+
+def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Array, where: Any) -> Made:
+    """f(*args, out=out, **kwargs). The pullback is that of the same call without `out`, on the contents there were."""
+    _check_writable(out)
+    given = tuple(map(structure_of, args))
+    before = tuple(map(frozen, args))
+    mask = frozen(where)
+    more = {} if where is True else {"where": where}
+    y = f(*args, out=out, **kwargs, **more)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not _carries(out):
+            return (None,) * len(args)
+        x_bar = shadows.of(out)
+        d = taken_item(x_bar, ...) if where is True else _taken_where(x_bar, np.broadcast_to(mask, out.shape))
+        bars = pulled_back(f, tuple(map(floating, before)), kwargs, d)
+        return tuple(s.divided(shadows, bar) for s, bar in zip(given, bars, strict=True))
+
+    return y, undo

@@ -1,0 +1,57 @@
+"""The table of writes: what a call that writes into an argument does, and how it is undone.
+
+    @event(list.append)
+    def append(items, x):
+        length = len(items)
+        items.append(x)
+
+        def undo(y_bar, shadows):
+            return None, shadows.of(items).undo_append(length)
+
+        return None, undo
+
+An event makes the call, and returns its value with what undoes it: from the cotangent of the value, if that travels by
+value, to one cotangent per positional argument, None for those whose cotangent is in the shadows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from microgradpy.state.shadows import Undo
+
+Event = Callable[..., tuple[Any, Undo]]
+F = TypeVar("F", bound=Event)
+_EVENTS: dict[Any, list[tuple[type, Event]]] = {}
+
+
+def event(*functions: Any, of: type = object) -> Callable[[F], F]:
+    """Declare what undoes calls of these functions, of those whose first argument is an `of`."""
+
+    def declare(made: F) -> F:
+        for function in functions:
+            _EVENTS.setdefault(function, []).insert(0, (of, made))
+        return made
+
+    return declare
+
+
+def find_event(function: Any, args: tuple[Any, ...]) -> Event | None:
+    """The event that a call is; None if it writes into nothing that is known here."""
+    try:
+        found = _EVENTS.get(function)
+    except TypeError:  # unhashable
+        return None
+    if found is None:
+        return None
+    first = type(args[0]) if args else object
+    return next((made for cls, made in found if issubclass(first, cls)), None)
+
+
+def has_event(function: Any) -> bool:
+    """Whether calls of a function may be events."""
+    try:
+        return function in _EVENTS
+    except TypeError:
+        return False

@@ -1,0 +1,92 @@
+"""Writes to the attributes of objects, and reads of attributes, computed ones included."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from microgradpy.errors import MutationError
+from microgradpy.state.shadows import Shadows, Undo
+
+Made = tuple[Any, Undo]
+_PLAIN: tuple[type, ...] = (types.MemberDescriptorType,)
+
+
+def static_attribute(x: Any, name: str) -> Any:
+    """What the class of an object has under a name, found without calling anything; `MISSING` if nothing."""
+    for cls in type(x).__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name]
+    return MISSING
+
+
+MISSING = object()
+
+
+def is_plain_field(x: Any, name: str) -> bool:
+    """Whether reading `x.name` gives what is stored in the object under that name, and runs nothing."""
+    if type(x).__getattribute__ is not object.__getattribute__:
+        return False
+    found = static_attribute(x, name)
+    if found is MISSING:
+        return name in getattr(x, "__dict__", ())
+    if isinstance(found, _PLAIN):
+        return True
+    return not hasattr(type(found), "__set__") and name in getattr(x, "__dict__", ())
+
+
+def setter_of(x: Any, name: str) -> types.FunctionType | None:
+    """The function that an assignment to `x.name` calls; None if it just stores."""
+    override = type(x).__setattr__
+    if override is not object.__setattr__:
+        if isinstance(override, types.FunctionType):
+            return functools.partial(override, x, name)  # type: ignore[return-value]
+        raise MutationError(
+            f"an attribute of a {type(x).__name__} is assigned", None, "Assign to objects of classes written in Python."
+        )
+    found = static_attribute(x, name)
+    if isinstance(found, property):
+        if isinstance(found.fset, types.FunctionType):
+            return functools.partial(found.fset, x)  # type: ignore[return-value]
+    elif found is not MISSING and not isinstance(found, _PLAIN):
+        store = inspect.getattr_static(type(found), "__set__", None)
+        if isinstance(store, types.FunctionType):
+            return functools.partial(store, found, x)  # type: ignore[return-value]
+        if store is not None:
+            raise MutationError(f"attribute {name!r} is a {type(found).__name__}", None, "Use a property or a plain field.")
+    return None
+
+
+def store(x: Any, name: str, value: Any) -> Made:
+    """x.name = value, where that just stores."""
+    if isinstance(x, type | types.ModuleType) or name in ("__dict__", "__class__", "__slots__"):
+        raise MutationError(
+            f"attribute {name!r} of the {type(x).__name__} {getattr(x, '__name__', '')} is assigned",
+            None,
+            "Store it in an object that is an argument, or return it.",
+        )
+    object.__setattr__(x, name, value)
+    return None, lambda y_bar, shadows: (None, None, shadows.of(x).take(name))
+
+
+def delete(x: Any, name: str) -> Made:
+    delattr(x, name)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        return None, None
+
+    return None, undo
+
+
+def load(x: Any, name: str) -> Made:
+    """x.name of an object that just stores it."""
+    y = getattr(x, name)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(x).add(name, y_bar)
+        return None, None
+
+    return y, undo

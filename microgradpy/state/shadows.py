@@ -1,0 +1,363 @@
+"""The cotangents of mutable objects during one reverse sweep: one *shadow* per object, found by identity.
+
+    x immutable (a number, text, tuple, function ...)    its cotangent is a value, held by whoever computes with it
+    x mutable (a list, dict, array, object)              its cotangent is `shadows.of(x)`, updated in place
+
+At any moment of the sweep a shadow has the structure that its object had at that moment of the primal: what the primal did to
+the structure is undone in the shadow, in reverse. A slot or field that holds something mutable has no cotangent of its own.
+The shadow of a view of an array is the same view of the owner's shadow, so that writing through one name is seen through all.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+
+_VALUES: tuple[type, ...] = (
+    float, int, complex, str, bytes, tuple, types.NoneType, np.generic, frozenset, range, slice, type, type(Ellipsis),
+    type(NotImplemented), types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, np.ufunc, np.dtype,
+    functools.partial, operator.attrgetter, operator.itemgetter, operator.methodcaller, types.MethodDescriptorType,
+    types.MethodWrapperType, types.WrapperDescriptorType, type({}.values()), type({}.items()), type({}.keys()), property, classmethod, staticmethod, types.CodeType, type(np.sum),
+)  # fmt: skip
+_VALUE_TYPES: dict[type, bool] = {}
+
+
+def is_value(x: object) -> bool:
+    """Whether the cotangent of `x` travels by value: `x` cannot change, or (a function) counts as what it was made of."""
+    cls = type(x)
+    known = _VALUE_TYPES.get(cls)
+    if known is None:
+        if len(_VALUE_TYPES) > 4096:
+            _VALUE_TYPES.clear()
+        known = _VALUE_TYPES[cls] = issubclass(cls, _VALUES)
+    return known
+
+
+@final
+class ListShadow:
+    """The cotangents of the items of a list that are values; None is zero, and so is what is missing at the end."""
+
+    __slots__ = ("slots",)
+
+    def __init__(self) -> None:
+        self.slots: list[Any] = []
+
+    def add(self, index: int, d: Any) -> None:
+        if is_structural_zero(d):
+            return
+        missing = index + 1 - len(self.slots)
+        if missing > 0:
+            self.slots.extend([None] * missing)
+        self.slots[index] = accumulate(self.slots[index], d)
+
+    def get(self, index: int) -> Any:
+        return self.slots[index] if index < len(self.slots) else None
+
+    def take(self, index: int) -> Any:
+        """The cotangent at an index, which is zero afterwards."""
+        if index >= len(self.slots):
+            return None
+        d, self.slots[index] = self.slots[index], None
+        return d
+
+    def undo_append(self, length: int) -> Any:
+        """Take the item away again that made the list longer than `length`."""
+        return self.slots.pop() if len(self.slots) > length else None
+
+    def undo_insert(self, index: int) -> Any:
+        return self.slots.pop(index) if index < len(self.slots) else None
+
+    def undo_pop(self, index: int, d: Any) -> None:
+        """Put an item back where it was taken out, with the cotangent that it got since."""
+        if index < len(self.slots):
+            self.slots.insert(index, None)
+        self.add(index, d)
+
+    def cut(self, length: int) -> list[Any]:
+        """Take away the items from `length` on."""
+        tail = self.slots[length:]
+        del self.slots[length:]
+        return tail
+
+    def reorder(self, places: Iterable[int | None], length: int) -> None:
+        """Undo a change after which item `j` was what item `places[j]` had been (None: something new) of `length`."""
+        before: list[Any] = [None] * length
+        for position, place in enumerate(places):
+            if place is not None and position < len(self.slots):
+                before[place] = accumulate(before[place], self.slots[position])
+        self.slots = before
+
+
+@final
+class FieldShadow:
+    """The cotangents of the values under the keys of a dict, or of the fields of an object."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self) -> None:
+        self.fields: dict[Any, Any] = {}
+
+    def add(self, key: Any, d: Any) -> None:
+        if not is_structural_zero(d):
+            self.fields[key] = accumulate(self.fields.get(key), d)
+
+    def get(self, key: Any) -> Any:
+        return self.fields.get(key)
+
+    def take(self, key: Any) -> Any:
+        return self.fields.pop(key, None)
+
+
+@final
+class Shadows:
+    """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
+
+    __slots__ = ("entries", "memories")
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[Any, Any]] = {}
+        self.memories: dict[int, tuple[Any, np.ndarray[Any, Any], list[int]]] = {}
+
+    def of(self, x: Any) -> Any:
+        """The shadow of a mutable object."""
+        entry = self.entries.get(id(x))
+        return entry[1] if entry is not None else self._enter(x)
+
+    def knows(self, x: np.ndarray[Any, Any]) -> bool:
+        """Whether the memory of an array has a shadow."""
+        return id(x) in self.entries or id(owner_of(x)) in self.memories
+
+    def _enter(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            shadow: Any = self._array(x)
+        else:
+            shadow = ListShadow() if _is_list(x) else FieldShadow()
+        self.entries[id(x)] = (x, shadow)
+        return shadow
+
+    def add(self, x: Any, d: Any) -> None:
+        """x_bar += d for a mutable `x`."""
+        if is_structural_zero(d):
+            return
+        if isinstance(x, np.ndarray):
+            add_to_array(self.of(x), d)
+        else:
+            self._add_structure(x, d)
+
+    def settle(self, x: Any, d: Any) -> Any:
+        """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
+        by value is returned."""
+        if is_structural_zero(d):
+            return None
+        if not is_value(x):
+            self.add(x, d)
+            return None
+        if isinstance(x, tuple):
+            if len(d) != len(x):
+                raise MutationError("a cotangent of a tuple has another length", None, "Report this program, please.")
+            parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in zip(x, d, strict=True)])
+            return None if all(part is None for part in parts) else parts
+        if isinstance(d, Tangent):
+            return self._settle_fields(x, d)
+        return d
+
+    def _settle_fields(self, x: Any, d: Tangent) -> Any:
+        """The part of a function's cotangent that is made of values: what it captured that is mutable is settled."""
+        held = held_by(x)
+        parts = {name: self.settle(held[name], part) if name in held else part for name, part in d.items()}
+        parts = {name: part for name, part in parts.items() if part is not None}
+        return Tangent(d.primal_type, parts) if parts else None
+
+    def _add_structure(self, x: Any, d: Any) -> None:
+        shadow = self.of(x)
+        if isinstance(shadow, ListShadow):
+            for index, part in enumerate(d):
+                shadow.add(index, self.settle(_item(x, index), part))
+        elif isinstance(x, dict):
+            for key, part in d.items():
+                shadow.add(key, self.settle(x.get(key), part))
+        else:
+            for name, part in d.items():
+                shadow.add(name, self.settle(_field(x, name), part))
+
+    def take(self, x: Any) -> Any:
+        """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
+        entry = self.entries.pop(id(x), None)
+        memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
+        if memory is None:
+            return None if entry is None else entry[1]
+        for key in memory[2]:
+            self.entries.pop(key, None)
+        return entry[1] if entry is not None else _same_view(x, x, memory[1])
+
+    def born(self, x: Any, x_bar: Any) -> Any:
+        """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""
+        if is_value(x):
+            return x_bar
+        taken = self.take(x)
+        return taken if x_bar is None else accumulate(taken, x_bar)
+
+    # Arrays
+
+    def _array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if x.dtype.kind not in "fciu":
+            raise MissingRuleError(
+                f"an array of {x.dtype} takes part in a differentiated computation", None, "Convert it to an array of floats."
+            )
+        owner = owner_of(x)
+        known = self.memories.get(id(owner))
+        if known is None:
+            if owner is x and x.flags.c_contiguous:
+                shadow = np.zeros(x.shape, cotangent_dtype(x.dtype))
+                self.memories[id(x)] = (x, shadow.reshape(-1), [])
+                return shadow
+            dtype = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
+            if dtype.kind not in "fciu":
+                raise _other_view(x, dtype)
+            memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))
+            known = self.memories[id(owner)] = (owner, memory, [])
+        known[2].append(id(x))
+        return _same_view(x, owner, known[1])
+
+
+def _same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """What `x` is of its owner's memory, of the memory of the owner's shadow."""
+    dtype = cotangent_dtype(x.dtype)
+    of = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
+    offset = address(x) - extent(owner)[0]
+    if x.dtype.kind in "iu":
+        if x.dtype.itemsize != of.itemsize or of.kind not in "iu":
+            raise _other_view(x, of)
+        # Whole numbers have cotangents of eight bytes each.
+        strides = tuple(stride // of.itemsize * dtype.itemsize for stride in x.strides)
+        return np.ndarray(x.shape, dtype, memory, offset // of.itemsize * dtype.itemsize, strides)
+    is_part = of.kind == "c" and dtype.kind == "f" and 2 * dtype.itemsize == of.itemsize
+    if of != x.dtype and not is_part:
+        raise _other_view(x, of)
+    return np.ndarray(x.shape, dtype, memory, offset, x.strides)
+
+
+def _other_view(x: np.ndarray[Any, Any], of: np.dtype[Any]) -> MutationError:
+    return MutationError(
+        f"an array of {x.dtype} is a view of the memory of an array of {of}", None, "Make a copy of it: x.copy()."
+    )
+
+
+def owner_of(x: np.ndarray[Any, Any]) -> Any:
+    """The object that holds the memory of an array: an array, or what it was made from (bytes, a file that is mapped)."""
+    owner = x
+    while (base := owner.base) is not None:
+        inner = base if isinstance(base, np.ndarray) else getattr(base, "base", None)  # as_strided puts one between
+        if not isinstance(inner, np.ndarray):
+            return base.obj if isinstance(base, memoryview) else base
+        owner = inner
+    return owner
+
+
+def address(x: np.ndarray[Any, Any]) -> int:
+    return int(x.__array_interface__["data"][0])
+
+
+def extent(owner: Any) -> tuple[int, int]:
+    """Where the memory of an owner starts, and its size in bytes."""
+    if isinstance(owner, np.ndarray):
+        low, high = np.lib.array_utils.byte_bounds(owner)
+        return low, high - low
+    try:
+        whole = np.frombuffer(owner, np.uint8)
+    except (TypeError, ValueError):
+        raise MutationError(
+            f"an array is a view of the memory of a {type(owner).__name__}", None, "Make a copy of it: x.copy()."
+        ) from None
+    return address(whole), whole.nbytes
+
+
+def shares_memory(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+    """Whether two arrays have the same owner."""
+    return owner_of(x) is owner_of(y)
+
+
+def overlaps_itself(x: np.ndarray[Any, Any]) -> bool:
+    """Whether two entries of an array may be one place in memory (a broadcast view, a sliding window)."""
+    strides = sorted((abs(stride), length) for stride, length in zip(x.strides, x.shape, strict=True) if length > 1)
+    reached = x.itemsize
+    for stride, length in strides:
+        if stride < reached:
+            return True
+        reached = stride * (length - 1) + reached
+    return False
+
+
+def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
+    """shadow += d, also where the shadow is a view that overlaps itself."""
+    if not isinstance(d, np.ndarray):
+        d = np.asarray(d)
+    d = real_like(d, shadow)
+    if shadow.base is None or not overlaps_itself(shadow):
+        shadow += d
+        return
+    owner = owner_of(shadow)
+    flat = owner.reshape(-1)
+    first = (address(shadow) - address(flat)) // shadow.itemsize
+    places = np.full(shadow.shape, first)
+    for axis, (stride, length) in enumerate(zip(shadow.strides, shadow.shape, strict=True)):
+        steps = np.arange(length) * (stride // shadow.itemsize)
+        places += steps.reshape((-1,) + (1,) * (shadow.ndim - 1 - axis))
+    np.add.at(flat, places, np.broadcast_to(d, shadow.shape))
+
+
+# Structure
+
+
+def _is_list(x: Any) -> bool:
+    return isinstance(x, _LISTS)
+
+
+_LISTS: tuple[type, ...] = (list,)
+
+
+def _item(x: Any, index: int) -> Any:
+    return x[index] if index < len(x) else None
+
+
+def _field(x: Any, name: str) -> Any:
+    try:
+        return object.__getattribute__(x, name)
+    except AttributeError:
+        return None
+
+
+def held_by(x: Any) -> dict[str, Any]:
+    """What a function or method holds, by the names that its cotangent has."""
+    match x:
+        case types.FunctionType():
+            cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+            held = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+            return {**held, "__defaults__": x.__defaults__ or (), "__kwdefaults__": x.__kwdefaults__ or {}}
+        case types.MethodType() | types.BuiltinFunctionType():
+            return {"__self__": x.__self__}
+        case functools.partial():
+            return {"func": x.func, "args": x.args, "keywords": x.keywords}
+    return {}
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018 - an empty cell raises
+    except ValueError:
+        return False
+    return True
+
+
+Undo = Callable[[Any, Shadows], tuple[Any, ...]]
+"""What undoes a call: from the cotangent of its result (None unless that travels by value) to those of its positional
+arguments (None for what has none, or is in the shadows)."""

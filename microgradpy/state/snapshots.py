@@ -1,0 +1,243 @@
+"""What is kept of objects that may be written into later: their contents, and their structure.
+
+`frozen(x)` is a copy of the contents of `x`, for a pullback that reads them. `structure_of(x)` remembers which objects `x` is
+made of, without their contents, so that cotangents find these objects when the structure is another one by then.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.state.shadows import ListShadow, Shadows, held_by, is_value, owner_of
+from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+
+
+def frozen(x: Any) -> Any:
+    """A value with the contents that `x` has now, which nobody writes into: `x` itself if that is immutable."""
+    if isinstance(x, np.ndarray):
+        return x.copy(order="K")
+    cls = type(x)
+    if cls is list or cls is deque:
+        return [frozen(item) for item in x]
+    if cls is dict:
+        return {key: frozen(value) for key, value in x.items()}
+    if isinstance(x, tuple) and not all(map(_is_plain, x)):
+        items = [frozen(item) for item in x]
+        return cls(*items) if hasattr(x, "_fields") else tuple(items)
+    return x
+
+
+def _is_plain(x: Any) -> bool:
+    return is_value(x) and not isinstance(x, tuple)
+
+
+# Structure
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """An object and what it was made of: pairs of an index, key or field name and the structure there."""
+
+    x: Any
+    parts: tuple[tuple[Any, Structure], ...] = ()
+
+    def settle(self, shadows: Shadows, d: Any) -> Any:
+        """Add a cotangent to the shadows of the objects of this structure; returns what travels by value."""
+        if is_structural_zero(d):
+            return None
+        x = self.x
+        if isinstance(x, np.ndarray) or (is_value(x) and not isinstance(x, tuple)):
+            return shadows.settle(x, d)
+        if isinstance(x, tuple):
+            bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
+            return None if all(bar is None for bar in bars) else tuple(bars)
+        shadow = shadows.of(x)
+        if isinstance(shadow, ListShadow):
+            for (index, part), bar in zip(self.parts, d, strict=True):
+                shadow.add(index, part.settle(shadows, bar))
+        else:
+            for key, part in self.parts:
+                shadow.add(key, part.settle(shadows, d.get(key)))
+        return None
+
+    def divided(self, shadows: Shadows, d: Any) -> Any:
+        """The cotangent of an argument as a call returns it: that of an array or number itself, for whoever has it; of
+        containers and objects the part that travels by value, after the rest was settled."""
+        return d if isinstance(self.x, np.ndarray) and not is_structural_zero(d) else self.settle(shadows, d)
+
+    def read(self, shadows: Shadows, d: Any) -> Any:
+        """The cotangent of an argument: what travelled by value, and what the shadows hold, which is taken from them: an
+        object that is at two places has it at the first. Arrays are always whole."""
+        if isinstance(self.x, np.ndarray) and self.x.dtype.kind in "fciu":
+            shadows.of(self.x)
+        return self._read(shadows, d, set())
+
+    def _read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
+        x = self.x
+        if isinstance(x, np.ndarray):
+            return _taken_array(shadows, x, d)
+        if isinstance(x, tuple):
+            bars = [part._read(shadows, None if is_structural_zero(d) else d[index], met) for index, part in self.parts]
+            return None if all(bar is None for bar in bars) else tuple(bars)
+        if is_value(x):
+            return self._read_held(shadows, d, met)
+        if id(x) in met:
+            return None
+        met.add(id(x))
+        shadow = shadows.of(x)
+        bars = {key: part._read(shadows, shadow.get(key), met) for key, part in self.parts}
+        if not is_structural_zero(d):
+            d = dict(enumerate(d)) if isinstance(shadow, ListShadow) else dict(d)
+            bars = {key: accumulate(bar, d.get(key)) for key, bar in bars.items()}
+        return self._made_of(bars)
+
+    def _read_held(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
+        """A function: its own cotangent, and what the shadows hold for what it captured."""
+        if not self.parts:
+            return d
+        own = {} if is_structural_zero(d) else dict(d)
+        bars = {name: part._read(shadows, own.get(name), met) for name, part in self.parts}
+        bars = {name: bar for name, bar in bars.items() if bar is not None}
+        return Tangent(type(self.x), bars) if bars else None
+
+    def _made_of(self, bars: dict[Any, Any]) -> Any:
+        if all(map(is_structural_zero, bars.values())):
+            return None
+        if isinstance(self.x, list | deque):
+            return list(bars.values())
+        found = {key: bar for key, bar in bars.items() if bar is not None}
+        return found if isinstance(self.x, dict) else Tangent(type(self.x), found)
+
+
+def _taken_array(shadows: Shadows, x: np.ndarray[Any, Any], d: Any) -> Any:
+    if x.dtype.kind not in "fciu" or not shadows.knows(x):
+        return d
+    shadow = shadows.of(x)
+    bar = shadow.copy()
+    shadow[...] = 0.0
+    return bar if is_structural_zero(d) else accumulate(bar, d)
+
+
+def structure_of(x: Any) -> Structure:
+    """The structure of an object as it is now. What contains itself ends where it is met again."""
+    return _structure_of(x, set())
+
+
+def _structure_of(x: Any, met: set[int]) -> Structure:
+    if isinstance(x, np.ndarray | np.ufunc):
+        return Structure(x)
+    if is_value(x) and not isinstance(x, tuple):
+        held = held_by(x) if isinstance(x, types.FunctionType | types.MethodType) or hasattr(x, "keywords") else {}
+        if not held or id(x) in met:
+            return Structure(x)
+        met.add(id(x))
+        parts = tuple((name, _structure_of(value, met)) for name, value in held.items())
+        return Structure(x, tuple((name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)))
+    if id(x) in met:
+        return Structure(x)
+    met.add(id(x))
+    return Structure(x, tuple((key, _structure_of(part, met)) for key, part in parts_of(x)))
+
+
+def _counts(x: Any) -> bool:
+    return isinstance(x, int | float | complex | np.generic) and not isinstance(x, bool)
+
+
+def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
+    """What an object holds, by index, key or field name."""
+    if isinstance(x, list | tuple | deque):
+        yield from enumerate(x)
+    elif isinstance(x, dict):
+        yield from x.items()
+    elif not isinstance(x, set):
+        yield from fields_of(x).items()
+
+
+def arrays_of(structures: Iterable[Structure]) -> Iterator[np.ndarray[Any, Any]]:
+    """The arrays in some structures."""
+    for structure in structures:
+        if isinstance(structure.x, np.ndarray):
+            yield structure.x
+        yield from arrays_of(part for _, part in structure.parts)
+
+
+# Results
+
+
+@final
+class Known:
+    """What the arguments of a call are made of: a result that is part of it was not made by the call."""
+
+    def __init__(self, args: Iterable[Any]) -> None:
+        self.structures = tuple(map(structure_of, args))
+        self.objects: set[int] = set()
+        self.owners: set[int] = set()
+        self._note(self.structures)
+
+    def _note(self, structures: Iterable[Structure]) -> None:
+        for structure in structures:
+            x = structure.x
+            if isinstance(x, np.ndarray):
+                self.owners.add(id(owner_of(x)))
+            elif not is_value(x):
+                self.objects.add(id(x))
+            self._note(part for _, part in structure.parts)
+
+    def is_view(self, x: np.ndarray[Any, Any]) -> bool:
+        return id(owner_of(x)) in self.owners
+
+    def born(self, shadows: Shadows, made: Structure, y_bar: Any) -> Any:
+        """The cotangent of a result at its making. What it shares with the arguments has it in their shadows."""
+        y = made.x
+        if isinstance(y, np.ndarray):
+            return None if self.is_view(y) or y.dtype.kind not in "fciu" else shadows.born(y, y_bar)
+        if isinstance(y, tuple):
+            bars = [self.born(shadows, part, None if is_structural_zero(y_bar) else y_bar[k]) for k, part in made.parts]
+            return None if all(map(is_structural_zero, bars)) else tuple(bars)
+        if is_value(y):
+            return y_bar
+        if id(y) in self.objects or not isinstance(y, list | dict | deque):
+            return None
+        shadow = shadows.take(y)
+        parts = {key: self.born(shadows, part, None if shadow is None else shadow.get(key)) for key, part in made.parts}
+        if not is_structural_zero(y_bar):
+            given = y_bar if isinstance(y, dict) else dict(enumerate(y_bar))
+            parts = {key: accumulate(bar, given.get(key)) for key, bar in parts.items()}
+        if all(map(is_structural_zero, parts.values())):
+            return None
+        return parts if isinstance(y, dict) else list(parts.values())
+
+
+def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:
+    """Let a pullback close over copies of the contents that it reads, since its function's arguments and value may be
+    written into later."""
+    _seal(pullback, known, y, set())
+
+
+def _seal(function: Any, known: Known, y: Any, met: set[int]) -> None:
+    if not isinstance(function, types.FunctionType) or id(function) in met:
+        return
+    met.add(id(function))
+    for cell in function.__closure__ or ():
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(held, types.FunctionType):
+            _seal(held, known, y, met)
+        elif held is y or _is_known(held, known):
+            cell.cell_contents = frozen(held)
+
+
+def _is_known(x: Any, known: Known) -> bool:
+    if isinstance(x, np.ndarray):
+        return known.is_view(x)
+    return not is_value(x) or isinstance(x, tuple)

@@ -1,0 +1,87 @@
+"""What generated adjoints of functions that write call: small steps on the shadows."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.state.arrays import has_repeats
+from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
+from microgradpy.tangents.arithmetic import real_like, stack_items
+from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+def add_item(shadows: Shadows, x: Any, index: Any, d: Any) -> None:
+    """x_bar[index] += d for an array x."""
+    if is_structural_zero(d):
+        return
+    x_bar = shadows.of(x)
+    if isinstance(d, list | tuple):
+        d = stack_items(x[index], d)
+    d = real_like(d, x)
+    if has_repeats(index):
+        np.add.at(x_bar, index, d)
+    else:
+        x_bar[index] += d
+
+
+@returns(int)
+def is_view(y: Any, x: Any) -> bool:
+    """Whether an array shows the memory of another."""
+    return isinstance(y, np.ndarray) and isinstance(x, np.ndarray) and shares_memory(y, x)
+
+
+def field_bar(shadows: Shadows, x: Any, name: str, d: Any) -> Any:
+    """The cotangent of x from that of its field."""
+    return None if is_structural_zero(d) else Tangent(type(x), {name: d})
+
+
+def slot_of(taken: ListShadow | FieldShadow | None, key: Any, later: tuple[Any, ...] | None) -> Any:
+    """The cotangent of an item of a list or dict display, unless a later equal key has taken its place."""
+    return None if taken is None or (later is not None and key in later) else taken.get(key)
+
+
+def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
+    """The cotangent of what a comprehension appended to a list of this length."""
+    return shadows.of(items).undo_append(length)
+
+
+def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
+    """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
+    if isinstance(source, str | bytes | range | set | frozenset):
+        return None
+    if isinstance(source, list | deque | np.ndarray | dict) or type(source) is tuple or hasattr(source, "_fields"):
+        return _give_item(shadows, source, position, d)
+    if not is_structural_zero(d) or (not is_value(item) and id(item) in shadows.entries):
+        raise MissingRuleError(
+            f"a loop ran over a {type(source).__name__} of differentiated values", None, "Loop over a list, tuple or array."
+        )
+    return None
+
+
+def _give_item(shadows: Shadows, source: Any, position: Any, d: Any) -> Any:
+    if is_structural_zero(d):
+        return None
+    if isinstance(source, dict):
+        return None  # keys
+    if isinstance(source, tuple):
+        items = [None] * len(source)
+        items[position] = d
+        return tuple(items)
+    if isinstance(source, np.ndarray):
+        shadows.of(source)[position] += d
+    else:
+        shadows.of(source).add(position, d)
+    return None
+
+
+def iterated_value(shadows: Shadows, source: Any, key: Any, item: Any, d: Any) -> Any:
+    """The same for the value under a key, of a loop over `source.items()`."""
+    if not is_structural_zero(d):
+        shadows.of(source).add(key, d)
+    return None
+

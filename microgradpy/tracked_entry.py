@@ -1,0 +1,103 @@
+"""Runs that may write: the pullback of such a call makes shadows, runs the adjoint, and reads the gradients out of them.
+
+The structure of the arguments and of the value is noted when the call begins and ends, so that it does not matter what the
+function, or its caller afterwards, makes of them. Nothing of the user's is changed by a pullback.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from microgradpy.binding import Binding, active_inputs, bars_of, bind
+from microgradpy.cache import Unit
+from microgradpy.compiler import compile_unit
+from microgradpy.errors import MutationError
+from microgradpy.ir.kinds import kinds_of
+from microgradpy.runtime.cotangents import or_zero
+from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.state import dispatch
+from microgradpy.state.shadows import Shadows, owner_of
+from microgradpy.state.snapshots import Structure, arrays_of, structure_of
+
+
+def tracked_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
+    """The unit for a call, with writes tracked."""
+    kinds = kinds_of(bound.values, value_kind)
+    return compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted), tracks=True)
+
+
+def differentiate_inner(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, dispatch.Back]:
+    """A call inside of a run that tracks."""
+    bound = bind(function, args, kwargs)
+    unit = tracked_unit(function, bound, wanted, keywords_wanted)
+    assert unit.primal is not None
+    y, saved = unit.primal(*bound.values)
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        inputs = _bars(unit, saved, y, y_bar, shadows)
+        return bars_of(function, bound, len(args), inputs)
+
+    return y, back
+
+
+def _bars(unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[Any]:
+    """Run an adjoint: the cotangent of each input as far as it travels by value."""
+    if unit.takes_value:
+        seed = or_zero(shadows.born(y, y_bar), y)
+    else:
+        seed = shadows.settle(y, y_bar)
+    assert unit.adjoint is not None
+    found = unit.adjoint(saved, seed, shadows)
+    bars: Iterator[Any] = iter((found,) if sum(unit.active) == 1 else found)
+    return [next(bars) if flag else None for flag in unit.active]
+
+
+def differentiate_tracked(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    """A whole run that tracks what is written."""
+    bound = bind(function, args, kwargs)
+    unit = tracked_unit(function, bound, wanted, keywords_wanted)
+    structures = tuple(map(structure_of, bound.values))
+    _refuse_shared_memory(function, bound, structures)
+    assert unit.primal is not None
+    y, saved = unit.primal(*bound.values)
+    made = structure_of(y)
+
+    def back(y_bar: Any) -> Bars:
+        shadows = Shadows()
+        if unit.takes_value and not isinstance(y, tuple):
+            seed = y_bar
+        else:
+            seed = made.settle(shadows, y_bar)
+        inputs = _bars(unit, saved, y, seed, shadows)
+        absent = iter(unit.absent)
+        read = [
+            structure.read(shadows, bar) if flag and not next(absent) else None
+            for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
+        ]
+        return bars_of(function, bound, len(args), read)
+
+    return y, back
+
+
+def _refuse_shared_memory(function: types.FunctionType, bound: Binding, structures: tuple[Structure, ...]) -> None:
+    """Two arguments that share memory have no derivatives of their own if one of them is written."""
+    owners: dict[int, int] = {}
+    for number, structure in enumerate(structures):
+        for array in arrays_of([structure]):
+            first = owners.setdefault(id(owner_of(array)), number)
+            if first != number:
+                names = (*function.__code__.co_freevars, *function.__code__.co_varnames)
+                raise MutationError(
+                    f"the arguments {names[first]!r} and {names[number]!r} share memory, and the function may write into it",
+                    f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}, in {function.__name__}",
+                    f"Pass a copy of one of them: {names[number]}.copy().",
+                )
+
+
+dispatch.install(differentiate_inner)
