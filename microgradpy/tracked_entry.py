@@ -39,6 +39,10 @@ def differentiate_inner(
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         inputs = _bars(unit, saved, y, y_bar, shadows)
+        if bound.keywords is not None:
+            # The dict of further keywords was made for this call.
+            taken = shadows.take(bound.values[bound.keywords])
+            inputs[bound.keywords] = None if taken is None else taken.fields
         return bars_of(function, bound, len(args), inputs)
 
     return y, back

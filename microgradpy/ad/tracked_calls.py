@@ -16,7 +16,7 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, dis
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Numeric, Scalar, TupleOf, carries_nothing, is_immutable, python_type
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Numeric, Scalar, TupleOf, carries_nothing, is_immutable, is_numeric, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
@@ -72,7 +72,7 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
 
 def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     arguments, keywords = primal.inputs(op)
-    if not primal.services.inlines:
+    if not primal.services.inlines or not is_numeric(primal.kind_of_call(callee, arguments, keywords)):
         return False
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments)))
     name = callee.path or callee.value.__name__
@@ -173,7 +173,8 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     if not is_event and (is_non_differentiable(function) or carries_nothing(kind)):
         primal.plain(op, kind=kind)
     elif not is_event and rrule.has(function) and is_numeric_call(primal, with_target):
-        rule = find_rule(function, tuple(map(primal.kind, with_target))) if primal.services.inlines else None
+        can_be = primal.services.inlines and is_numeric(kind)
+        rule = find_rule(function, tuple(map(primal.kind, with_target))) if can_be else None
         if rule is None or not inline_rule(primal, op, rule, path, with_target, dict(keywords), is_view(function)):
             dispatch(primal, op, callee, with_target, keywords)
     else:

@@ -173,9 +173,15 @@ class Shadows:
     def _settle_fields(self, x: Any, d: Tangent) -> Any:
         """The part of a function's cotangent that is made of values: what it captured that is mutable is settled."""
         held = held_by(x)
-        parts = {name: self.settle(held[name], part) if name in held else part for name, part in d.items()}
+        parts = {name: self._settle_field(held.get(name), part) for name, part in d.items()}
         parts = {name: part for name, part in parts.items() if part is not None}
         return Tangent(d.primal_type, parts) if parts else None
+
+    def _settle_field(self, held: Any, part: Any) -> Any:
+        if type(held) is dict:  # keyword defaults, the keywords of a partial: nobody else has this dict
+            parts = {key: self.settle(held.get(key), bar) for key, bar in dict(part or {}).items()}
+            return {key: bar for key, bar in parts.items() if bar is not None} or None
+        return self.settle(held, part)
 
     def _add_structure(self, x: Any, d: Any) -> None:
         shadow = self.of(x)
