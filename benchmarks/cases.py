@@ -14,14 +14,22 @@ from typing import Any
 import numpy as np
 
 from benchmarks.loops import lotka_volterra, lotka_volterra_gradient_by_hand, newton, newton_gradient_by_hand
+from benchmarks.mutation import (
+    heat,
+    heat_value_and_gradient_by_hand,
+    recurrent,
+    recurrent_gradient_batched,
+    recurrent_gradient_by_hand,
+)
 from benchmarks.network import loss, loss_gradient_by_hand, loss_gradient_tuned
-from microgradpy import grad
+from microgradpy import grad, value_and_grad
 
 
 @dataclass(frozen=True)
 class Case:
-    """One program. `generated` and `by_hand` take `args` and return a tuple of gradients, one per entry of `argnums`.
-    `limit` is the ratio generated / by hand that the project promises."""
+    """One program. `generated` and `by_hand` take `args` and return a tuple of gradients, one per entry of `argnums`, or
+    the value and this tuple. `limit` is the ratio generated / by hand that the project promises. A `pending` case is one
+    that is still refused."""
 
     id: str
     program: Callable[..., Any]
@@ -29,6 +37,7 @@ class Case:
     by_hand: Callable[..., tuple[Any, ...]]
     args: tuple[Any, ...]
     limit: float
+    pending: bool = False
 
     def __str__(self) -> str:
         return self.id
@@ -41,6 +50,13 @@ def _network_arguments(batch: int) -> tuple[Any, ...]:
     return *weights, draw.normal(size=(batch, 2)), np.eye(2)[draw.integers(0, 2, batch)]
 
 
+def _recurrent_arguments(hidden: int) -> tuple[Any, ...]:
+    draw = np.random.default_rng(hidden)
+    W, U = draw.normal(0.0, 0.9 / np.sqrt(hidden), (hidden, hidden)), draw.normal(0.0, 0.5, (hidden, 4))
+    return W, U, draw.normal(0.0, 0.1, hidden), draw.normal(size=(100, 4))
+
+
+_recurrent_gradient = grad(recurrent, argnums=(0, 1, 2))
 _network_gradient = grad(loss, argnums=(0, 1, 2, 3, 4, 5))
 
 CASES = [
@@ -71,5 +87,30 @@ CASES = [
         newton_gradient_by_hand,
         (2.0, 0.0212),
         limit=1.5,
+    ),
+    Case(
+        "heat equation in place, 50 x 1000",
+        heat,
+        value_and_grad(heat, argnums=(0, 1)),
+        heat_value_and_gradient_by_hand,
+        (0.8, np.sin(np.linspace(0.0, 7.0, 1000))),
+        limit=1.3,
+        pending=True,
+    ),
+    *(
+        Case(
+            f"appended RNN, 100 x {hidden}{remark}",
+            recurrent,
+            _recurrent_gradient,
+            by_hand,
+            _recurrent_arguments(hidden),
+            limit=limit,
+            pending=True,
+        )
+        for remark, by_hand, limit in (
+            ("", recurrent_gradient_by_hand, 1.3),
+            (", batched", recurrent_gradient_batched, 4.0),
+        )
+        for hidden in (8, 32)
     ),
 ]

@@ -10,24 +10,70 @@ import ast
 import copy
 import math
 import re
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
 
-from tests.random_programs import RandomProgram, random_program
+from tests.random_programs import random_program
 from tests.test_random_programs import defect_at
 
+SECONDS = 5.0  # for one text; a loop that lost its counter would run for ever
 
-def failure(program: RandomProgram, source: str) -> str | None:
-    """The kind of failure of this text of the program: an exception without its numbers, or the defect's first word."""
+
+class Loadable(Protocol):
+    """A random program of any kind."""
+
+    @property
+    def points(self) -> tuple[tuple[Any, ...], ...]: ...
+
+    def load(self, source: str | None = None) -> Callable[..., Any]: ...
+
+
+Judge = Callable[[Callable[..., Any], tuple[Any, ...]], str | None]
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the block after that time."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def failure(program: Loadable, source: str, judge: Judge = defect_at) -> str | None:
+    """The kind of failure of this text of the program: an exception without its numbers, or the defect's first word.
+    None too for a text that does not run by itself, or does not end."""
+    try:
+        with time_limit(SECONDS):
+            return kind_of_failure(program, source, judge)
+    except TimeoutError:
+        return None
+
+
+def kind_of_failure(program: Loadable, source: str, judge: Judge) -> str | None:
     try:
         function = program.load(source)
-        if not all(math.isfinite(function(*point)) for point in program.points):
+        if not all(math.isfinite(function(*copy.deepcopy(point))) for point in program.points):
             return None
+    except TimeoutError:
+        raise
     except Exception:
         return None  # not a program
     for point in program.points:
         try:
-            defect = defect_at(function, point)
+            defect = judge(function, point)
+        except TimeoutError:
+            raise
         except Exception as error:
             return f"{type(error).__name__} {re.sub('[0-9]+', '', str(error))[:60]}"
         if defect is not None:
@@ -71,9 +117,9 @@ def with_expression(tree: ast.Module, i: int, name: str, part: ast.expr) -> ast.
     return twin
 
 
-def minimise(program: RandomProgram, source: str) -> str:
+def minimise(program: Loadable, source: str, judge: Judge = defect_at) -> str:
     """The smallest text reached that fails as `source` does."""
-    kind = failure(program, source)
+    kind = failure(program, source, judge)
     if kind is None:
         return source
     shrinking = True
@@ -81,7 +127,7 @@ def minimise(program: RandomProgram, source: str) -> str:
         shrinking = False
         for tree in smaller(ast.parse(source)):
             text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-            if len(text) < len(source) and failure(program, text) == kind:
+            if len(text) < len(source) and failure(program, text, judge) == kind:
                 source, shrinking = text, True
                 break
     return source

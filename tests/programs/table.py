@@ -22,17 +22,22 @@ class Program:
         return self.id
 
 
+def entering(table: list[Program]) -> Callable[..., Callable[[F], F]]:
+    """The decorator `@program(*args, features="...")`, which enters a function into `table`, once for these arguments;
+    several decorators make several rows."""
+
+    def program(*args: Any, features: str) -> Callable[[F], F]:
+        def enter(function: F) -> F:
+            base = function.__name__.strip("<>")
+            rows = sum(row.function.__name__.strip("<>") == base for row in table)
+            name = base if rows == 0 else f"{base}_{rows + 1}"
+            table.append(Program(name, function, args, tuple(features.split(", "))))
+            return function
+
+        return enter
+
+    return program
+
+
 PROGRAMS: list[Program] = []
-
-
-def program(*args: Any, features: str) -> Callable[[F], F]:
-    """Enter the decorated function into the table, once for these arguments; several decorators make several rows."""
-
-    def enter(function: F) -> F:
-        base = function.__name__.strip("<>")
-        rows = sum(row.function.__name__.strip("<>") == base for row in PROGRAMS)
-        name = base if rows == 0 else f"{base}_{rows + 1}"
-        PROGRAMS.append(Program(name, function, args, tuple(features.split(", "))))
-        return function
-
-    return enter
+program = entering(PROGRAMS)

@@ -1,0 +1,36 @@
+"""Programs that write, one module per family of writes; the table is `MUTATION`.
+
+What a program needs beyond the write itself is among its features: "try", "generator", "cells", "global", "closure".
+"""
+
+from __future__ import annotations
+
+from tests.programs.mutation import (
+    array_items,
+    array_writers,
+    calls,
+    control,
+    in_place,
+    lists,
+    mappings,
+    objects,
+    peers,
+    structures,
+    views,
+)
+from tests.programs.mutation.table import MUTATION
+
+__all__ = [
+    "MUTATION",
+    "array_items",
+    "array_writers",
+    "calls",
+    "control",
+    "in_place",
+    "lists",
+    "mappings",
+    "objects",
+    "peers",
+    "structures",
+    "views",
+]
