@@ -21,6 +21,7 @@ from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 _DEFAULT = object()
@@ -248,7 +249,7 @@ def _wanted(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
 def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
     if is_fresh and type(x) is type(bar) is np.ndarray and x.dtype == bar.dtype and x.shape == bar.shape:
         return bar  # as in `gradient_of`; a call less for each array of weights
-    return fill_zeros(x, project(x, bar))
+    return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
 
 
 def fill_zeros(x: Any, found: Any) -> Any:

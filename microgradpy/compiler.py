@@ -160,8 +160,11 @@ class Session:
             entry: Callable[..., Any] = tracked_pullback_of_packed if packed else tracked_pullback_of
         else:
             entry = pullback_of_packed if packed else pullback_of
-            self.own.is_open = True
+            self.calls_unknown()
         return Const(entry, entry.__name__, entry)
+
+    def calls_unknown(self) -> None:
+        self.own.is_open = True
 
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)

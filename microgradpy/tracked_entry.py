@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
@@ -19,7 +20,8 @@ from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.state import dispatch
 from microgradpy.state.shadows import Shadows, owner_of
-from microgradpy.state.snapshots import Structure, arrays_of, structure_of
+from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
+from microgradpy.tangents.projected import Projected
 
 
 def tracked_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
@@ -84,9 +86,27 @@ def differentiate_tracked(
             structure.read(shadows, bar) if flag and not next(absent) else None
             for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
         ]
-        return bars_of(function, bound, len(args), read)
+        return bars_of(function, bound, len(args), _projected(bound, structures, read))
 
     return y, back
+
+
+def _projected(bound: Binding, structures: tuple[Structure, ...], read: list[Any]) -> list[Any]:
+    """The gradients in the structure that the arguments had when the call began."""
+    found: list[Any] = []
+    for number, (structure, bar) in enumerate(zip(structures, read, strict=True)):
+        if number == bound.variadic and bar is not None:
+            found.append(tuple(_final(part, bar[index]) for index, part in structure.parts))
+        elif number < bound.captured or number in (bound.variadic, bound.keywords):
+            found.append(None if bar is None else _final(structure, bar))
+        else:
+            found.append(_final(structure, bar))
+    return found
+
+
+def _final(structure: Structure, bar: Any) -> Projected:
+    found = gradient(structure, bar)
+    return Projected(found, partial(filled, structure, found))
 
 
 def _refuse_shared_memory(function: types.FunctionType, bound: Binding, structures: tuple[Structure, ...]) -> None:

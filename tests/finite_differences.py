@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy import Tangent
+
 Vector = np.ndarray
 
 
@@ -116,7 +118,19 @@ def take_leaf(x: Any, vector: Vector) -> tuple[Any, Vector]:
 def random_seed(y: Any, number: int = 0) -> Any:
     """A cotangent with the structure of `y`, the same for the same `number`."""
     vector = np.random.default_rng(1000 + number).uniform(0.3, 1.7, flatten(y).size)
-    return rebuild(y, vector)
+    return as_cotangent(rebuild(y, vector))
+
+
+def as_cotangent(x: Any) -> Any:
+    """A value as a cotangent: objects with fields become a Tangent."""
+    if isinstance(x, list | tuple):
+        items = [as_cotangent(item) for item in x]
+        return items if isinstance(x, list) else type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    if isinstance(x, dict):
+        return {key: as_cotangent(value) for key, value in x.items()}
+    if is_leaf(x) or isinstance(x, np.ndarray) or not field_names(x):
+        return x
+    return Tangent(type(x), {name: as_cotangent(value) for name, value in children(x)})
 
 
 def dot(y_bar: Any, y: Any) -> float:

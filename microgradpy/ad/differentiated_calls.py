@@ -117,7 +117,7 @@ def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: 
     hint = op.result.hint or function.__name__.strip("<>")
     saved = primal.variable(UNKNOWN, f"{hint}_saved")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
-    if result in primal.active:
+    if result in primal.active or primal.services.tracks:
         primal.record(UnitCall(result, saved, unit, arguments, op.where))
     return True
 

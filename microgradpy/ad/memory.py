@@ -113,6 +113,7 @@ class _Analysis:
     parents: dict[Var, Var] = field(default_factory=dict)
     data: dict[Var, _Region] = field(default_factory=dict)
     writes: bool = False
+    globals: dict[str, Var] = field(default_factory=dict)
 
     # Regions of memory
 
@@ -204,7 +205,7 @@ class _Analysis:
             case Opcode.UNPACK | Opcode.GETATTR | Opcode.GETITEM:
                 self.unite((*op.arguments, *op.results))
             case Opcode.GLOBAL:
-                self.hold(op.results)
+                self.hold((*op.results, self.globals.setdefault(op.payload, op.result)))
             case Opcode.APPLY:
                 self.unknown(op)
             case Opcode() if op.callee in _DISPLAYS:
@@ -264,7 +265,7 @@ class _Analysis:
         self.writes = True
         first, *others = op.arguments
         given = [*others, *(value for _, value in op.keywords)]
-        copies = isinstance(self.kind(first), Array) and not any(name == "out" for name, _ in op.keywords)
+        copies = has_event(function) and isinstance(self.kind(first), Array)
         targets = [first, *op.results] if copies else [*op.arguments, *given, *op.results]
         region = self.unite(targets)
         if region is not None:

@@ -38,6 +38,9 @@ class Services(Protocol):
     def dispatcher(self, packed: bool) -> Const:
         """The run-time entry `pullback_of`."""
 
+    def calls_unknown(self) -> None:
+        """Note that something is called that is known only at run time."""
+
     def global_kind(self, name: str) -> Kind | None:
         """What is proven, under a guard, of a module variable; None if there is none."""
 

@@ -166,6 +166,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
     if known or writes_nothing:
         primal.plain(op, kind=kind, callee=callee)
     else:
+        primal.services.calls_unknown()
         arguments, keywords = primal.inputs(op)
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.call_unchanged)

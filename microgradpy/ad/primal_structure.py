@@ -142,6 +142,10 @@ def _apply(primal: PrimalBuilder, op: Op) -> None:
     if primal.any_active((callee, *packed)):
         dispatch(primal, op, callee, tuple(packed), (), packed=True)
     else:
+        if primal.services.tracks:
+            primal.plain(op, kind=UNKNOWN)
+            return
+        primal.services.calls_unknown()
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.apply_unchanged)
         primal.emit(watch, (Const(str(op.where)), callee, *packed), (result,))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
 from microgradpy.state.snapshots import Structure, frozen, structure_of
@@ -143,13 +143,27 @@ def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: fl
 def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], d: Any) -> tuple[Any, ...]:
     """The cotangents of the positional arguments of a call that was made before, by its rule."""
     rule = rrule.find(f, tuple(map(type, args)))
+    if rule is None and is_non_differentiable(f):
+        return (None,) * len(args)
     if rule is None:
         raise MutationError(f"{f.__name__} in place has no rule", None, "Write it out of place.")
     with np.errstate(all="ignore"):
         _, pullback = rule(*args, **kwargs)
         bars = pullback(d)[1:]
-    bars = tuple(None if is_structural_zero(bar) else bar for bar in bars)
+    bars = tuple(None if is_structural_zero(bar) else bar for bar in bars[: len(args)])
     return bars + (None,) * (len(args) - len(bars))
+
+
+def _pulled_back_where(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d: Array, chosen: Array) -> tuple[Any, ...]:
+    """The same for a ufunc that was applied only where a mask is true: elsewhere it may have no derivative."""
+    inside = tuple(np.broadcast_to(floating(np.asarray(x)), chosen.shape)[chosen] for x in args)
+    found = []
+    for x, bar in zip(args, pulled_back(f, inside, kwargs, d[chosen]), strict=True):
+        whole = np.zeros(chosen.shape, d.dtype)
+        if bar is not None:
+            whole[chosen] = bar
+        found.append(None if bar is None else unbroadcast(whole, x))
+    return tuple(found)
 
 
 # Methods and functions that write
@@ -372,8 +386,11 @@ def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
         if not _carries(out):
             return (None,) * len(args)
         x_bar = shadows.of(out)
-        d = taken_item(x_bar, ...) if where is True else _taken_where(x_bar, np.broadcast_to(mask, out.shape))
-        bars = pulled_back(f, tuple(map(floating, before)), kwargs, d)
+        if where is True:
+            bars = pulled_back(f, tuple(map(floating, before)), kwargs, taken_item(x_bar, ...))
+        else:
+            chosen = np.broadcast_to(mask, out.shape)
+            bars = _pulled_back_where(f, before, kwargs, _taken_where(x_bar, chosen), chosen)
         return tuple(s.divided(shadows, bar) for s, bar in zip(given, bars, strict=True))
 
     return y, undo

@@ -338,12 +338,10 @@ def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
 
 
 def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
-    if named:
-        raise MutationError("dict.update gets keyword arguments", None, "Write d.update({'name': value}).")
     if not isinstance(other, dict):
-        other = list(other)  # pairs, which are read once
+        other = dict(other.items()) if hasattr(other, "keys") else list(other)  # which may be read once only
     given = structure_of(other)
-    mapping.update(other)
+    mapping.update(other, **named)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(mapping)

@@ -99,7 +99,11 @@ def resolve(
     if f is setattr:
         return set_attribute(*args)
     if f is delattr:
-        return _from_undo(*objects.delete(*args))
+        deleter = objects.deleter_of(*args)
+        if deleter is None:
+            return _from_undo(*objects.delete(*args))
+        y, back = resolve(deleter.func, deleter.args, {})
+        return y, lambda y_bar, shadows: (back(None, shadows), Bars(None, (None, None), {}))[1]
     special = _special_method(f, args)
     if special is not None:
         return resolve(special, args, kwargs, wanted, keywords_wanted)
@@ -133,6 +137,7 @@ _AUGMENTED = {
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and_", "or_", "xor")
 }
 """What `x += y` is where `x` has no operator in place."""
+_METHODS = {getattr(np.ndarray, f"__{f.__name__}__"): f for f in _AUGMENTED}
 _SPECIAL = {
     operator.setitem: "__setitem__",
     operator.delitem: "__delitem__",
@@ -170,6 +175,7 @@ def _from_undo(y: Any, undo: Undo) -> Made:
 
 def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | None:
     """A call of a known function that writes into one of its arguments."""
+    f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
     if found is not None:
         return _from_undo(*found(*args, **kwargs))
@@ -396,6 +402,9 @@ def _cached(x: Any, name: str, found: functools.cached_property[Any]) -> Made:
 
 def set_attribute(x: Any, name: str, value: Any) -> Made:
     """x.name = value, by what its class has under that name."""
+    if isinstance(x, np.ndarray) and name in ("real", "imag"):
+        y, part_undo = arrays.set_array_item(getattr(x, name), ..., value)
+        return y, lambda y_bar, shadows: Bars(None, (None, None, part_undo(y_bar, shadows)[2]), {})
     setter: Any = objects.setter_of(x, name)
     if setter is None:
         return _from_undo(*objects.store(x, name, value))

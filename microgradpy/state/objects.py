@@ -40,7 +40,7 @@ def is_plain_field(x: Any, name: str) -> bool:
 def setter_of(x: Any, name: str) -> types.FunctionType | None:
     """The function that an assignment to `x.name` calls; None if it just stores."""
     override = type(x).__setattr__
-    if override is not object.__setattr__:
+    if override is not object.__setattr__ and not isinstance(x, types.SimpleNamespace):
         if isinstance(override, types.FunctionType):
             return functools.partial(override, x, name)  # type: ignore[return-value]
         raise MutationError(
@@ -67,11 +67,23 @@ def store(x: Any, name: str, value: Any) -> Made:
             None,
             "Store it in an object that is an argument, or return it.",
         )
-    object.__setattr__(x, name, value)
+    (setattr if isinstance(x, types.SimpleNamespace) else object.__setattr__)(x, name, value)
     return None, lambda y_bar, shadows: (None, None, shadows.of(x).take(name))
 
 
+def deleter_of(x: Any, name: str) -> Any:
+    """The function that `del x.name` calls; None if it just deletes."""
+    override = type(x).__delattr__
+    if isinstance(override, types.FunctionType):
+        return functools.partial(override, x, name)
+    found = static_attribute(x, name)
+    if isinstance(found, property) and isinstance(found.fdel, types.FunctionType):
+        return functools.partial(found.fdel, x)
+    return None
+
+
 def delete(x: Any, name: str) -> Made:
+    """del x.name, where that just deletes what is stored."""
     delattr(x, name)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:

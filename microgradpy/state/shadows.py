@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import operator
 import types
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
@@ -328,7 +329,7 @@ def _is_list(x: Any) -> bool:
     return isinstance(x, _LISTS)
 
 
-_LISTS: tuple[type, ...] = (list,)
+_LISTS: tuple[type, ...] = (list, deque)
 
 
 def _item(x: Any, index: int) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.state.shadows import ListShadow, Shadows, held_by, is_value, owner_of
-from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
@@ -115,6 +115,34 @@ class Structure:
             return list(bars.values())
         found = {key: bar for key, bar in bars.items() if bar is not None}
         return found if isinstance(self.x, dict) else Tangent(type(self.x), found)
+
+
+def gradient(structure: Structure, bar: Any) -> Any:
+    """A cotangent in the structure of its argument, for the user: as `project` does it for arguments that do not change."""
+    x = structure.x
+    if is_structural_zero(bar) or not structure.parts:
+        return None if is_structural_zero(bar) else project(x, bar)
+    if isinstance(x, list | tuple | deque):
+        items = [gradient(part, bar[index]) for index, part in structure.parts]
+        return _like_tuple(x, items) if isinstance(x, tuple) else items
+    found = {key: gradient(part, bar.get(key)) for key, part in structure.parts}
+    return found if isinstance(x, dict) else Tangent(type(x), found)
+
+
+def filled(structure: Structure, found: Any) -> Any:
+    """A gradient with zeros in the place of leaves that were not used."""
+    x = structure.x
+    if not structure.parts:
+        return zeros_for(x) if found is None and (is_value(x) or isinstance(x, np.ndarray)) else found
+    if isinstance(x, list | tuple | deque):
+        items = [filled(part, None if found is None else found[index]) for index, part in structure.parts]
+        return _like_tuple(x, items) if isinstance(x, tuple) else items
+    parts = {key: filled(part, None if found is None else found.get(key)) for key, part in structure.parts}
+    return parts if isinstance(x, dict) else Tangent(type(x), parts)
+
+
+def _like_tuple(x: tuple[Any, ...], items: list[Any]) -> Any:
+    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
 
 
 def _taken_array(shadows: Shadows, x: np.ndarray[Any, Any], d: Any) -> Any:

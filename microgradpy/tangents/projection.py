@@ -16,6 +16,7 @@ import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like, refuse_unlike_arrays, stack_items
+from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 _WITHOUT_DERIVATIVE = (bool, np.bool, str, bytes, bytearray, type(None), type, types.ModuleType, slice, range)
@@ -27,6 +28,8 @@ def project(x: Any, x_bar: Any) -> Any:
     for floats, complex numbers, NumPy scalars and 0-d arrays, the same dtype for arrays, floats for integers; real for
     real; the same container; a `Tangent` for what has fields. None for what has no derivative and for leaves that were
     not used. Arrays are always new. Raises DifferentiationError for numbers of types that cannot be differentiated."""
+    if isinstance(x_bar, Projected):
+        return x_bar.gradient
     if is_structural_zero(x_bar) or isinstance(x, _WITHOUT_DERIVATIVE):
         return None
     if isinstance(x, np.ndarray):
