@@ -91,9 +91,12 @@ class KindGuard:
     namespace: dict[str, Any]
     name: str
     kind: Kind | None
+    cls: type | None = None
 
     def holds(self) -> bool:
         value = self.namespace.get(self.name, UNDEFINED)
+        if self.cls is not None and type(value) is not self.cls:
+            return False
         return (None if value is UNDEFINED else value_kind(value)) == self.kind
 
 

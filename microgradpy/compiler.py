@@ -52,6 +52,7 @@ from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.reach import carries_state, reads_state
 
 
 @final
@@ -163,14 +164,20 @@ class Session:
             self.calls_unknown()
         return Const(entry, entry.__name__, entry)
 
+    def is_state(self, name: str) -> bool:
+        return carries_state(self.function.__globals__.get(name))
+
+    def reads_state(self, function: types.FunctionType) -> bool:
+        return reads_state(function)
+
     def calls_unknown(self) -> None:
         self.own.is_open = True
 
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)
         kind = None if value is UNDEFINED else value_kind(value)
-        if kind != UNKNOWN:
-            self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind)
+        if kind != UNKNOWN or self.tracks:
+            self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind, type(value) if kind == UNKNOWN else None)
         return kind
 
 

@@ -38,6 +38,12 @@ class Services(Protocol):
     def dispatcher(self, packed: bool) -> Const:
         """The run-time entry `pullback_of`."""
 
+    def is_state(self, name: str) -> bool:
+        """Whether a module variable is an object that the run may write into."""
+
+    def reads_state(self, function: FunctionType) -> bool:
+        """Whether a function reads objects that it is not given."""
+
     def calls_unknown(self) -> None:
         """Note that something is called that is known only at run time."""
 

@@ -131,7 +131,7 @@ def _closure(primal: PrimalBuilder, op: Op) -> None:
 def _read_global(primal: PrimalBuilder, op: Op) -> None:
     kind = primal.services.global_kind(op.payload)
     if kind is not None:
-        primal.plain(op, kind=kind)
+        primal.plain(op, kind=kind, active=primal.services.tracks and primal.services.is_state(op.payload))
         return
     raising = function_constant(opaque.undefined_name)
     primal.plain(replace(op, callee=raising, arguments=(Const(op.payload),), payload=None), kind=UNKNOWN)

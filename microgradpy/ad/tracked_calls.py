@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from microgradpy.ad.calls import Item
@@ -34,10 +35,15 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
-    elif not primal.any_active(arguments, keywords):
+    elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
     else:
         _active(primal, op, callee, arguments, keywords)
+
+
+def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
+    """Whether a function that gets constants may still read something active."""
+    return isinstance(function, FunctionType) and not rrule.has(function) and primal.services.reads_state(function)
 
 
 def _inactive_kind(

@@ -131,6 +131,8 @@ def output_of(
     """The output array that a call is given, and the call's other arguments; None if it is given none."""
     named = dict(keywords)
     out = named.pop("out", None)
+    if isinstance(function, np.ufunc) and function.nout > 1:
+        return None
     classes, arguments = _classes(function, arguments)
     if out is None:
         place = function.nin if isinstance(function, np.ufunc) else _output_place(function, classes)

@@ -75,7 +75,8 @@ def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
     def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = back(y_bar, shadows)
-        arguments = tuple(shadows.settle(x, bar) for x, bar in zip(args, bars.arguments, strict=True))
+        given = (*bars.arguments, *(None,) * (len(args) - len(bars.arguments)))
+        arguments = tuple(shadows.settle(x, bar) for x, bar in zip(args, given, strict=False))
         keywords = {name: shadows.settle(held[name], bar) for name, bar in bars.keywords.items()}
         keywords = {name: bar for name, bar in keywords.items() if bar is not None}
         return bars.function, arguments, keywords or None
@@ -98,6 +99,9 @@ def resolve(
         return _attribute(args, kwargs)
     if f is setattr:
         return set_attribute(*args)
+    if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
+        # Its shadow is that of the object.
+        return vars(args[0]), _nothing(1)
     if f is delattr:
         deleter = objects.deleter_of(*args)
         if deleter is None:
@@ -342,14 +346,14 @@ def read_attribute(x: Any, name: str) -> Made:
     if rule is not None:
         y, back = _by_rule(getattr, rule, (x,), {}, False)
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
-    if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name):
+    if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name) or name == "__dict__":
         return getattr(x, name), _nothing(2)
     if objects.is_plain_field(x, name):
         return _from_undo(*objects.load(x, name))
     found = objects.static_attribute(x, name)
     call: Any = None
     given: tuple[Any, ...] = (x,)
-    if type(x).__getattribute__ is not object.__getattribute__ and isinstance(type(x).__getattribute__, types.FunctionType):
+    if isinstance(type(x).__getattribute__, types.FunctionType):
         call, given = type(x).__getattribute__, (x, name)
     elif isinstance(found, property) and isinstance(found.fget, types.FunctionType):
         call = found.fget
@@ -370,8 +374,15 @@ def read_attribute(x: Any, name: str) -> Made:
         return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
 
     def back_to_owner(y_bar: Any, shadows: Shadows) -> Bars:
-        own = y_bar.get("__self__") if isinstance(y_bar, Tangent) else None
-        return Bars(None, (shadows.settle(x, own), None), {})
+        if y_bar is None or found is y:  # a constant of the class
+            return Bars(None, (None, None), {})
+        if getattr(y, "__self__", None) is not x or not isinstance(y_bar, Tangent):
+            raise MissingRuleError(
+                f"attribute {name!r} of a {type(x).__name__} is computed by code that cannot be read",
+                None,
+                f"Declare its derivative with @attribute_rule({type(x).__name__}, {name!r}).",
+            )
+        return Bars(None, (shadows.settle(x, y_bar.get("__self__")), None), {})
 
     return y, back_to_owner
 

@@ -27,7 +27,7 @@ MISSING = object()
 
 def is_plain_field(x: Any, name: str) -> bool:
     """Whether reading `x.name` gives what is stored in the object under that name, and runs nothing."""
-    if type(x).__getattribute__ is not object.__getattribute__:
+    if not isinstance(type(x).__getattribute__, types.WrapperDescriptorType):
         return False
     found = static_attribute(x, name)
     if found is MISSING:

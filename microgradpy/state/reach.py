@@ -10,6 +10,7 @@ import dis
 import functools
 import sys
 import types
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -38,6 +39,31 @@ def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
             _known.clear()
         _known[key] = _search([function, *functions], classes)
     return _known[key]
+
+
+def reads_state(function: types.FunctionType) -> bool:
+    """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
+    can be written into."""
+    waiting, seen = [function], set[int]()
+    while waiting:
+        current = waiting.pop()
+        if id(current.__code__) in seen or not _is_searched(current):
+            continue
+        seen.add(id(current.__code__))
+        held = [*_captured(current), *(current.__globals__.get(name) for name in _names(current.__code__))]
+        if any(map(carries_state, held)):
+            return True
+        waiting += [value for value in held if isinstance(value, types.FunctionType)]
+    return False
+
+
+def carries_state(value: Any) -> bool:
+    """Whether an object that is not an argument may hold something active once a run has stored it there."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fcO"
+    if isinstance(value, list | dict | deque):
+        return True
+    return not isinstance(value, type | types.ModuleType) and not callable(value) and _is_users(type(value))
 
 
 def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:

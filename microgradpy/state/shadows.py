@@ -140,8 +140,12 @@ class Shadows:
     def _enter(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             shadow: Any = self._array(x)
+        elif _is_list(x):
+            shadow = ListShadow()
         else:
-            shadow = ListShadow() if _is_list(x) else FieldShadow()
+            # An object and its `__dict__` are written through either.
+            own = getattr(x, "__dict__", None)
+            shadow = self.of(own) if type(own) is dict and type(x) is not dict else FieldShadow()
         self.entries[id(x)] = (x, shadow)
         return shadow
 
@@ -199,6 +203,8 @@ class Shadows:
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
         entry = self.entries.pop(id(x), None)
+        if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
+            self.entries.pop(id(own), None)
         memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
         if memory is None:
             return None if entry is None else entry[1]
