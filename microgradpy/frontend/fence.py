@@ -51,7 +51,6 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     ast.Import: _IMPORT,
     ast.ImportFrom: _IMPORT,
     ast.Match: _syntax("`match`", "Write it as `if`/`elif`."),
-    ast.NamedExpr: _syntax("`:=`", "Assign on a line of its own."),
     ast.Try: _TRY,
     ast.TryStar: _TRY,
     ast.With: _syntax("`with`"),
@@ -60,7 +59,7 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     **({ast.TypeAlias: _syntax("a `type` statement")} if hasattr(ast, "TypeAlias") else {}),
 }
 
-NAME_DELETION = _syntax("`del`", "Leave the `del` out: memory is freed when the function returns.")
+NAME_DELETION = Refusal(MutationError, "a deletion of another function's or the module's variable", "Leave the `del` out.")
 ATTRIBUTE_DELETION = Refusal(MutationError, "a deletion of an attribute", "Return a new value instead of changing this one.")
 ITEM_DELETION = Refusal(MutationError, "a deletion of an item", _WRITES)
 ATTRIBUTE_WRITE = Refusal(MutationError, "an assignment to an attribute", "Return the new value instead of storing it.")

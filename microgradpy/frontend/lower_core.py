@@ -120,6 +120,7 @@ class Lowering:
     inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
     in_condition: int = 0  # inside the condition of a `while`
     closures: list[PendingClosure] = field(default_factory=list)
+    perhaps_unassigned: set[Value] = field(default_factory=set)  # results of branches and loops that may have no value
     hidden: int = 0
 
     # Places and operations
@@ -173,10 +174,15 @@ class Lowering:
         self.leave(Continue(self.state()))
 
     def break_out(self) -> NoReturn:
-        frame = self.frames[-1]
-        frame.is_broken = True
-        if frame.flag:
-            self.env[frame.flag] = Const(True)
+        """Do what `break` does: the loop's `else` is left out."""
+        flag = self.frames[-1].flag
+        if flag:
+            self.env[flag] = Const(True)
+        self.break_loop()
+
+    def break_loop(self) -> NoReturn:
+        """Leave the innermost loop as if it had come to its end."""
+        self.frames[-1].is_broken = True
         self.leave(Break(self.state()))
 
     def return_value(self, value: Value, node: ast.AST) -> NoReturn:
@@ -276,6 +282,8 @@ class Lowering:
                 continue
             env[name] = result = self.variable(name)
             results.append(result)
+            if UNDEFINED in values or not self.perhaps_unassigned.isdisjoint(values):
+                self.perhaps_unassigned.add(result)
             for column, value in zip(yields, values, strict=True):
                 column.append(value)
         if going_on:
@@ -311,6 +319,7 @@ class Lowering:
         initial = tuple(self.env.get(name, UNDEFINED) for name in frame.state)
         region = self._loop_body(parameters, frame, body, node)
         results = tuple(self.variable(name) for name in frame.state)
+        self.perhaps_unassigned.update(results)
         self.block.statements.append(For(items, region, parameters, initial, results, where=self.location(node)))
         self.env.update(zip(frame.state, results, strict=True))
 
@@ -323,6 +332,7 @@ class Lowering:
             self._evaluate_condition(test, node)
         region = self._loop_body(parameters, frame, body, node)
         results = tuple(self.variable(name) for name in frame.state)
+        self.perhaps_unassigned.update(results)
         loop = While(condition.seal(Yield((value,))), region, parameters, initial, results, where=self.location(node))
         self.block.statements.append(loop)
         if is_always_true(value) and not frame.is_broken:
@@ -353,6 +363,7 @@ class Lowering:
 
         self.frames.append(frame)
         self.loops.append(start_of(node))
+        self.perhaps_unassigned.update(parameters)
         env = self.env | dict(zip(frame.state, parameters, strict=True))
         region = self.arm(step, env).block.seal(Unreachable())
         self.loops.pop()

@@ -8,7 +8,8 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
-from microgradpy.ir.nodes import Const, Opcode, Raise
+from microgradpy.frontend.resolve import builtin
+from microgradpy.ir.nodes import UNDEFINED, Const, Opcode, Raise
 
 
 def nothing() -> None:
@@ -37,9 +38,15 @@ def lower_assignment(low: Lowering, node: ast.Assign, rest: Step) -> None:
 
 @lowers(STATEMENTS, ast.AnnAssign)
 def lower_annotated_assignment(low: Lowering, node: ast.AnnAssign, rest: Step) -> None:
-    """Annotations of local variables are not evaluated by Python either."""
-    if node.value is not None:
-        assign_expression(low, [node.target], node.value)
+    """Annotations of local variables are not evaluated by Python either; what they annotate is, unless it is a name."""
+    match node:
+        case ast.AnnAssign(value=ast.expr() as value):
+            assign_expression(low, [node.target], value)
+        case ast.AnnAssign(target=ast.Attribute(value=inner)):
+            low.expression(inner)
+        case ast.AnnAssign(target=ast.Subscript(value=inner, slice=key)):
+            low.expression(inner)
+            low.expression(key)
 
 
 @lowers(STATEMENTS, ast.AugAssign)
@@ -56,12 +63,26 @@ def lower_augmented_assignment(low: Lowering, node: ast.AugAssign, rest: Step) -
 
 @lowers(STATEMENTS, ast.Delete)
 def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
-    match node.targets[0]:
+    for target in node.targets:
+        _delete(low, target)
+
+
+def _delete(low: Lowering, target: ast.expr) -> None:
+    match target:
+        case ast.Name(id=name):
+            if not low.is_local(name):
+                low.refuse(fence.NAME_DELETION, target)
+            value = EXPRESSIONS[ast.Name](low, target, "")
+            if value in low.perhaps_unassigned:
+                low.emit(builtin(id), value, node=target)  # a read, which raises as Python's `del` does
+            low.env[name] = UNDEFINED
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            for item in items:
+                _delete(low, item)
         case ast.Subscript():
-            low.refuse(fence.ITEM_DELETION, node)
+            low.refuse(fence.ITEM_DELETION, target)
         case ast.Attribute():
-            low.refuse(fence.ATTRIBUTE_DELETION, node)
-    low.refuse(fence.NAME_DELETION, node)
+            low.refuse(fence.ATTRIBUTE_DELETION, target)
 
 
 @lowers(STATEMENTS, ast.If)

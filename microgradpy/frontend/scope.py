@@ -1,7 +1,9 @@
 """Whose names are whose: what a function binds, where, and in which loops.
 
 Only syntax is looked at. A binding takes effect where its statement ends (`x = f(lambda: x)` binds after the lambda is
-made), except the target of a `for`, which is bound between its iterable and its body.
+made), except the target of a `for`, which is bound between its iterable and its body, a name in a pattern of `match`,
+and `(x := ...)`. The text does not order the last one for certain (`a if (x := c) else b` evaluates `a` after it), so it
+counts as bound twice: where its statement starts and where it ends itself.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import ast
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 Position = tuple[int, int]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -53,9 +55,18 @@ def bound_in_target(target: ast.expr) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
+def bound_in_expression(node: ast.expr) -> tuple[str, ...]:
+    """The names that an expression binds in the scope it belongs to: those of its `:=`."""
+    return bound_names([_as_statement(node)])
+
+
 def body_of(tree: FunctionNode) -> list[ast.stmt]:
-    """The statements of a function; of a lambda, none."""
-    return [] if isinstance(tree, ast.Lambda) else tree.body
+    """The statements of a function; of a lambda, its expression."""
+    return [_as_statement(tree.body)] if isinstance(tree, ast.Lambda) else tree.body
+
+
+def _as_statement(node: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Expr(node), node)
 
 
 def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
@@ -80,11 +91,12 @@ class _Bindings(ast.NodeVisitor):
     def __init__(self) -> None:
         self.found: list[Binding] = []
         self.loops: list[Position] = []
+        self.start: Position = (0, 0)  # of the statement
         self.position: Position = (0, 0)
 
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.stmt):
-            self.position = end_of(node)
+            self.start, self.position = start_of(node), end_of(node)
         super().visit(node)
 
     def bind(self, name: str | None) -> None:
@@ -117,22 +129,46 @@ class _Bindings(ast.NodeVisitor):
         for statement in node.orelse:
             self.visit(statement)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        # Decorators and defaults are evaluated in the scope around the function.
+        for inner in (*node.decorator_list, *_defaults(node.args)):
+            self.visit(inner)
         self.bind(node.name)
 
     visit_AsyncFunctionDef = visit_FunctionDef
-    visit_ClassDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for inner in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(inner)
+        self.bind(node.name)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
+        for inner in _defaults(node.args):
+            self.visit(inner)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        after = self.position
+        for self.position in (self.start, end_of(node)):
+            self.bind(node.target.id)
+        self.position = after
 
     def _visit_comprehension(self, node: Comprehension) -> None:
         # A comprehension's own variables are its own; a walrus inside binds in the function around it.
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                self.visit(inner.target)
+        known = len(self.loops)
+        for generator in node.generators:
+            self.visit(generator.iter)
+            self.loops.append(start_of(generator.target))
+            for condition in generator.ifs:
+                self.visit(condition)
+        for inner in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.visit(inner)
+        del self.loops[known:]
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
+    def visit_TypeAlias(self, node: Any) -> None:
+        self.bind(node.name.id)  # what it stands for is evaluated later, in a scope of its own
 
     def visit_alias(self, node: ast.alias) -> None:
         self.bind(node.asname or node.name.partition(".")[0])
@@ -140,6 +176,14 @@ class _Bindings(ast.NodeVisitor):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         self.bind(node.name)
         self.generic_visit(node)
+
+    def visit_match_case(self, node: ast.match_case) -> None:
+        self.position = end_of(node.pattern)
+        self.visit(node.pattern)
+        if node.guard is not None:
+            self.visit(node.guard)
+        for statement in node.body:
+            self.visit(statement)
 
     def visit_MatchAs(self, node: ast.MatchAs) -> None:
         self.bind(node.name)
@@ -151,6 +195,10 @@ class _Bindings(ast.NodeVisitor):
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         self.bind(node.rest)
         self.generic_visit(node)
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *(default for default in arguments.kw_defaults if default is not None)]
 
 
 class _Mangler(ast.NodeTransformer):
