@@ -21,6 +21,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
@@ -46,6 +47,8 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     function = callee.value
     if _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
+    elif isinstance(function, Maker):
+        _make(primal, op)
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not _refused(primal, op, callee):
@@ -71,6 +74,15 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         call_rule(primal, op, callee, arguments, keywords)
     else:
         call_function(primal, op, callee, arguments, keywords)
+
+
+def _make(primal: PrimalBuilder, op: Op) -> None:
+    """A statement such as `class` that Python itself runs."""
+    if primal.any_active(*primal.inputs(op)):
+        what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
+        primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
+    else:
+        primal.plain(op, kind=UNKNOWN)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:

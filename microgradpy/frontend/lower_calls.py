@@ -37,7 +37,7 @@ def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
             return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
     if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
         positional = _lower_positional(low, node)
-        return low.emit(Opcode.APPLY, callee, positional, _lower_keywords(low, node), node=node, name=name)
+        return low.emit(Opcode.APPLY, callee, positional, lower_keywords(low, node), node=node, name=name)
     arguments = tuple(map(low.expression, node.args))
     return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
 
@@ -69,7 +69,7 @@ def _lower_positional(low: Lowering, node: ast.Call) -> Value:
     return lower_display(low, Opcode.TUPLE, node.args, node)
 
 
-def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
+def lower_keywords(low: Lowering, node: ast.Call | ast.ClassDef) -> Value:
     """The mapping of keyword arguments. One given twice is an error, as it is in Python."""
     pieces: list[Value] = []
     plain: list[Value] = []
@@ -93,7 +93,7 @@ def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
     return total
 
 
-def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.Call) -> None:
+def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.AST) -> None:
     """for key in added: if key in known: raise TypeError(...)"""
     key = fresh("key")
 

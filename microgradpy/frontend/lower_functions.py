@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+import typing
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
@@ -110,7 +111,7 @@ def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
         low.refuse(fence.UNKNOWN_SYNTAX, node)
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
-    captured = [_captured(low, name, node) for name in code.co_freevars]
+    captured = [captured_value(low, name, node) for name in code.co_freevars]
     outdating = _rebindings(low, code, node)
     refused = [fence.rebound_capture(binding.name, node.lineno, binding.position[0]) for binding in outdating[:1]]
     if refused and low.in_condition:
@@ -124,23 +125,27 @@ def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
     return result
 
 
-def _captured(low: Lowering, name: str, node: ast.AST) -> Value:
+def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
+    """What a function or class made here gets for a variable of this function."""
     if isinstance(node, ast.FunctionDef) and name == node.name and not node.decorator_list:
         # Whatever the name means so far, it means this function before that can be called.
         return Const(SELF, "SELF", SELF)
+    for parameter in getattr(node, "type_params", ()):
+        if type(parameter).__name__ == "TypeVar" and parameter.name == name and parameter.bound is None:
+            return low.emit(Const(typing.TypeVar, "TypeVar", typing.TypeVar), Const(name), node=node, name=name)
     value = low.env.get(name)
     if value is None or isinstance(value, Undefined):
-        later = [b.position[0] for b in _bindings_of(low, name)]
+        later = [b.position[0] for b in bindings_of(low, name)]
         low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
     return value
 
 
-def _bindings_of(low: Lowering, name: str) -> list[Binding]:
+def bindings_of(low: Lowering, name: str) -> list[Binding]:
     """Where a variable gets its values; a comprehension's own variable hides the function's."""
     inner = [binding for binding in low.inner_bindings if binding.name == name and name in low.inner_names]
     return inner or [binding for binding in low.unit.bindings if binding.name == name and name in low.unit.locals]
 
 
 def _rebindings(low: Lowering, code: types.CodeType, node: ast.AST) -> tuple[Binding, ...]:
-    bound = [binding for name in code.co_freevars for binding in _bindings_of(low, name)]
+    bound = [binding for name in code.co_freevars for binding in bindings_of(low, name)]
     return rebindings(bound, end_of(node), low.loops)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tests.programs.table import program
@@ -151,3 +153,64 @@ def several_lambdas(x):
     ]  # fmt: skip
     h = (lambda a: a * x) if x > 1.0 else (lambda a: a)
     return f(x) + g(x) + table[0](x) * table[1](x) + table[2](h(x))
+
+
+@program(0.7, features="import in a function")
+def imports(x):
+    import math
+    import os.path as paths
+    from math import pi, sin as sine
+    import xml.dom
+
+    from tests.programs import table
+    from . import table as same_table
+
+    assert table is same_table and xml.dom and paths.join("a", "b")
+    return sine(x) * math.cos(x) * pi * len(table.__name__)
+
+
+@program(np.array([0.5, 0.7]), features="import in a function")
+def import_in_a_branch_and_in_a_nested_function(x):
+    if x[0] > 0.0:
+        import numpy as xp
+
+    def scaled(y):
+        from numpy import linalg
+
+        return linalg.norm(y) * xp.sum(y)
+
+    return scaled(x)
+
+
+RATE = 3.0
+
+
+@program(2.0, features="import in a function")
+def import_of_data(x):
+    from tests.programs.binding import RATE as rate
+
+    return x * x * rate
+
+
+@program(2.0, features="class in a function")
+def class_in_a_function(x):
+    scale = 3.0
+
+    @dataclass
+    class Pair:
+        first: float
+        second: float = 2.0
+
+        def area(self, factor):
+            return Pair.unit() * self.first * self.second * factor * scale
+
+        @staticmethod
+        def unit():
+            return 1.0
+
+    class Labelled(Pair, metaclass=type):
+        label = "pair"
+
+    pair = Labelled(5.0)
+    assert Labelled.__qualname__ == "class_in_a_function.<locals>.Labelled"
+    return pair.area(x) * len(pair.label) * x
