@@ -4,6 +4,7 @@ Each function has a comment `# here` on the line that the message must name.
 """
 
 # The cases are written the way users write them, good style or not.
+# ruff: noqa: E731
 
 from __future__ import annotations
 
@@ -364,13 +365,71 @@ def uses_with(x):
     return y
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="match")
-def uses_match(x):
-    match x:  # here
-        case 2.0:
-            return x * x
-        case _:
-            return x
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_rebinds_what_a_closure_holds(x):
+    g = lambda: x  # here
+    return (x := x * 3.0) + g()
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_in_the_test_of_a_conditional_expression(x):
+    g = lambda: x  # here
+    return g() if (x := x * 3.0) > 1.0 else x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_in_an_argument_of_the_closure(x):
+    g = lambda a: a + x  # here
+    return g(x := x * 3.0)
+
+
+@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure last")
+def walrus_in_a_comprehension_rebinds(xs):
+    last = 0.0
+    g = lambda: last  # here
+    return sum([(last := x) + g() for x in xs])
+
+
+@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure y")
+def pattern_rebinds_what_a_closure_holds(xs):
+    y = 1.0
+    g = lambda: y  # here
+    match xs:
+        case [_, y]:
+            return g() * y
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="class Scaled differentiated")
+def class_that_captures_active_values(x):
+    class Scaled:  # here
+        def of(self, y):
+            return x * y
+
+    return Scaled().of(3.0)
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure scale")
+def class_over_a_variable_that_changes(x):
+    scale = 2.0
+
+    class Scaled:  # here
+        def of(self, y):
+            return scale * y
+
+    scale = 3.0
+    return Scaled().of(x)
+
+
+@rejected(2.0, error=MutationError, words="deletion variable")
+def deletes_another_functions_variable(x):
+    spare = x
+
+    def forget():
+        nonlocal spare
+        del spare  # here
+
+    forget()
+    return x * x
 
 
 def numbers(x):  # here

@@ -46,7 +46,6 @@ REFUSED: dict[type[ast.AST], Refusal] = {
         "a generator expression that is not consumed on the spot",
         "Write a list: `[... for ...]` instead of `(... for ...)`.",
     ),
-    ast.Match: _syntax("`match`", "Write it as `if`/`elif`."),
     ast.Try: _TRY,
     ast.TryStar: _TRY,
     ast.With: _syntax("`with`"),

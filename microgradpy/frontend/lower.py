@@ -19,6 +19,7 @@ from microgradpy.frontend import (  # noqa: F401 - these register what they lowe
     lower_expressions,
     lower_loops,
     lower_making,
+    lower_match,
     lower_statements,
 )
 from microgradpy.frontend.lower_functions import lower_code

@@ -51,8 +51,14 @@ from microgradpy.ir.nodes import (
     Yield,
     fresh,
 )
+from microgradpy.runtime.opaque import UNASSIGNED
 
 Step = Callable[[], None]
+
+
+MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
+"""The value of a name that had one and lost it. Unlike `UNDEFINED`, it is written down where it may be read later: the name
+in the generated text might still hold what was lost."""
 
 
 class Left(Exception):
@@ -103,6 +109,7 @@ class Unit:
     resolver: Resolver
     locals: frozenset[str]
     bindings: tuple[Binding, ...]
+    fragile: frozenset[str]  # the names of which reads are checked
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
 
 
@@ -158,6 +165,19 @@ class Lowering:
         """A name for a value of the compiler's own that takes part in joins as the user's variables do."""
         self.hidden += 1
         return f".{hint}.{self.hidden}"
+
+    def constant(self, node: ast.expr) -> Const | None:
+        """What a dotted name stands for, if that is known now."""
+        match node:
+            case ast.Name(id=name) if name in self.env or self.is_local(name):
+                value = self.env.get(name)
+                return value if isinstance(value, Const) else None
+            case ast.Name(id=name):
+                return self.unit.resolver.name(name)
+            case ast.Attribute(value=inner, attr=attribute):
+                owner = self.constant(inner)
+                return None if owner is None else self.unit.resolver.attribute(owner, attribute)
+        return None
 
     def is_local(self, name: str) -> bool:
         return name in self.unit.locals or name in self.inner_names
@@ -282,7 +302,7 @@ class Lowering:
                 continue
             env[name] = result = self.variable(name)
             results.append(result)
-            if UNDEFINED in values or not self.perhaps_unassigned.isdisjoint(values):
+            if not {UNDEFINED, MISSING}.isdisjoint(values) or not self.perhaps_unassigned.isdisjoint(values):
                 self.perhaps_unassigned.add(result)
             for column, value in zip(yields, values, strict=True):
                 column.append(value)

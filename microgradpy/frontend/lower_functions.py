@@ -9,7 +9,7 @@ import typing
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, Step, Unit, lowers
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
@@ -19,6 +19,7 @@ from microgradpy.frontend.scope import (
     body_of,
     declared_elsewhere,
     end_of,
+    fragile_names,
     parameter_names,
     start_of,
 )
@@ -55,6 +56,7 @@ def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple
         resolver=resolver,
         locals=frozenset(local),
         bindings=tuple(bound),
+        fragile=fragile_names(body),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
     )
     low = Lowering(unit, env, tree)
@@ -134,7 +136,7 @@ def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
         if type(parameter).__name__ == "TypeVar" and parameter.name == name and parameter.bound is None:
             return low.emit(Const(typing.TypeVar, "TypeVar", typing.TypeVar), Const(name), node=node, name=name)
     value = low.env.get(name)
-    if value is None or isinstance(value, Undefined):
+    if value is None or isinstance(value, Undefined) or value == MISSING:
         later = [b.position[0] for b in bindings_of(low, name)]
         low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
     return value

@@ -54,9 +54,10 @@ def _absolute_name(low: Lowering, node: ast.ImportFrom) -> str:
         assert node.module is not None
         return node.module
     namespace = low.unit.resolver.namespace
+    name = str(namespace.get("__name__", ""))
     package = namespace.get("__package__")
     if package is None:
-        package = str(namespace.get("__name__", "")).rpartition(".")[0] if "__path__" not in namespace else namespace["__name__"]
+        package = name if "__path__" in namespace else name.rpartition(".")[0]
     if not package:
         message = Const("attempted relative import with no known parent package")
         low.raise_builtin(ImportError, message, node=node)
@@ -70,7 +71,7 @@ def _absolute_name(low: Lowering, node: ast.ImportFrom) -> str:
 def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     """The class is made by Python from the code of its body; it is refused later if what it captures is differentiated."""
     code = _class_code(low.unit.code, node)
-    if code is None or getattr(node, "type_params", ()):
+    if code is None or getattr(node, "type_params", []):
         low.refuse(fence.GENERIC_CLASS, node)
     decorators = lower_display(low, Opcode.TUPLE, node.decorator_list, node)
     names = [name for name in code.co_freevars if name != node.name]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, Step, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
-from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import UNDEFINED, Const, Opcode, Raise
+from microgradpy.ir.nodes import Const, Opcode, Raise
 
 
 def nothing() -> None:
@@ -72,10 +71,8 @@ def _delete(low: Lowering, target: ast.expr) -> None:
         case ast.Name(id=name):
             if not low.is_local(name):
                 low.refuse(fence.NAME_DELETION, target)
-            value = EXPRESSIONS[ast.Name](low, target, "")
-            if value in low.perhaps_unassigned:
-                low.emit(builtin(id), value, node=target)  # a read, which raises as Python's `del` does
-            low.env[name] = UNDEFINED
+            EXPRESSIONS[ast.Name](low, target, "")  # a name without value cannot be deleted
+            low.env[name] = MISSING
         case ast.Tuple(elts=items) | ast.List(elts=items):
             for item in items:
                 _delete(low, item)

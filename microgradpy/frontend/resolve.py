@@ -60,6 +60,8 @@ class Guard:
 
 
 _MISSING: Any = object()
+MATCHING_THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""The classes of which a positional pattern matches the object as a whole; nobody can give them a `__match_args__`."""
 
 
 @dataclass(slots=True)

@@ -74,6 +74,19 @@ def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
     return tuple(argument.arg for argument in every if argument is not None)
 
 
+def fragile_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that may be without value though they had one, or seem to have one: those that are deleted, and those in
+    patterns of `match`. Names of functions inside are among them."""
+    found: set[str] = set()
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Del()):
+                found.add(name)
+            case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+                found.add(name)
+    return frozenset(found)
+
+
 def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that a function declares `global` or `nonlocal`."""
     found: set[str] = set()
@@ -149,7 +162,8 @@ class _Bindings(ast.NodeVisitor):
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         after = self.position
-        for self.position in (self.start, end_of(node)):
+        for position in (self.start, end_of(node)):
+            self.position = position
             self.bind(node.target.id)
         self.position = after
 

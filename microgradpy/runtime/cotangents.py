@@ -95,7 +95,7 @@ def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
     )
 
 
-_DICT_VALUES = type({}.values())
+_DICT_VALUES = type(dict[str, int]().values())
 
 
 def attribute_cotangent(x: Any, name: str, d: Any) -> Any:

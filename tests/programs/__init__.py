@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.programs import arrays, binding, branches, calls, containers, expressions, iteration, loops, models, objects
+from tests.programs import (
+    arrays,
+    binding,
+    branches,
+    calls,
+    containers,
+    expressions,
+    iteration,
+    loops,
+    matching,
+    models,
+    objects,
+)
 from tests.programs.table import PROGRAMS, Program
 
 __all__ = [
@@ -16,6 +28,7 @@ __all__ = [
     "expressions",
     "iteration",
     "loops",
+    "matching",
     "models",
     "objects",
 ]

@@ -159,10 +159,12 @@ def several_lambdas(x):
 def imports(x):
     import math
     import os.path as paths
-    from math import pi, sin as sine
     import xml.dom
+    from math import pi
+    from math import sin as sine
 
     from tests.programs import table
+
     from . import table as same_table
 
     assert table is same_table and xml.dom and paths.join("a", "b")
