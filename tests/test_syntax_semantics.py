@@ -1,6 +1,6 @@
 """What is done while differentiating is what Python does: the same errors, the same order, each effect once."""
 
-# ruff: noqa: F841
+# ruff: noqa: F821, F841, F842, RUF012
 
 from __future__ import annotations
 

@@ -224,12 +224,17 @@ class _Mangler(ast.NodeTransformer):
         return self.prefix + name if private else name
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.ClassDef):
-            return node  # names inside belong to that class
-        for attribute in ("id", "attr", "arg", "name"):
+        if isinstance(node, ast.alias):
+            node.asname = self.mangle(node.asname or node.name) if node.asname or "." not in node.name else None
+            return node
+        for attribute in ("id", "attr", "arg", "name", "rest"):
             name = getattr(node, attribute, None)
             if isinstance(name, str):
                 setattr(node, attribute, self.mangle(name))
+        if isinstance(node, ast.ClassDef):
+            for outside in (*node.decorator_list, *node.bases, *node.keywords):
+                self.visit(outside)  # names inside belong to that class
+            return node
         if isinstance(node, ast.Global | ast.Nonlocal):
             node.names = [self.mangle(name) for name in node.names]
         return self.generic_visit(node)

@@ -102,6 +102,8 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     """The cotangent of `x` from that of its attribute `name`."""
     if is_structural_zero(d):
         return None
+    if isinstance(x, super):
+        return _method_cotangent(x, name, d)
     for cls in type(x).__mro__:
         if is_inert_attribute(cls, name):
             return None

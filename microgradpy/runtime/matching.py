@@ -93,7 +93,7 @@ def values_of_rrule(subject: Any, *keys: Any) -> Any:
 
     def values_of_pullback(y_bar: Any) -> tuple[Any, ...]:
         subject_bar = None
-        for key, bar in zip(keys, () if y is None else y_bar, strict=y is not None):
+        for key, bar in zip(keys, y_bar if y else (), strict=False):
             if not is_structural_zero(bar):
                 subject_bar = accumulate(subject_bar, item_cotangent(subject, key, bar))
         return NoTangent(), subject_bar, *(NoTangent() for _ in keys)
@@ -109,7 +109,7 @@ def attributes_of_rrule(subject: Any, cls: Any, count: int, *names: str) -> Any:
 
     def attributes_of_pullback(y_bar: Any) -> tuple[Any, ...]:
         subject_bar = None
-        for name, bar in zip(every, y_bar, strict=False):
+        for name, bar in zip(every, y_bar or (), strict=False):
             if not is_structural_zero(bar):
                 part = bar if name is None else attribute_cotangent(subject, name, bar)
                 subject_bar = accumulate(subject_bar, part)
