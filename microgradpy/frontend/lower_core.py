@@ -16,7 +16,7 @@ Handlers for each kind of syntax are registered in `EXPRESSIONS` and `STATEMENTS
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -54,6 +54,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.runtime.opaque import UNASSIGNED
 
 Step = Callable[[], None]
+Group = tuple[ast.FunctionDef, ...]
 
 
 MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
@@ -110,6 +111,7 @@ class Unit:
     locals: frozenset[str]
     bindings: tuple[Binding, ...]
     fragile: frozenset[str]  # the names of which reads are checked
+    groups: Mapping[ast.stmt, Group]  # the nested functions that use each other, by each of them
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
 
 

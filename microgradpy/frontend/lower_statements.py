@@ -63,10 +63,10 @@ def lower_augmented_assignment(low: Lowering, node: ast.AugAssign, rest: Step) -
 @lowers(STATEMENTS, ast.Delete)
 def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
     for target in node.targets:
-        _delete(low, target)
+        _delete(low, target, node)
 
 
-def _delete(low: Lowering, target: ast.expr) -> None:
+def _delete(low: Lowering, target: ast.expr, node: ast.Delete) -> None:
     match target:
         case ast.Name(id=name):
             if not low.is_local(name):
@@ -75,11 +75,11 @@ def _delete(low: Lowering, target: ast.expr) -> None:
             low.env[name] = MISSING
         case ast.Tuple(elts=items) | ast.List(elts=items):
             for item in items:
-                _delete(low, item)
+                _delete(low, item, node)
         case ast.Subscript():
-            low.refuse(fence.ITEM_DELETION, target)
+            low.refuse(fence.ITEM_DELETION, node)
         case ast.Attribute():
-            low.refuse(fence.ATTRIBUTE_DELETION, target)
+            low.refuse(fence.ATTRIBUTE_DELETION, node)
 
 
 @lowers(STATEMENTS, ast.If)

@@ -70,7 +70,7 @@ class Resolver:
 
     namespace: Mapping[str, Any]
     builtins: Mapping[str, Any]
-    guards: dict[tuple[object, ...], Guard] = field(default_factory=dict)
+    guards: dict[tuple[str, ...], Guard] = field(default_factory=dict)
     imported: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """By the identity of what the function imports itself: the module it was found by, and the attributes from there."""
 
@@ -142,7 +142,8 @@ class Resolver:
         return self.namespace
 
     def _guard(self, name: str, path: tuple[str, ...], value: Any, is_module: bool = False) -> None:
-        self.guards[(is_module, name, *path)] = Guard(name, path, value, is_module)
+        key = ("import " + name if is_module else name, *path)
+        self.guards[key] = Guard(name, path, value, is_module)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:
