@@ -11,7 +11,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
-from microgradpy.tangents.arithmetic import accumulate, add_item, stack_items, zero_cotangent
+from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -64,6 +64,7 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     """The cotangent of `x`, which was unpacked, from those of its items."""
     if all(map(is_structural_zero, items)):
         return None
+    check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
     if isinstance(x, list):

@@ -254,3 +254,16 @@ class Shifted(Scaled):
 @program(Shifted(2.0, 1.5), 3.0, features="super without arguments, private names")
 def methods_of_the_class_above(model, x):
     return model(x) * model.apply(x)
+
+
+class Weighted(dict):
+    def values(self):
+        return [5.0 * value for value in dict.values(self)]
+
+
+@program(Weighted(a=2.0, b=3.0), features="method that calls the one it overrides")
+def values_of_a_dict_with_values_of_its_own(d):
+    total = 1.0
+    for value in d.values():
+        total = total * value
+    return total
