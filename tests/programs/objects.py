@@ -261,9 +261,14 @@ class Weighted(dict):
         return [5.0 * value for value in dict.values(self)]
 
 
-@program(Weighted(a=2.0, b=3.0), features="method that calls the one it overrides")
-def values_of_a_dict_with_values_of_its_own(d):
+class Holder:
+    def __init__(self, weights):
+        self.weights = weights
+
+
+@program(Holder(Weighted(a=2.0, b=3.0)), features="method that calls the one it overrides")
+def values_of_a_dict_with_values_of_its_own(model):
     total = 1.0
-    for value in d.values():
+    for value in model.weights.values():
         total = total * value
     return total
