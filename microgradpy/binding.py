@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, final
 
 from microgradpy.errors import CompilerBug
 from microgradpy.runtime.dispatch import Bars, Wanted, may_be_active
+from microgradpy.runtime.making import without
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
@@ -118,6 +119,10 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
     captured |= _default_bars(function, bound, inputs)
     # A function that refers to itself holds itself: what flows to that cell is a cotangent of the same function.
     itself = [captured.pop(name) for name in _self_cells(function) if name in captured]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name in captured:
+            captured[name], found = without(captured[name], _cell(cell), function)
+            itself.append(found)
     own = Tangent(type(function), captured) if captured else None
     for bar in itself:
         own = accumulate(own, bar)

@@ -7,6 +7,7 @@ user's alive.
 
 from __future__ import annotations
 
+import sys
 import threading
 import types
 import weakref
@@ -70,8 +71,10 @@ _FIXED_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "functools",
 
 def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
     """What to look at before code in which a name was folded is used again."""
-    if guard.name in namespace:
-        checks: list[Check] = [(namespace, guard.name, namespace[guard.name])]
+    if guard.is_module:
+        checks: list[Check] = [(sys.modules, guard.name, sys.modules[guard.name])]
+    elif guard.name in namespace:
+        checks = [(namespace, guard.name, namespace[guard.name])]
     else:
         checks = [(namespace, guard.name, UNDEFINED), (builtins, guard.name, builtins[guard.name])]
     found = checks[-1][2]

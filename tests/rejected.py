@@ -4,6 +4,7 @@ Each function has a comment `# here` on the line that the message must name.
 """
 
 # The cases are written the way users write them, good style or not.
+# ruff: noqa: E731
 
 from __future__ import annotations
 
@@ -364,13 +365,109 @@ def uses_with(x):
     return y
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="match")
-def uses_match(x):
-    match x:  # here
-        case 2.0:
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_rebinds_what_a_closure_holds(x):
+    g = lambda: x  # here
+    return (x := x * 3.0) + g()
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_in_the_test_of_a_conditional_expression(x):
+    g = lambda: x  # here
+    return g() if (x := x * 3.0) > 1.0 else x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
+def walrus_in_an_argument_of_the_closure(x):
+    g = lambda a: a + x  # here
+    return g(x := x * 3.0)
+
+
+@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure last")
+def walrus_in_a_comprehension_rebinds(xs):
+    last = 0.0
+    g = lambda: last  # here
+    return sum([(last := x) + g() for x in xs])
+
+
+@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure y")
+def pattern_rebinds_what_a_closure_holds(xs):
+    y = 1.0
+    g = lambda: y  # here
+    match xs:
+        case [_, y]:
+            return g() * y
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="class Scaled differentiated")
+def class_that_captures_active_values(x):
+    class Scaled:  # here
+        def of(self, y):
+            return x * y
+
+    return Scaled().of(3.0)
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="closure scale")
+def class_over_a_variable_that_changes(x):
+    scale = 2.0
+
+    class Scaled:  # here
+        def of(self, y):
+            return scale * y
+
+    scale = 3.0
+    return Scaled().of(x)
+
+
+@rejected(2.0, error=MutationError, words="deletion variable")
+def deletes_another_functions_variable(x):
+    spare = x
+
+    def forget():
+        nonlocal spare
+        del spare  # here
+
+    forget()
+    return x * x
+
+
+class Doubled(list):
+    def __getitem__(self, key):
+        return 2.0 * list.__getitem__(self, key)
+
+    def __iter__(self):
+        return iter([3.0 * value for value in list.__iter__(self)])
+
+
+class Tripled(dict):
+    def get(self, key, default=None):
+        return 3.0 * self[key]
+
+
+@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled __getitem__ own")
+def item_of_a_list_that_reads_in_its_own_way(xs):
+    return xs[0] * 2.0
+
+
+@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled own")
+def loop_over_a_list_that_reads_in_its_own_way(xs):
+    total = 0.0
+    for x in xs:
+        total = total + x
+    return total
+
+
+@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled own")
+def sum_of_a_list_that_reads_in_its_own_way(xs):
+    return sum(xs)
+
+
+@rejected(Tripled(a=2.0), error=MissingRuleError, words="Tripled get own")
+def pattern_of_a_dict_that_reads_in_its_own_way(d):
+    match d:
+        case {"a": x}:
             return x * x
-        case _:
-            return x
 
 
 def numbers(x):  # here

@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "ir": {"errors"},
     "tangents": {"errors"},
-    "frontend": {"errors", "ir"},
+    "frontend": {"errors", "ir", "runtime"},
     "passes": {"errors", "ir", "tangents"},
     "ad": {"errors", "ir", "tangents", "rules", "runtime", "frontend", "passes"},
     "codegen": {"errors", "ir"},

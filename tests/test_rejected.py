@@ -163,12 +163,14 @@ def unreached_with(x):
     return x * x
 
 
-def unreached_match(x):
+def unreached_class(x):
     for k in range(3):
         if k > 5:
-            match x:
-                case _:
-                    return x
+
+            class Scale:
+                value = x
+
+            return Scale.value
     return x * x
 
 
@@ -229,7 +231,7 @@ def active_data_in_logging(x):
 NOT_REFUSED = [
     unreached_try,
     unreached_with,
-    unreached_match,
+    unreached_class,
     unreached_write,
     unreached_missing_rule,
     unreached_yield_in_a_helper,

@@ -134,9 +134,10 @@ def dispatch(
     kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
-    arguments = tuple(map(primal.to_be_kept, arguments))
+    # The cotangents belong to the arguments, not to what was copied to be kept.
+    given = tuple(map(primal.to_be_kept, arguments))
     pair = primal.variable(UNKNOWN)
-    primal.emit(primal.services.dispatcher(packed), (callee, *arguments), (pair,), keywords)
+    primal.emit(primal.services.dispatcher(packed), (callee, *given), (pair,), keywords)
     result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))

@@ -22,6 +22,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
@@ -37,7 +38,9 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
         (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
-    if tracks and not isinstance(callee, Const):
+    if isinstance(callee, Const) and isinstance(callee.value, Maker):
+        _make(primal, op)
+    elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
         if not _refused(primal, op, callee):
@@ -85,6 +88,15 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
 def _keeps_arguments(cls: type) -> bool:
     """Whether making an object of a class comes to putting the arguments into a tuple."""
     return issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def _make(primal: PrimalBuilder, op: Op) -> None:
+    """A statement such as `class` that Python itself runs."""
+    if primal.any_active(*primal.inputs(op)):
+        what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
+        primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
+    else:
+        primal.plain(op, kind=UNKNOWN)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:

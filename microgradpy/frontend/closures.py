@@ -118,7 +118,8 @@ def _comes_before(binding: Binding, call: Op, entered: Sequence[Position], closu
     if not set(binding.loops).isdisjoint(entered):
         return True
     made = (closure.error.where.end_line, closure.error.where.end_column)
-    return made < binding.position <= (call.where.line, call.where.column)
+    # Arguments are evaluated before the call is made, so a `:=` among them comes first.
+    return made < binding.position < (call.where.end_line, call.where.end_column)
 
 
 def _cut(region: Region, outdated: Mapping[Var, PendingClosure]) -> Region:

@@ -34,35 +34,29 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
 _TRY = _syntax("`try`", "Test for the condition with `if` before the operation that may raise.")
 _GENERATOR = _syntax("`yield`", "Return a list instead of yielding its items.")
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
-_IMPORT = _syntax("an import inside a function", "Import at the top of the module.")
 _OUTER_NAME = "Return the new value and assign it in the caller."
 
-# Syntax that has no lowering at all. The names of 3.12 are looked up, to be readable by 3.11.
+# Syntax that has no lowering at all.
 REFUSED: dict[type[ast.AST], Refusal] = {
     ast.AsyncFor: _ASYNC,
     ast.AsyncWith: _ASYNC,
     ast.Await: _ASYNC,
-    ast.ClassDef: _syntax("a class defined inside a function", "Define the class at the top of the module."),
     ast.GeneratorExp: _syntax(
         "a generator expression that is not consumed on the spot",
         "Write a list: `[... for ...]` instead of `(... for ...)`.",
     ),
-    ast.Import: _IMPORT,
-    ast.ImportFrom: _IMPORT,
-    ast.Match: _syntax("`match`", "Write it as `if`/`elif`."),
-    ast.NamedExpr: _syntax("`:=`", "Assign on a line of its own."),
     ast.Try: _TRY,
     ast.TryStar: _TRY,
     ast.With: _syntax("`with`"),
     ast.Yield: _GENERATOR,
     ast.YieldFrom: _GENERATOR,
-    **({ast.TypeAlias: _syntax("a `type` statement")} if hasattr(ast, "TypeAlias") else {}),
 }
 
-NAME_DELETION = _syntax("`del`", "Leave the `del` out: memory is freed when the function returns.")
+NAME_DELETION = Refusal(MutationError, "a deletion of another function's or the module's variable", "Leave the `del` out.")
 GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
-BARE_SUPER = _syntax("`super()` without arguments", "Name the class: `Base.method(self, ...)`.")
+GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
+BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
 FRAME_ACCESS = _syntax("a builtin that looks at the running frame", "Name the variables instead.")
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")

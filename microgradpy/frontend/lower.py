@@ -18,6 +18,8 @@ from microgradpy.frontend import (  # noqa: F401 - these register what they lowe
     lower_comprehensions,
     lower_expressions,
     lower_loops,
+    lower_making,
+    lower_match,
     lower_statements,
 )
 from microgradpy.frontend.lower_functions import lower_code

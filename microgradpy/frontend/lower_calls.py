@@ -7,10 +7,11 @@ f(*xs, a, **kw)     apply(f, tuple(xs) + (a,), kw)
 from __future__ import annotations
 
 import ast
+import sys
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
-from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, LoopFrame, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
@@ -23,8 +24,8 @@ _LOOK_AROUND_BY_DEFAULT = (vars, dir)
 @lowers(EXPRESSIONS, ast.Call)
 def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     callee = low.expression(node.func)
-    if _is(callee, super) and not node.args:
-        low.refuse(fence.BARE_SUPER, node)
+    if _is(callee, super) and not node.args and not node.keywords:
+        return _lower_bare_super(low, callee, node, name)
     if any(_is(callee, function) for function in _ALWAYS_LOOK_AROUND) or (
         not node.args and any(_is(callee, function) for function in _LOOK_AROUND_BY_DEFAULT)
     ):
@@ -37,9 +38,24 @@ def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
             return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
     if any(isinstance(item, ast.Starred) for item in node.args) or any(item.arg is None for item in node.keywords):
         positional = _lower_positional(low, node)
-        return low.emit(Opcode.APPLY, callee, positional, _lower_keywords(low, node), node=node, name=name)
+        return low.emit(Opcode.APPLY, callee, positional, lower_keywords(low, node), node=node, name=name)
     arguments = tuple(map(low.expression, node.args))
     return low.emit(callee, *arguments, node=node, name=name, keywords=_keywords(low, node))
+
+
+def _lower_bare_super(low: Lowering, callee: Value, node: ast.Call, name: str) -> Value:
+    """`super()` finds the class in the cell `__class__` and the object in the first parameter."""
+    code = low.unit.code
+    if low.inner_names and sys.version_info < (3, 12):
+        low.refuse(fence.BARE_SUPER, node)  # a comprehension is a function of its own there, with another first parameter
+    if not code.co_argcount:
+        low.raise_builtin(RuntimeError, Const("super(): no arguments"), node=node)
+    if "__class__" not in code.co_freevars:
+        low.raise_builtin(RuntimeError, Const("super(): __class__ cell not found"), node=node)
+    first = low.env.get(code.co_varnames[0], MISSING)
+    if first == MISSING:
+        low.raise_builtin(RuntimeError, Const("super(): arg[0] deleted"), node=node)
+    return low.emit(callee, low.env["__class__"], first, node=node, name=name)
 
 
 def _is(value: Value, function: object) -> bool:
@@ -69,7 +85,7 @@ def _lower_positional(low: Lowering, node: ast.Call) -> Value:
     return lower_display(low, Opcode.TUPLE, node.args, node)
 
 
-def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
+def lower_keywords(low: Lowering, node: ast.Call | ast.ClassDef) -> Value:
     """The mapping of keyword arguments. One given twice is an error, as it is in Python."""
     pieces: list[Value] = []
     plain: list[Value] = []
@@ -93,7 +109,7 @@ def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
     return total
 
 
-def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.Call) -> None:
+def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.AST) -> None:
     """for key in added: if key in known: raise TypeError(...)"""
     key = fresh("key")
 

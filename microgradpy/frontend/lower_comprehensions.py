@@ -18,7 +18,7 @@ from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, St
 from microgradpy.frontend.lower_loops import bind, lower_items
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.resolve import builtin
-from microgradpy.frontend.scope import Binding, Comprehension, bound_in_target, end_of, start_of
+from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
 from microgradpy.ir.nodes import UNDEFINED, Const, Opcode, Value
 
 # These take all items of their argument at once, so a list does as well.
@@ -83,6 +83,8 @@ def _lower_generators(
 ) -> None:
     """Lower the loops and conditions of a comprehension around `innermost`. Its variables are visible inside only."""
     generators = node.generators
+    # What `:=` binds belongs to the function around, so every loop hands it on.
+    state = (*state, *(name for name in bound_in_expression(node) if name in low.unit.locals))
     names = frozenset(name for generator in generators for name in bound_in_target(generator.target))
     inner_names, known_bindings = low.inner_names, len(low.inner_bindings)
 

@@ -16,7 +16,7 @@ Handlers for each kind of syntax are registered in `EXPRESSIONS` and `STATEMENTS
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -51,8 +51,15 @@ from microgradpy.ir.nodes import (
     Yield,
     fresh,
 )
+from microgradpy.runtime.opaque import UNASSIGNED
 
 Step = Callable[[], None]
+Group = tuple[ast.FunctionDef, ...]
+
+
+MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
+"""The value of a name that had one and lost it. Unlike `UNDEFINED`, it is written down where it may be read later: the name
+in the generated text might still hold what was lost."""
 
 
 class Left(Exception):
@@ -103,6 +110,8 @@ class Unit:
     resolver: Resolver
     locals: frozenset[str]
     bindings: tuple[Binding, ...]
+    fragile: frozenset[str]  # the names of which reads are checked
+    groups: Mapping[ast.stmt, Group]  # the nested functions that use each other, by each of them
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
 
 
@@ -120,6 +129,7 @@ class Lowering:
     inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
     in_condition: int = 0  # inside the condition of a `while`
     closures: list[PendingClosure] = field(default_factory=list)
+    perhaps_unassigned: set[Value] = field(default_factory=set)  # results of branches and loops that may have no value
     hidden: int = 0
 
     # Places and operations
@@ -158,6 +168,19 @@ class Lowering:
         self.hidden += 1
         return f".{hint}.{self.hidden}"
 
+    def constant(self, node: ast.expr) -> Const | None:
+        """What a dotted name stands for, if that is known now."""
+        match node:
+            case ast.Name(id=name) if name in self.env or self.is_local(name):
+                value = self.env.get(name)
+                return value if isinstance(value, Const) else None
+            case ast.Name(id=name):
+                return self.unit.resolver.name(name)
+            case ast.Attribute(value=inner, attr=attribute):
+                owner = self.constant(inner)
+                return None if owner is None else self.unit.resolver.attribute(owner, attribute)
+        return None
+
     def is_local(self, name: str) -> bool:
         return name in self.unit.locals or name in self.inner_names
 
@@ -173,10 +196,15 @@ class Lowering:
         self.leave(Continue(self.state()))
 
     def break_out(self) -> NoReturn:
-        frame = self.frames[-1]
-        frame.is_broken = True
-        if frame.flag:
-            self.env[frame.flag] = Const(True)
+        """Do what `break` does: the loop's `else` is left out."""
+        flag = self.frames[-1].flag
+        if flag:
+            self.env[flag] = Const(True)
+        self.break_loop()
+
+    def break_loop(self) -> NoReturn:
+        """Leave the innermost loop as if it had come to its end."""
+        self.frames[-1].is_broken = True
         self.leave(Break(self.state()))
 
     def return_value(self, value: Value, node: ast.AST) -> NoReturn:
@@ -276,6 +304,8 @@ class Lowering:
                 continue
             env[name] = result = self.variable(name)
             results.append(result)
+            if not {UNDEFINED, MISSING}.isdisjoint(values) or not self.perhaps_unassigned.isdisjoint(values):
+                self.perhaps_unassigned.add(result)
             for column, value in zip(yields, values, strict=True):
                 column.append(value)
         if going_on:
@@ -311,6 +341,7 @@ class Lowering:
         initial = tuple(self.env.get(name, UNDEFINED) for name in frame.state)
         region = self._loop_body(parameters, frame, body, node)
         results = tuple(self.variable(name) for name in frame.state)
+        self.perhaps_unassigned.update(results)
         self.block.statements.append(For(items, region, parameters, initial, results, where=self.location(node)))
         self.env.update(zip(frame.state, results, strict=True))
 
@@ -323,6 +354,7 @@ class Lowering:
             self._evaluate_condition(test, node)
         region = self._loop_body(parameters, frame, body, node)
         results = tuple(self.variable(name) for name in frame.state)
+        self.perhaps_unassigned.update(results)
         loop = While(condition.seal(Yield((value,))), region, parameters, initial, results, where=self.location(node))
         self.block.statements.append(loop)
         if is_always_true(value) and not frame.is_broken:
@@ -353,6 +385,7 @@ class Lowering:
 
         self.frames.append(frame)
         self.loops.append(start_of(node))
+        self.perhaps_unassigned.update(parameters)
         env = self.env | dict(zip(frame.state, parameters, strict=True))
         region = self.arm(step, env).block.seal(Unreachable())
         self.loops.pop()

@@ -6,9 +6,10 @@ import ast
 import builtins
 from collections.abc import Sequence
 
-from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
 from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import Const, Opcode, Undefined, Value
+from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, function_constant
+from microgradpy.runtime.opaque import check_assigned
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -53,9 +54,11 @@ def lower_name(low: Lowering, node: ast.Name, name: str) -> Value:
     """A local variable's value, a folded module-level name, or a module variable read when executed."""
     if node.id in low.env or low.is_local(node.id):
         value = low.env.get(node.id)
-        if value is None or isinstance(value, Undefined):
+        if value is None or isinstance(value, Undefined) or value == MISSING:
             message = f"cannot access local variable '{node.id}' where it is not associated with a value"
             low.raise_builtin(UnboundLocalError, Const(message), node=node)
+        if node.id in low.unit.fragile and value in low.perhaps_unassigned:
+            low.emit(function_constant(check_assigned), value, Const(node.id), node=node)
         return value
     constant = low.unit.resolver.name(node.id)
     return constant if constant is not None else low.emit(Opcode.GLOBAL, node=node, name=name, payload=node.id)

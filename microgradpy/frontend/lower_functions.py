@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import types
+import typing
+from collections.abc import Iterator
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Group, Lowering, Step, Unit, lowers
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
     Binding,
     FunctionNode,
+    Position,
     bindings,
     body_of,
     declared_elsewhere,
     end_of,
+    fragile_names,
     parameter_names,
     start_of,
 )
@@ -25,6 +30,7 @@ from microgradpy.ir.nodes import (
     SELF,
     Const,
     Function,
+    Op,
     Opcode,
     Parameter,
     ParameterKind,
@@ -33,7 +39,11 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     fresh,
+    function_constant,
 )
+from microgradpy.runtime.making import LATER, tie
+
+_LATER = Const(LATER, "LATER", LATER)
 
 
 def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple[str, ...], resolver: Resolver) -> Function:
@@ -54,6 +64,8 @@ def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple
         resolver=resolver,
         locals=frozenset(local),
         bindings=tuple(bound),
+        fragile=fragile_names(body),
+        groups=find_groups(tree, code),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
     )
     low = Lowering(unit, env, tree)
@@ -92,6 +104,11 @@ def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
 @lowers(STATEMENTS, ast.FunctionDef, ast.AsyncFunctionDef)
 def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Step) -> None:
     """Decorators are evaluated before the function is made, and applied from the last to the first."""
+    group = low.unit.groups.get(node, ())
+    if group:
+        if node is group[0]:
+            _lower_group(low, group)
+        return
     decorators = [low.expression(decorator) for decorator in node.decorator_list]
     value: Value = make_closure(low, node, "" if decorators else node.name)
     for decorator in reversed(decorators):
@@ -99,19 +116,75 @@ def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFuncti
     low.env[node.name] = value
 
 
+def _lower_group(low: Lowering, group: Group) -> None:
+    """Functions of which an early one uses a later one: each is made, and then they get each other.
+
+    def even(n): ... odd(n - 1)         %1 = closure even (LATER); %2 = closure odd (%1)
+    def odd(n): ... even(n - 1)         %3/even, %4/odd = tie(('even', 'odd'), %1, %2)
+    """
+    names = tuple(node.name for node in group)
+    for name in names:
+        low.env[name] = _LATER
+    for node in group:
+        low.statement = node
+        low.env[node.name] = make_closure(low, node, node.name, made=end_of(group[-1]))
+    arguments = (Const(names), *(low.env[name] for name in names))
+    tied = low.emit(function_constant(tie), *arguments, node=group[0])
+    variables = tuple(low.variable(name) for name in names)
+    low.block.statements.append(Op(Opcode.UNPACK, (tied,), variables, where=low.location(group[0])))
+    low.env.update(zip(names, variables, strict=True))
+
+
+def find_groups(tree: FunctionNode, code: types.CodeType) -> dict[ast.stmt, Group]:
+    """The functions defined one right after the other of which an early one uses a later one, by each of them."""
+    found: dict[ast.stmt, Group] = {}
+    for node in ast.walk(tree):
+        for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(body, list):
+                for _, run in itertools.groupby(body, key=_is_plain_function):
+                    for group in _groups_of(list(run), code):
+                        found |= dict.fromkeys(group, group)
+    return found
+
+
+def _is_plain_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and not node.decorator_list
+
+
+def _groups_of(run: list[ast.FunctionDef], code: types.CodeType) -> Iterator[Group]:
+    if len(run) < 2 or not _is_plain_function(run[0]):
+        return
+    names = [node.name for node in run]
+    start = 0
+    while start < len(run):
+        # The last function that one of those up to here uses.
+        end = start
+        index = start
+        while index <= end:
+            inner = nested_code(code, run[index])
+            used = inner.co_freevars if inner is not None else ()
+            end = max([end, *(later for later in range(index + 1, len(run)) if names[later] in used)])
+            index += 1
+        group = tuple(run[start : end + 1])
+        if len(group) > 1 and len(set(names[start : end + 1])) == len(group):
+            yield group
+        start = end + 1
+
+
 @lowers(EXPRESSIONS, ast.Lambda)
 def lower_lambda(low: Lowering, node: ast.Lambda, name: str) -> Value:
     return make_closure(low, node, name)
 
 
-def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
+def make_closure(low: Lowering, node: FunctionNode, name: str, made: Position | None = None) -> Var:
+    """The operation that makes a function, which is finished where its text ends, or at `made`."""
     code = nested_code(low.unit.code, node)
     if code is None:
         low.refuse(fence.UNKNOWN_SYNTAX, node)
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
-    captured = [_captured(low, name, node) for name in code.co_freevars]
-    outdating = _rebindings(low, code, node)
+    captured = [captured_value(low, name, node) for name in code.co_freevars]
+    outdating = _rebindings(low, code, made or end_of(node))
     refused = [fence.rebound_capture(binding.name, node.lineno, binding.position[0]) for binding in outdating[:1]]
     if refused and low.in_condition:
         low.refuse(refused[0], node)
@@ -124,23 +197,27 @@ def make_closure(low: Lowering, node: FunctionNode, name: str) -> Var:
     return result
 
 
-def _captured(low: Lowering, name: str, node: ast.AST) -> Value:
+def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
+    """What a function or class made here gets for a variable of this function."""
     if isinstance(node, ast.FunctionDef) and name == node.name and not node.decorator_list:
         # Whatever the name means so far, it means this function before that can be called.
         return Const(SELF, "SELF", SELF)
+    for parameter in getattr(node, "type_params", ()):
+        if type(parameter).__name__ == "TypeVar" and parameter.name == name and parameter.bound is None:
+            return low.emit(Const(typing.TypeVar, "TypeVar", typing.TypeVar), Const(name), node=node, name=name)
     value = low.env.get(name)
-    if value is None or isinstance(value, Undefined):
-        later = [b.position[0] for b in _bindings_of(low, name)]
+    if value is None or isinstance(value, Undefined) or value == MISSING:
+        later = [b.position[0] for b in bindings_of(low, name)]
         low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
     return value
 
 
-def _bindings_of(low: Lowering, name: str) -> list[Binding]:
+def bindings_of(low: Lowering, name: str) -> list[Binding]:
     """Where a variable gets its values; a comprehension's own variable hides the function's."""
     inner = [binding for binding in low.inner_bindings if binding.name == name and name in low.inner_names]
     return inner or [binding for binding in low.unit.bindings if binding.name == name and name in low.unit.locals]
 
 
-def _rebindings(low: Lowering, code: types.CodeType, node: ast.AST) -> tuple[Binding, ...]:
-    bound = [binding for name in code.co_freevars for binding in _bindings_of(low, name)]
-    return rebindings(bound, end_of(node), low.loops)
+def _rebindings(low: Lowering, code: types.CodeType, made: Position) -> tuple[Binding, ...]:
+    bound = [binding for name in code.co_freevars for binding in bindings_of(low, name)]
+    return rebindings(bound, made, low.loops)

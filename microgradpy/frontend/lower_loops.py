@@ -3,7 +3,10 @@
     for i, (a, b) in enumerate(zip(xs, ys)):     ->  for Enumerate(Zip(Each(xs, a), Each(ys, b)), 0, i)
     for pair in enumerate(xs):                   ->  for Enumerate(Each(xs, item), 0, index): pair = (index, item)
 
-The `else` of a loop that has a `break` is an `if` over a flag that the `break` sets.
+The `else` of a loop that has a `break` is an `if` over a flag that the `break` sets. A condition that binds names is
+evaluated inside the loop:
+
+    while (x := f(x)) > 1.0: ...                 ->  while True: x = f(x); if x > 1.0: ... else: break
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import types
 from microgradpy.frontend.lower_core import STATEMENTS, LoopFrame, Lowering, Step, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
-from microgradpy.frontend.scope import bound_in_target, bound_names
+from microgradpy.frontend.scope import bound_in_expression, bound_in_target, bound_names
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -49,12 +52,23 @@ def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
 @lowers(STATEMENTS, ast.While)
 def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     frame = _frame(low, node)
-    low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
+    if not bound_in_expression(node.test):
+        low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
+        return _lower_else(low, node, frame, rest)
+
+    def body() -> None:
+        low.statement = node
+        condition = low.expression(node.test)
+        # The test is no `break`, so it leaves the flag of the `else` as it is.
+        low.branch(condition, lambda: low.statements(node.body, low.go_on), low.break_loop, node)
+
+    low.while_loop(lambda: Const(True), frame, body, node)
     return _lower_else(low, node, frame, rest)
 
 
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
-    bound = [*(bound_in_target(node.target) if isinstance(node, ast.For) else ()), *bound_names(node.body)]
+    head = bound_in_target(node.target) if isinstance(node, ast.For) else bound_in_expression(node.test)
+    bound = [*head, *bound_names(node.body)]
     state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
     if not (node.orelse and _has_break(node.body)):
         return LoopFrame(state)

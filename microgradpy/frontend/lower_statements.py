@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, Step, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
 from microgradpy.frontend.resolve import builtin
@@ -38,9 +38,15 @@ def lower_assignment(low: Lowering, node: ast.Assign, rest: Step) -> None:
 
 @lowers(STATEMENTS, ast.AnnAssign)
 def lower_annotated_assignment(low: Lowering, node: ast.AnnAssign, rest: Step) -> None:
-    """Annotations of local variables are not evaluated by Python either."""
-    if node.value is not None:
-        assign_expression(low, [node.target], node.value)
+    """Annotations of local variables are not evaluated by Python either; what they annotate is, unless it is a name."""
+    match node:
+        case ast.AnnAssign(value=ast.expr() as value):
+            assign_expression(low, [node.target], value)
+        case ast.AnnAssign(target=ast.Attribute(value=inner)):
+            low.expression(inner)
+        case ast.AnnAssign(target=ast.Subscript(value=inner, slice=key)):
+            low.expression(inner)
+            low.expression(key)
 
 
 @lowers(STATEMENTS, ast.AugAssign)
@@ -68,14 +74,24 @@ def lower_augmented_assignment(low: Lowering, node: ast.AugAssign, rest: Step) -
 @lowers(STATEMENTS, ast.Delete)
 def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
     for target in node.targets:
-        match target:
-            case ast.Subscript(value=owner, slice=index):
-                container, place = low.expression(owner), low.expression(index)
-                low.emit(operator_constant("delitem"), container, place, node=node, payload=STATEMENT)
-            case ast.Attribute(value=owner, attr=name):
-                low.emit(builtin(delattr), low.expression(owner), Const(name), node=node, payload=STATEMENT)
-            case _:
-                low.refuse(fence.NAME_DELETION, node)
+        _delete(low, target, node)
+
+
+def _delete(low: Lowering, target: ast.expr, node: ast.Delete) -> None:
+    match target:
+        case ast.Name(id=name):
+            if not low.is_local(name):
+                low.refuse(fence.NAME_DELETION, target)
+            EXPRESSIONS[ast.Name](low, target, "")  # a name without value cannot be deleted
+            low.env[name] = MISSING
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            for item in items:
+                _delete(low, item, node)
+        case ast.Subscript(value=owner, slice=index):
+            container, place = low.expression(owner), low.expression(index)
+            low.emit(operator_constant("delitem"), container, place, node=node, payload=STATEMENT)
+        case ast.Attribute(value=owner, attr=name):
+            low.emit(builtin(delattr), low.expression(owner), Const(name), node=node, payload=STATEMENT)
 
 
 @lowers(STATEMENTS, ast.If)

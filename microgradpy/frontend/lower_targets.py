@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import Lowering
+from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, operator_constant
 
@@ -80,6 +80,14 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
         is_free = name in low.unit.code.co_freevars
         low.refuse(fence.NONLOCAL_WRITE if is_free else fence.GLOBAL_WRITE, node)
     low.env[name] = value
+
+
+@lowers(EXPRESSIONS, ast.NamedExpr)
+def lower_named_expression(low: Lowering, node: ast.NamedExpr, name: str) -> Value:
+    """`(x := value)`; in a comprehension it binds in the function around."""
+    value = low.expression(node.value, node.target.id)
+    assign_name(low, node.target.id, value, node)
+    return value
 
 
 def assign_expression(low: Lowering, targets: Sequence[ast.expr], node: ast.expr) -> None:

@@ -3,11 +3,13 @@
 `np.linalg.norm` becomes Const(numpy.linalg.norm, path="np.linalg.norm", root=numpy), guarded by
 Guard("np", ("linalg", "norm"), ...). Modules, classes and functions are folded, because rules are found by them at
 compile time; the guards say what to compare before the compiled code is used again. Data (numbers, arrays, objects) are
-read when executed, so a rebound `LEARNING_RATE` is seen by the next call without compiling anything.
+read when executed, so a rebound `LEARNING_RATE` is seen by the next call without compiling anything. What a function
+imports itself is folded alike, under a guard that starts at `sys.modules`.
 """
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -44,9 +46,13 @@ class Guard:
     name: str
     path: tuple[str, ...]
     value: Any
+    is_module: bool = False
+    """`name` is that of a module in `sys.modules`, which the function imports itself."""
 
     def holds(self, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> bool:
         """Whether the name still means the same object."""
+        if self.is_module:
+            namespace, builtins = sys.modules, {}
         found = namespace[self.name] if self.name in namespace else builtins.get(self.name, _MISSING)
         for attribute in self.path:
             found = getattr(found, attribute, _MISSING)
@@ -54,6 +60,8 @@ class Guard:
 
 
 _MISSING: Any = object()
+MATCHING_THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+"""The classes of which a positional pattern matches the object as a whole; nobody can give them a `__match_args__`."""
 
 
 @dataclass(slots=True)
@@ -63,6 +71,8 @@ class Resolver:
     namespace: Mapping[str, Any]
     builtins: Mapping[str, Any]
     guards: dict[tuple[str, ...], Guard] = field(default_factory=dict)
+    imported: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """By the identity of what the function imports itself: the module it was found by, and the attributes from there."""
 
     @classmethod
     def of(cls, function: types.FunctionType) -> Resolver:
@@ -86,11 +96,54 @@ class Resolver:
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(module, value)):
             return None
         name, *path = constant.path.split(".")
-        self._guard(name, (*path, attribute), value)
+        found_by = self.imported.get(id(constant.root))
+        if found_by is None:
+            self._guard(name, (*path, attribute), value)
+        else:
+            self._guard(found_by[0], (*found_by[1:], *path, attribute), value, is_module=True)
         return Const(value, path=f"{constant.path}.{attribute}", root=constant.root)
 
-    def _guard(self, name: str, path: tuple[str, ...], value: Any) -> None:
-        self.guards[(name, *path)] = Guard(name, path, value)
+    def module(self, name: str, bound: str, *, whole: bool) -> Const | None:
+        """The constant that `import name` binds to the variable `bound` (`whole`: `import name as bound`); None if the
+        module has not been imported yet."""
+        top, *path = name.split(".")
+        if sys.modules.get(name) is None or not self._is_member(top, path, sys.modules[name]):
+            return None
+        self._guard(name, (), sys.modules[name], is_module=True)
+        self._guard(top, tuple(path), sys.modules[name], is_module=True)
+        value = sys.modules[name if whole else top]
+        self.imported[id(value)] = (name if whole else top,)
+        return Const(value, path=bound, root=value)
+
+    def member(self, module: str, name: str, bound: str) -> Const | None:
+        """The constant that `from module import name as bound` binds; None if it has to be looked up when executed."""
+        found = sys.modules.get(module)
+        if not isinstance(found, types.ModuleType):
+            return None
+        value = vars(found).get(name, _MISSING)
+        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(found, value)):
+            return None
+        self._guard(module, (name,), value, is_module=True)
+        if isinstance(value, types.ModuleType):
+            self.imported[id(value)] = (module, name)
+        return Const(value, path=bound, root=value)
+
+    @staticmethod
+    def _is_member(top: str, path: list[str], module: Any) -> bool:
+        """Whether the attributes from the outermost module lead to the same module as its full name."""
+        found: Any = sys.modules.get(top)
+        for attribute in path:
+            found = vars(found).get(attribute) if isinstance(found, types.ModuleType) else None
+        return found is module and isinstance(module, types.ModuleType)
+
+    def module_globals(self) -> dict[str, Any]:
+        """The variables of the function's module, for functions that are made to see them."""
+        assert isinstance(self.namespace, dict)
+        return self.namespace
+
+    def _guard(self, name: str, path: tuple[str, ...], value: Any, is_module: bool = False) -> None:
+        key = ("import " + name if is_module else name, *path)
+        self.guards[key] = Guard(name, path, value, is_module)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

@@ -1,7 +1,9 @@
 """Whose names are whose: what a function binds, where, and in which loops.
 
 Only syntax is looked at. A binding takes effect where its statement ends (`x = f(lambda: x)` binds after the lambda is
-made), except the target of a `for`, which is bound between its iterable and its body.
+made), except the target of a `for`, which is bound between its iterable and its body, a name in a pattern of `match`,
+and `(x := ...)`. The text does not order the last one for certain (`a if (x := c) else b` evaluates `a` after it), so it
+counts as bound twice: where its statement starts and where it ends itself.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import ast
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 Position = tuple[int, int]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -53,14 +55,36 @@ def bound_in_target(target: ast.expr) -> list[str]:
     return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
+def bound_in_expression(node: ast.expr) -> tuple[str, ...]:
+    """The names that an expression binds in the scope it belongs to: those of its `:=`."""
+    return bound_names([_as_statement(node)])
+
+
 def body_of(tree: FunctionNode) -> list[ast.stmt]:
-    """The statements of a function; of a lambda, none."""
-    return [] if isinstance(tree, ast.Lambda) else tree.body
+    """The statements of a function; of a lambda, its expression."""
+    return [_as_statement(tree.body)] if isinstance(tree, ast.Lambda) else tree.body
+
+
+def _as_statement(node: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Expr(node), node)
 
 
 def parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
     every = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
     return tuple(argument.arg for argument in every if argument is not None)
+
+
+def fragile_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that may be without value though they had one, or seem to have one: those that are deleted, and those in
+    patterns of `match`. Names of functions inside are among them."""
+    found: set[str] = set()
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Del()):
+                found.add(name)
+            case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+                found.add(name)
+    return frozenset(found)
 
 
 def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
@@ -80,11 +104,12 @@ class _Bindings(ast.NodeVisitor):
     def __init__(self) -> None:
         self.found: list[Binding] = []
         self.loops: list[Position] = []
+        self.start: Position = (0, 0)  # of the statement
         self.position: Position = (0, 0)
 
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.stmt):
-            self.position = end_of(node)
+            self.start, self.position = start_of(node), end_of(node)
         super().visit(node)
 
     def bind(self, name: str | None) -> None:
@@ -117,22 +142,47 @@ class _Bindings(ast.NodeVisitor):
         for statement in node.orelse:
             self.visit(statement)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        # Decorators and defaults are evaluated in the scope around the function.
+        for inner in (*node.decorator_list, *_defaults(node.args)):
+            self.visit(inner)
         self.bind(node.name)
 
     visit_AsyncFunctionDef = visit_FunctionDef
-    visit_ClassDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for inner in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(inner)
+        self.bind(node.name)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
+        for inner in _defaults(node.args):
+            self.visit(inner)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        after = self.position
+        for position in (self.start, end_of(node)):
+            self.position = position
+            self.bind(node.target.id)
+        self.position = after
 
     def _visit_comprehension(self, node: Comprehension) -> None:
         # A comprehension's own variables are its own; a walrus inside binds in the function around it.
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                self.visit(inner.target)
+        known = len(self.loops)
+        for generator in node.generators:
+            self.visit(generator.iter)
+            self.loops.append(start_of(generator.target))
+            for condition in generator.ifs:
+                self.visit(condition)
+        for inner in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            self.visit(inner)
+        del self.loops[known:]
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
+    def visit_TypeAlias(self, node: Any) -> None:
+        self.bind(node.name.id)  # what it stands for is evaluated later, in a scope of its own
 
     def visit_alias(self, node: ast.alias) -> None:
         self.bind(node.asname or node.name.partition(".")[0])
@@ -140,6 +190,14 @@ class _Bindings(ast.NodeVisitor):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         self.bind(node.name)
         self.generic_visit(node)
+
+    def visit_match_case(self, node: ast.match_case) -> None:
+        self.position = end_of(node.pattern)
+        self.visit(node.pattern)
+        if node.guard is not None:
+            self.visit(node.guard)
+        for statement in node.body:
+            self.visit(statement)
 
     def visit_MatchAs(self, node: ast.MatchAs) -> None:
         self.bind(node.name)
@@ -153,6 +211,10 @@ class _Bindings(ast.NodeVisitor):
         self.generic_visit(node)
 
 
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *(default for default in arguments.kw_defaults if default is not None)]
+
+
 class _Mangler(ast.NodeTransformer):
     def __init__(self, class_name: str) -> None:
         self.prefix = "_" + class_name.lstrip("_")
@@ -162,12 +224,17 @@ class _Mangler(ast.NodeTransformer):
         return self.prefix + name if private else name
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.ClassDef):
-            return node  # names inside belong to that class
-        for attribute in ("id", "attr", "arg", "name"):
+        if isinstance(node, ast.alias):
+            node.asname = self.mangle(node.asname or node.name) if node.asname or "." not in node.name else None
+            return node
+        for attribute in ("id", "attr", "arg", "name", "rest"):
             name = getattr(node, attribute, None)
             if isinstance(name, str):
                 setattr(node, attribute, self.mangle(name))
+        if isinstance(node, ast.ClassDef):
+            for outside in (*node.decorator_list, *node.bases, *node.keywords):
+                self.visit(outside)  # names inside belong to that class
+            return node
         if isinstance(node, ast.Global | ast.Nonlocal):
             node.names = [self.mangle(name) for name in node.names]
         return self.generic_visit(node)

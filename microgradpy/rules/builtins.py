@@ -305,6 +305,24 @@ def pairs_bar(y_bar: Mapping[Any, Any], items: Any) -> Any:
 examples(dict, ({"a": 1.0, "b": 2.0},), ([("a", 1.0), ("b", 2.0), ("a", 3.0)],), ((["a", 1.0],),))
 
 
+@rrule.register(super, arity=2)
+def super_rrule(cls, instance, /):
+    """The cotangent of what `super` gives is that of the object it is about."""
+    y = super(cls, instance)
+
+    def super_pullback(y_bar):
+        return NoTangent(), NoTangent(), y_bar
+
+    return y, super_pullback
+
+
+class _Number(float):
+    """A number that has a base class."""
+
+
+examples(super, (_Number, _Number(2.5)))
+
+
 @rrule.register(reversed)
 def reversed_rrule(sequence, /):
     """The items from the last to the first."""

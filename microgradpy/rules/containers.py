@@ -155,12 +155,13 @@ mark_inert_attribute(int, "numerator", "denominator")
 
 @rrule.register(dict.get)
 def dict_get_rrule(self, key, default=None, /):
-    """The value at the key, or the default: whichever is there gets y_bar."""
+    """The value at the key, or the default: whichever is there gets y_bar. A class that overrides `get` may call this one,
+    so it is named by its class; the other methods too."""
 
     def dict_get_pullback(y_bar):
         return NoTangent(), value_bar(y_bar, self, key), NoTangent(), default_bar(y_bar, self, key, default)
 
-    return self.get(key, default), dict_get_pullback
+    return dict.get(self, key, default), dict_get_pullback
 
 
 def value_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> Any:
@@ -180,7 +181,7 @@ def dict_values_rrule(self):
     def dict_values_pullback(y_bar):
         return NoTangent(), dict(zip(self, y_bar, strict=True))
 
-    return self.values(), dict_values_pullback
+    return dict.values(self), dict_values_pullback
 
 
 @rrule.register(dict.items)
@@ -190,7 +191,7 @@ def dict_items_rrule(self):
     def dict_items_pullback(y_bar):
         return NoTangent(), {key: None if pair is None else pair[1] for key, pair in zip(self, y_bar, strict=True)}
 
-    return self.items(), dict_items_pullback
+    return dict.items(self), dict_items_pullback
 
 
 @rrule.register(dict.copy)
@@ -201,7 +202,7 @@ def copy_rrule(self):
     def copy_pullback(y_bar):
         return NoTangent(), y_bar
 
-    return self.copy(), copy_pullback
+    return (list.copy(self) if isinstance(self, list) else dict.copy(self)), copy_pullback
 
 
 examples(dict.get, ({"a": 1.0, "b": 2.0}, "a"), ({"a": 1.0}, "a", 5.0), ({"a": 1.0}, "z", 5.0))

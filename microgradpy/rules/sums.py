@@ -16,7 +16,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.floating_point import direction
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.arithmetic import conj, floating, stack_items, unbroadcast
+from microgradpy.tangents.arithmetic import check_reading, conj, floating, stack_items, unbroadcast
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
@@ -29,6 +29,7 @@ def items_of(iterable: Iterable[Any]) -> Any:
 
 def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
     """The cotangent of a collection from the cotangents of its items, in order. Keys of dicts carry none."""
+    check_reading(items)
     if isinstance(items, np.ndarray):
         return stack_items(items, list(bars))
     if isinstance(items, tuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
-from microgradpy.tangents.arithmetic import add_item, stack_items, zero_cotangent
+from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -64,6 +64,7 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     """The cotangent of `x`, which was unpacked, from those of its items."""
     if all(map(is_structural_zero, items)):
         return None
+    check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
     if isinstance(x, list):
@@ -72,6 +73,8 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
         return items
     if isinstance(x, dict | str | range | set):
         return None
+    if isinstance(x, _DICT_VALUES):
+        return list(items)
     raise MissingRuleError(
         f"a {type(x).__name__} of differentiated values was unpacked", None, "Make a tuple or list of it first."
     )
@@ -83,15 +86,25 @@ def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
         return x_bar  # keys, characters and integers carry no derivative
     if isinstance(x, np.ndarray | list | tuple):
         return add_item(x_bar, x, position, d)
+    if isinstance(x, _DICT_VALUES):
+        # As in the rule of `dict.values`, the cotangent of the view is a list.
+        x_bar = [None] * len(x) if x_bar is None else x_bar
+        x_bar[position] = accumulate(x_bar[position], d)
+        return x_bar
     raise MissingRuleError(
         f"a loop ran over a {type(x).__name__} of differentiated values", None, "Loop over a list, tuple or array."
     )
+
+
+_DICT_VALUES = type(dict[str, int]().values())
 
 
 def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     """The cotangent of `x` from that of its attribute `name`."""
     if is_structural_zero(d):
         return None
+    if isinstance(x, super):
+        return _method_cotangent(x, name, d)
     for cls in type(x).__mro__:
         if is_inert_attribute(cls, name):
             return None

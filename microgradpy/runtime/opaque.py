@@ -8,7 +8,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
@@ -38,6 +38,9 @@ def check_assigned(x: object, name: str) -> None:
     """Raise what Python raises for a variable that is not assigned on the path taken."""
     if x is UNASSIGNED:
         raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
+
+
+non_differentiable(check_assigned)
 
 
 def undefined_name(name: str) -> NoReturn:

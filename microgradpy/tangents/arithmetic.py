@@ -7,6 +7,7 @@ whose first argument belongs to the caller.
 from __future__ import annotations
 
 import math
+import types
 from types import EllipsisType
 from typing import Any
 
@@ -177,6 +178,7 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     `index` (summed where an index array repeats) and zero elsewhere. None if `d` is."""
     if is_structural_zero(d):
         return None
+    check_reading(x)
     if isinstance(x, np.ndarray):
         zeros = zero_cotangent(x)
         if zeros is not None:
@@ -193,6 +195,20 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     if isinstance(x, str | bytes | range):
         return None
     raise MissingRuleError(f"an item of a {type(x).__name__} was read", None, _ITEM_REMEDY)
+
+
+_READING = ("__getitem__", "__iter__", "__reversed__", "__len__", "get", "items", "values", "keys")
+
+
+def check_reading(x: Any) -> None:
+    """What is read of a container has to be what it holds: a list, tuple or dict of a class that reads in its own way is
+    refused."""
+    if type(x) in (list, tuple, dict) or not isinstance(x, list | tuple | dict):
+        return
+    for name in _READING:
+        if isinstance(getattr(type(x), name, None), types.FunctionType):
+            found = f"an item of a {type(x).__name__} was read, whose class has a {name} of its own"
+            raise MissingRuleError(found, None, _ITEM_REMEDY)
 
 
 _ITEM_REMEDY = "Copy it to a list or dict first, or give its __getitem__ a rule with @rrule.register."

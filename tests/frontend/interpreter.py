@@ -43,6 +43,7 @@ from microgradpy.ir.nodes import (
     Zip,
 )
 from microgradpy.ir.traversal import item_variables
+from microgradpy.runtime.making import LATER, tie
 
 INFIX: dict[tuple[str, int], Callable[..., Any]] = {
     ("+", 2): operator.add,
@@ -115,8 +116,13 @@ def make_function(
     """A callable with the function's signature that runs its IR."""
     machine = Machine(namespace)
 
+    def held(name: str, value: Any) -> Any:
+        if value is LATER:
+            return made.tied[name]  # type: ignore[attr-defined]
+        return made if value is SELF else value
+
     def run(**values: Any) -> Any:
-        env = {var: made if value is SELF else value for var, value in zip(function.captured, captured, strict=True)}
+        env = {var: held(var.hint, value) for var, value in zip(function.captured, captured, strict=True)}
         env.update((parameter.var, values[parameter.name]) for parameter in function.parameters)
         terminator, result = machine.region(function.body, env)
         assert isinstance(terminator, Return)
@@ -254,6 +260,11 @@ class Machine:
             env.update(zip(operation.results, values, strict=True))
         elif isinstance(operation.callee, Opcode):
             env[operation.result] = self.builtin(operation, arguments)
+        elif operation.callee == Const(tie):
+            names, *functions = arguments
+            for function in functions:
+                function.tied = dict(zip(names, functions, strict=True))
+            env[operation.result] = tuple(functions)
         else:
             env[operation.result] = self.need(operation.callee, env)(*arguments, **keywords)
 

@@ -88,8 +88,10 @@ def calls_a_later_one(x):
     def even(n):
         return n == 0 or odd(n - 1)
 
+    one = 1
+
     def odd(n):
-        return n != 0 and even(n - 1)
+        return n != 0 and even(n - one)
 
     return even(x)
 

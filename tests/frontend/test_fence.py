@@ -44,56 +44,6 @@ def uses_try(x):
     return 1
 
 
-@refused(UnsupportedSyntaxError, "match x:")
-def uses_match(x):
-    if x:
-        match x:
-            case 1:
-                return 2
-    return 1
-
-
-@refused(UnsupportedSyntaxError, "y := x")
-def uses_walrus(x):
-    if x:
-        return 3.0 * (y := x) + y
-    return 1
-
-
-@refused(UnsupportedSyntaxError, "y := x - 1")
-def uses_walrus_in_a_condition(x):
-    if x:
-        while (y := x - 1) > 0:
-            x = y
-    return 1
-
-
-@refused(UnsupportedSyntaxError, "del x")
-def uses_del(x):
-    if x:
-        del x
-    return 1
-
-
-@refused(UnsupportedSyntaxError, "import math")
-def uses_import(x):
-    if x:
-        import math
-
-        return math.pi
-    return 1
-
-
-@refused(UnsupportedSyntaxError, "class Inner:")
-def defines_a_class(x):
-    if x:
-
-        class Inner:
-            pass
-
-    return 1
-
-
 @refused(UnsupportedSyntaxError, "(v for v in x)")
 def makes_a_generator(x):
     if x:
@@ -158,13 +108,6 @@ def deletes_an_attribute(x):
     return 1
 
 
-@refused(UnsupportedSyntaxError, "super()")
-def uses_super(x):
-    if x:
-        return super().f(x)
-    return 1
-
-
 @refused(MutationError, "x[0]")
 def assigns_to_an_item(x):
     if x:
@@ -222,12 +165,12 @@ class TestRefusals:
 
 def test_columns_count_characters_not_bytes() -> None:
     def f(x):
-        return "äöü", (z := x), z
+        return "äöü", (v for v in x), 1
 
     with pytest.raises(UnsupportedSyntaxError) as caught:
-        interpreted(f)(1.0)
+        interpreted(f)([1.0])
     _, _, line, carets, _ = str(caught.value).splitlines()
-    assert line[carets.index("^") : len(carets)] == "z := x"
+    assert line[carets.index("^") : len(carets)] == "(v for v in x)"
 
 
 def test_generators_and_coroutines_are_refused_at_once() -> None:

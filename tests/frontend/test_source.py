@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import linecache
 import os
 import subprocess
 import sys
 import types
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from microgradpy import gradient
 from microgradpy.errors import SourceNotFoundError, UnsupportedSyntaxError
 from microgradpy.frontend.source import find_source, find_source_of_code
 
@@ -213,3 +216,62 @@ def test_without_columns_lambdas_are_told_apart_by_their_code(tmp_path: Path) ->
     command = [sys.executable, "-X", "no_debug_ranges", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(root)}, check=True)
     assert done.stdout == "['lambda x: x + y', 'lambda x: x * y', 'lambda: k']\n"
+
+
+def test_a_reloaded_module_gives_its_new_text_and_the_old_function_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "reloaded_by_a_test.py"
+    path.write_text("def f(x):\n    return x * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    module = importlib.import_module("reloaded_by_a_test")
+    old = module.f
+    assert gradient(old, 3.0) == (6.0,)
+    path.write_text("def f(x):\n    return x * x * x\n")
+    os.utime(path, (1, 1))
+    importlib.invalidate_caches()
+    importlib.reload(module)
+    assert gradient(module.f, 3.0) == (27.0,)
+    with pytest.raises(SourceNotFoundError, match="not the code that runs"):
+        find_source(old)
+
+
+def test_functions_in_a_zip_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "archive.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("zipped_for_a_test.py", "def f(x):\n    return x * x\n")
+    monkeypatch.syspath_prepend(archive)
+    module = importlib.import_module("zipped_for_a_test")
+    assert module.__file__.startswith(str(archive))
+    assert gradient(module.f, 3.0) == (6.0,)
+
+
+def test_functions_without_text_are_refused_by_name() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def nameless(x):\n    return x * x\nshort = lambda x: x * x\n", namespace)
+    for name in ("nameless", "short"):
+        with pytest.raises(SourceNotFoundError, match="<lambda>" if name == "short" else name) as caught:
+            gradient(namespace[name], 3.0)
+        assert caught.value.remedy
+
+
+PROGRAM = "from microgradpy import gradient\ndef f(x):\n    return x * x\nprint(gradient(f, 3.0))\n"
+
+
+def test_the_command_line() -> None:
+    """Python 3.13 keeps the text of `-c`; before, there is none."""
+    root = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
+    if sys.version_info >= (3, 13):
+        assert done.stdout == "(6.0,)\n", done.stderr
+    else:
+        assert "SourceNotFoundError: There is no source text of `f`" in done.stderr
+
+
+def test_a_cell_that_is_run_again() -> None:
+    """IPython gives each cell a file name of its own, and a cell that is run again as well."""
+    first = execute("def f(x):\n    return x * x\n", "<ipython-input-1-1a2b3c>")["f"]
+    second = execute("def f(x):\n    return x * x * x\n", "<ipython-input-2-4d5e6f>")["f"]
+    assert (gradient(first, 3.0), gradient(second, 3.0)) == ((6.0,), (27.0,))

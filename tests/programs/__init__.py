@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects
+from tests.programs import (
+    arrays,
+    binding,
+    branches,
+    calls,
+    containers,
+    expressions,
+    iteration,
+    loops,
+    matching,
+    models,
+    objects,
+)
 from tests.programs.table import PROGRAMS, Program
 
 __all__ = [
     "PROGRAMS",
     "Program",
     "arrays",
+    "binding",
     "branches",
     "calls",
     "containers",
     "expressions",
     "iteration",
     "loops",
+    "matching",
     "models",
     "objects",
 ]

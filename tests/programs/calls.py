@@ -421,3 +421,38 @@ def nested_recursion(a, n):
         return a * power(k - 1)
 
     return power(n)
+
+
+@program(1.3, 0.7, features="mutual recursion of nested functions")
+def nested_functions_that_use_each_other(x, k):
+    scale = x * 2.0
+
+    def even(n):
+        return 1.0 if n == 0 else odd(n - 1) * x
+
+    def odd(n, d=scale):
+        return scale if n == 0 else even(n - 1) * k + third(n - 1) * d
+
+    def third(n):
+        if n <= 0:
+            return x
+        return third(n - 1) * even(n - 1) * k
+
+    def alone(n):
+        return even(n) + odd(n)
+
+    return even(5) + odd(4) * x + alone(2)
+
+
+@program(1.3, features="nested functions that use later ones")
+def nested_functions_in_reading_order(x):
+    def main(y):
+        return first(y) * second(y)
+
+    def first(y):
+        return second(y) + x
+
+    def second(y):
+        return y * y
+
+    return main(x)

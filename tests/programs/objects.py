@@ -218,3 +218,57 @@ def builtin_getattr(p):
 
 
 program(0.9, features="the program is a bound method")(Affine(0.6, 1.7).__call__)
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+        self.__private = scale * 2.0
+
+    def apply(self, x):
+        return self.scale * x * self.__private
+
+    @classmethod
+    def fixed(cls, x):
+        return x * 3.0
+
+    def __call__(self, x):
+        return self.apply(x) * x
+
+
+class Shifted(Scaled):
+    def __init__(self, scale, shift):
+        super().__init__(scale)
+        self.shift = shift
+        self.__private = shift * 3.0
+
+    def apply(self, x):
+        return super().apply(x) * self.shift + super().fixed(x) * self.__private
+
+    def __call__(self, x):
+        above = super()
+        rows = [[Scaled.apply(self, k * x) for k in range(3)] for _ in range(2)]
+        return above.__call__(x) + super(Shifted, self).apply(x) + __class__.fixed(x) + rows[0][1] * self.__private
+
+
+@program(Shifted(2.0, 1.5), 3.0, features="super without arguments, private names")
+def methods_of_the_class_above(model, x):
+    return model(x) * model.apply(x)
+
+
+class Weighted(dict):
+    def values(self):
+        return [5.0 * value for value in dict.values(self)]
+
+
+class Holder:
+    def __init__(self, weights):
+        self.weights = weights
+
+
+@program(Holder(Weighted(a=2.0, b=3.0)), features="method that calls the one it overrides")
+def values_of_a_dict_with_values_of_its_own(model):
+    total = 1.0
+    for value in model.weights.values():
+        total = total * value
+    return total

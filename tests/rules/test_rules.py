@@ -21,7 +21,9 @@ READ_ONCE = (Iterator, type({}.values()), type({}.items()))
 
 
 def readable(value: Any) -> Any:
-    """A value that can be read more than once: iterators and views become lists."""
+    """A value that can be read more than once: iterators and views become lists, and `super(...)` the object."""
+    if isinstance(value, super):
+        return value.__self__
     if isinstance(value, READ_ONCE):
         return list(value)
     return value

@@ -1,0 +1,131 @@
+"""Statements that make an object and bind it: `import`, `class` and `type`.
+
+    import numpy as xp            ->  xp is the module, under the guard that `sys.modules` still has it
+    from config import RATE       ->  %1/RATE = import_from('config', 'RATE')       (data, or not imported so far)
+    class Point(Base): ...        ->  %1/Point = make_Point((), (), (Base,), {})    from the code of the class's body
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import types
+from typing import Any
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.closures import rebindings
+from microgradpy.frontend.lower_calls import lower_keywords
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_expressions import lower_display
+from microgradpy.frontend.lower_functions import bindings_of, captured_value
+from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.scope import end_of
+from microgradpy.ir.nodes import Const, Opcode, Value, function_constant
+from microgradpy.runtime.making import Maker, class_maker, import_from, import_module
+
+
+@lowers(STATEMENTS, ast.Import)
+def lower_import(low: Lowering, node: ast.Import, rest: Step) -> None:
+    """A module that is there already is a constant: running the statement again would only find it."""
+    for alias in node.names:
+        bound = alias.asname or alias.name.partition(".")[0]
+        value: Value | None = low.unit.resolver.module(alias.name, bound, whole=alias.asname is not None)
+        if value is None:
+            arguments = (Const(alias.name), *([Const(True)] if alias.asname and "." in alias.name else []))
+            value = low.emit(function_constant(import_module), *arguments, node=node, name=bound)
+        assign_name(low, bound, value, node)
+
+
+@lowers(STATEMENTS, ast.ImportFrom)
+def lower_import_from(low: Lowering, node: ast.ImportFrom, rest: Step) -> None:
+    name = _absolute_name(low, node)
+    for alias in node.names:
+        bound = alias.asname or alias.name
+        value: Value | None = low.unit.resolver.member(name, alias.name, bound)
+        if value is None:
+            arguments = (Const(name), Const(alias.name))
+            value = low.emit(function_constant(import_from), *arguments, node=node, name=bound)
+        assign_name(low, bound, value, node)
+
+
+def _absolute_name(low: Lowering, node: ast.ImportFrom) -> str:
+    """The name of the module without leading dots, by the package that the function's module is in."""
+    if not node.level:
+        assert node.module is not None
+        return node.module
+    namespace = low.unit.resolver.namespace
+    name = str(namespace.get("__name__", ""))
+    package = namespace.get("__package__")
+    if package is None:
+        package = name if "__path__" in namespace else name.rpartition(".")[0]
+    if not package:
+        message = Const("attempted relative import with no known parent package")
+        low.raise_builtin(ImportError, message, node=node)
+    try:
+        return importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+    except ImportError as error:
+        low.raise_builtin(ImportError, Const(str(error)), node=node)
+
+
+@lowers(STATEMENTS, ast.ClassDef)
+def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
+    """The class is made by Python from the code of its body; it is refused later if what it captures is differentiated."""
+    code = _class_code(low.unit.code, node)
+    if code is None or getattr(node, "type_params", []):
+        low.refuse(fence.GENERIC_CLASS, node)
+    decorators = lower_display(low, Opcode.TUPLE, node.decorator_list, node)
+    names = [name for name in code.co_freevars if name != node.name]
+    _refuse_rebound(low, names, node)
+    captured = low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in names), node=node)
+    bases = lower_display(low, Opcode.TUPLE, node.bases, node)
+    keywords = lower_keywords(low, node)
+    maker = class_maker(code, low.unit.resolver.module_globals(), node.name)
+    value = low.emit(_constant(maker, node.name), captured, decorators, bases, keywords, node=node, name=node.name)
+    assign_name(low, node.name, value, node)
+
+
+def _class_code(code: types.CodeType, node: ast.ClassDef) -> types.CodeType | None:
+    """The code of a class's body: the one of that name that starts in the line of its first decorator."""
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType) and inner.co_firstlineno == first and node.name.endswith(inner.co_name):
+            return inner
+    return None
+
+
+def _refuse_rebound(low: Lowering, names: list[str], node: ast.stmt) -> None:
+    """Methods read a captured variable when they are called; the class is given its value when it is made."""
+    bound = [binding for name in names for binding in bindings_of(low, name)]
+    for binding in rebindings(bound, end_of(node), low.loops)[:1]:
+        low.refuse(fence.rebound_capture(binding.name, node.lineno, binding.position[0]), node)
+
+
+def _constant(maker: Maker, name: str) -> Const:
+    return Const(maker, f"make_{name}", maker)
+
+
+def lower_type_alias(low: Lowering, node: Any, rest: Step) -> None:
+    """`type X = ...`: what it stands for is evaluated when somebody asks, so the statement itself is run, in a function
+    that has the local variables it names as parameters."""
+    name = node.name.id
+    used = dict.fromkeys(inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name))
+    names = [used_name for used_name in used if used_name != name and used_name in low.env]
+    _refuse_rebound(low, names, node)
+    around = ast.FunctionDef(
+        name=low.unit.name if low.unit.name.isidentifier() else "make",
+        args=ast.arguments([], [ast.arg(parameter) for parameter in names], None, [], [], None, []),
+        body=[node, ast.Return(ast.Name(name, ast.Load()))],
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+    )
+    around.type_params = []  # type: ignore[attr-defined,unused-ignore]
+    module = compile(ast.fix_missing_locations(ast.Module([around], [])), low.unit.file, "exec", dont_inherit=True)
+    (code,) = (constant for constant in module.co_consts if isinstance(constant, types.CodeType))
+    maker = Maker(types.FunctionType(code, low.unit.resolver.module_globals()))
+    values = [captured_value(low, used_name, node) for used_name in names]
+    assign_name(low, name, low.emit(_constant(maker, name), *values, node=node, name=name), node)
+
+
+if hasattr(ast, "TypeAlias"):
+    lowers(STATEMENTS, ast.TypeAlias)(lower_type_alias)

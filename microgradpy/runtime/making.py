@@ -1,0 +1,137 @@
+"""What generated code calls for statements that only make an object: imports, classes, `type` statements, and functions
+that use each other."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.tangents.arithmetic import accumulate
+from microgradpy.tangents.types import NoTangent, Tangent
+
+
+def import_module(name: str, follow: bool = False) -> Any:
+    """What `import a.b` binds, the module `a`; or what `import a.b as c` binds, the module that `follow` leads to."""
+    module = __import__(name)
+    for attribute in name.split(".")[1:] if follow else ():
+        module = _member(module, attribute, name)
+    return module
+
+
+def import_from(module_name: str, attribute: str) -> Any:
+    """What `from module_name import attribute` binds."""
+    return _member(__import__(module_name, fromlist=(attribute,)), attribute, module_name)
+
+
+def _member(module: Any, attribute: str, shown: str) -> Any:
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        # A submodule that is being imported is not an attribute yet.
+        found = sys.modules.get(f"{getattr(module, '__name__', shown)}.{attribute}")
+    if found is None:
+        file = getattr(module, "__file__", None)
+        message = f"cannot import name {attribute!r} from {shown!r} ({file or 'unknown location'})"
+        raise ImportError(message, name=shown, path=file)
+    return found
+
+
+non_differentiable(import_module, import_from)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Maker:
+    """A constant of generated code that runs a statement of the user's as Python does; no derivative goes through it."""
+
+    make: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.make(*args)
+
+
+def class_maker(code: types.CodeType, namespace: dict[str, Any], own_name: str) -> Maker:
+    """Makes a class from the code of its body, as a `class` statement does. `own_name` is the variable that the finished
+    class is bound to: methods that mention it find the class."""
+
+    def make_class(
+        captured: Sequence[Any],
+        decorators: Sequence[Callable[[Any], Any]],
+        bases: Sequence[Any],
+        keywords: Mapping[str, Any],
+    ) -> Any:
+        values = iter(captured)
+        cells = {name: types.CellType() if name == own_name else types.CellType(next(values)) for name in code.co_freevars}
+        body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells.values()))
+        made = builtins.__build_class__(body, code.co_name, *bases, **keywords)
+        for decorator in reversed(decorators):
+            made = decorator(made)
+        if own_name in cells:
+            cells[own_name].cell_contents = made
+        return made
+
+    return Maker(make_class)
+
+
+@final
+class Later:
+    """What a function holds, while it is made, for one that is defined after it."""
+
+
+LATER = Later()
+
+
+def tie(names: tuple[str, ...], *functions: types.FunctionType) -> tuple[types.FunctionType, ...]:
+    """The functions, which are defined one after the other under these names, once they have got each other."""
+    for function in functions:
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if cell.cell_contents is LATER:
+                cell.cell_contents = functions[names.index(name)]
+    return functions
+
+
+@rrule.register(tie)
+def tie_rrule(names: tuple[str, ...], *functions: types.FunctionType) -> Any:
+    """Functions that hold each other have cotangents that hold each other's. Each gets its own, free of the others."""
+
+    def tie_pullback(y_bar: Any) -> tuple[Any, ...]:
+        bars = [bar if isinstance(bar, Tangent) else None for bar in y_bar or (None,) * len(functions)]
+        # A function may be found again in what is taken out of another one, but the cotangents are finite.
+        while any(_take_out(bars, functions)):
+            pass
+        return NoTangent(), NoTangent(), *bars
+
+    return tie(names, *functions), tie_pullback
+
+
+def _take_out(bars: list[Any], functions: Sequence[types.FunctionType]) -> Iterator[bool]:
+    for index, holder in enumerate(functions):
+        for other, function in enumerate(functions):
+            if function is not holder:
+                bars[index], found = without(bars[index], holder, function)
+                bars[other] = accumulate(bars[other], found)
+                yield found is not None
+
+
+def without(bar: Any, holder: Any, function: types.FunctionType) -> tuple[Any, Any]:
+    """The cotangent of a closure without that of a function which it holds, maybe inside other closures; and the latter."""
+    if not isinstance(bar, Tangent) or not isinstance(holder, types.FunctionType):
+        return bar, None
+    cells = dict(zip(holder.__code__.co_freevars, holder.__closure__ or (), strict=True))
+    fields: dict[str, Any] = {}
+    total: Any = None
+    for name, part in bar.items():
+        held = cells[name].cell_contents if name in cells else None
+        part, found = (None, part) if held is function else without(part, held, function)
+        total = accumulate(total, found)
+        if part is not None:
+            fields[name] = part
+    return (Tangent(type(holder), fields) if fields else None), total
+
+
+examples(tie, (("without",), without))
