@@ -143,7 +143,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
         return
     if not is_immutable(kind):
         checked = primal.variable(Inert("NoneType"))
-        primal.emit(function_constant(opaque.check_immutable), (target, Const(str(op.where))), (checked,))
+        primal.emit(function_constant(opaque.check_immutable), (target,), (checked,))
     _call_known(primal, replace(op, callee=binary), binary)
 
 
@@ -163,7 +163,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
         arguments, keywords = primal.inputs(op)
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.call_unchanged)
-        primal.emit(watch, (Const(str(op.where)), callee, *arguments), (result,), keywords)
+        primal.emit(watch, (callee, *arguments), (result,), keywords)
         primal.lend_with(result, arguments)
 
 

@@ -98,24 +98,3 @@ def self_reference(name: str, line: int) -> Refusal:
         f"a nested function that uses `{name}` before it is defined (line {line})",
         f"Move the functions to the top of the module, or pass `{name}` as an argument.",
     )
-
-
-def pointer(lines: tuple[str, ...], node: ast.AST, file: str, function: str) -> str:
-    """The place of a construct as a traceback shows it: file and line, the line's text, and carets under the construct.
-
-    model.py:7, in loss
-        with timer() as t:
-        ^^^^^^^^^^^^^^^^^^
-    """
-    line: int = node.lineno  # type: ignore[attr-defined]
-    head = f"{file}:{line}, in {function}"
-    if not 0 < line <= len(lines):
-        return head
-    encoded = lines[line - 1].rstrip("\n").encode()
-    # Columns count UTF-8 bytes; a construct of several lines is underlined to the end of its first.
-    several = node.end_lineno != line  # type: ignore[attr-defined]
-    end = len(encoded) if several else node.end_col_offset  # type: ignore[attr-defined]
-    before, marked = (encoded[a:b].decode() for a, b in ((0, node.col_offset), (node.col_offset, end)))  # type: ignore[attr-defined]
-    text = encoded.decode()
-    indent = len(text) - len(text.lstrip())
-    return f"{head}\n    {text.strip()}\n    {' ' * (len(before) - indent)}{'^' * max(1, len(marked.rstrip()))}"

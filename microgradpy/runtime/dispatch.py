@@ -294,7 +294,7 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
         raise _without_rule(f, _name(f))
-    return call_unchanged("", f, *args, **kwargs), _nothing(len(args))
+    return call_unchanged(f, *args, **kwargs), _nothing(len(args))
 
 
 def _without_rule(f: Any, name: str) -> DifferentiationError:

@@ -1,0 +1,154 @@
+"""What becomes of an exception that leaves the package: it says where in the user's program it happened, and no more.
+
+- a refusal without a place gets that of the innermost of the user's lines, or of the call from outside;
+- an exception of the reverse pass gets a note for each adjoint that it came through, the innermost first;
+- the package's own frames go from the traceback, so that it is that of the plain call. With the environment variable
+  `MICROGRADPY_FULL_TRACEBACK` set they stay.
+
+An exception of the user's program has nothing added to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.ir.nodes import Location
+
+FULL_TRACEBACK_VARIABLE = "MICROGRADPY_FULL_TRACEBACK"
+GENERATED = "__microgradpy_generated__"
+"""The global name by which generated functions are known; its value is a `Generated`."""
+
+_PACKAGE = __name__.partition(".")[0]
+# Parts of the package that are written as a user would write them, and appear as a user's.
+_AS_USERS = (f"{_PACKAGE}.nn", f"{_PACKAGE}.testing")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a generated function stands for. Those of an adjoint's lines that come from the user's are in `lines`; a primal
+    has the user's own lines, and None here."""
+
+    function: str
+    lines: Mapping[int, Location] | None = None
+
+
+@final
+class Boundary:
+    """Around everything that a public function does."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: types.TracebackType | None) -> None:
+        if error is not None and not isinstance(error, CompilerBug):
+            _explain(error, list(_entries(traceback)))
+
+
+BOUNDARY = Boundary()
+
+
+def _explain(error: BaseException, entries: list[types.TracebackType]) -> None:
+    adjoints = list(_adjoint_places(entries))
+    if isinstance(error, DifferentiationError) and not error.where:
+        where = _innermost_place(entries)
+        if where is not None:
+            error.locate(where)
+            adjoints = adjoints[1:] if adjoints and adjoints[0][1] is where else adjoints
+    _add_notes(error, adjoints)
+    if not os.environ.get(FULL_TRACEBACK_VARIABLE):
+        error.__traceback__ = _chained(entry for entry in entries if not _is_own(entry.tb_frame))
+
+
+def _entries(traceback: types.TracebackType | None) -> Iterator[types.TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _chained(entries: Iterable[types.TracebackType]) -> types.TracebackType | None:
+    chain: types.TracebackType | None = None
+    for entry in reversed(list(entries)):
+        chain = types.TracebackType(chain, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return chain
+
+
+def _is_own(frame: types.FrameType) -> bool:
+    """Whether a frame is the package's own, and not generated from a function of the user's."""
+    module = str(frame.f_globals.get("__name__", ""))
+    if module != _PACKAGE and not module.startswith(f"{_PACKAGE}."):
+        return False
+    return not any(module == part or module.startswith(f"{part}.") for part in _AS_USERS)
+
+
+# Places
+
+
+def _innermost_place(entries: list[types.TracebackType]) -> Location | None:
+    """Where in the user's program a refusal was raised: the innermost generated frame, or else the call of the package."""
+    for entry in reversed(entries):
+        generated = _generated(entry)
+        if generated is not None and generated.lines is None:
+            return place_of(entry.tb_frame, entry.tb_lasti)
+        if generated is not None and generated.lines is not None and entry.tb_lineno in generated.lines:
+            return generated.lines[entry.tb_lineno]
+    caller = entries[0].tb_frame.f_back if entries else None
+    while caller is not None and _is_own(caller):
+        caller = caller.f_back
+    return None if caller is None else place_of(caller, caller.f_lasti)
+
+
+def _generated(entry: types.TracebackType) -> Generated | None:
+    found: Generated | None = entry.tb_frame.f_globals.get(GENERATED)
+    return found
+
+
+def place_of(frame: types.FrameType, instruction: int) -> Location | None:
+    """The place that an instruction of a frame comes from."""
+    code: Any = frame.f_code
+    line, end_line, column, end_column = next(itertools.islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    if line is None:
+        return None
+    source = linecache.getline(code.co_filename, line, frame.f_globals)
+    if column is None or end_column is None:  # as with `-X no_debug_ranges`
+        end_line, column, end_column = 0, len(source) - len(source.lstrip()), 0
+    return Location(code.co_filename, line, column, end_line or line, end_column, code.co_name, source.strip(), source)
+
+
+# Notes
+
+
+def _adjoint_places(entries: list[types.TracebackType]) -> Iterator[tuple[str, Location | None]]:
+    """The adjoints among some frames, the innermost first: the names of the functions, and the places."""
+    for entry in reversed(entries):
+        generated = _generated(entry)
+        if generated is not None and generated.lines is not None:
+            yield generated.function, generated.lines.get(entry.tb_lineno)
+
+
+def _add_notes(error: BaseException, adjoints: list[tuple[str, Location | None]]) -> None:
+    """Add one note for each adjoint. Of a recursion, those that are alike are one."""
+    notes = []
+    for note, group in itertools.groupby(itertools.starmap(_note, adjoints)):
+        count = len(list(group))
+        notes.append(note if count == 1 else f"{note} ({count} times)")
+    known = getattr(error, "__notes__", [])
+    for note in notes:
+        if note not in known:  # known from a boundary further in
+            error.add_note(note)
+
+
+def _note(function: str, where: Location | None) -> str:
+    head = f"in the adjoint of {function}"
+    if where is None:
+        return head
+    return f"{head}, {where.file} line {where.line}: {where.text}" if where.text else f"{head}, {where.file} line {where.line}"
