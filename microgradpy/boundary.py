@@ -20,14 +20,11 @@ from typing import Any, final
 
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.ir.nodes import Location
+from microgradpy.runtime.frames import is_own
 
 FULL_TRACEBACK_VARIABLE = "MICROGRADPY_FULL_TRACEBACK"
 GENERATED = "__microgradpy_generated__"
 """The global name by which generated functions are known; its value is a `Generated`."""
-
-_PACKAGE = __name__.partition(".")[0]
-# Parts of the package that are written as a user would write them, and appear as a user's.
-_AS_USERS = (f"{_PACKAGE}.nn", f"{_PACKAGE}.testing")
 
 
 @final
@@ -66,7 +63,7 @@ def _explain(error: BaseException, entries: list[types.TracebackType]) -> None:
             adjoints = adjoints[1:] if adjoints and adjoints[0][1] is where else adjoints
     _add_notes(error, adjoints)
     if not os.environ.get(FULL_TRACEBACK_VARIABLE):
-        error.__traceback__ = _chained(entry for entry in entries if not _is_own(entry.tb_frame))
+        error.__traceback__ = _chained(entry for entry in entries if not is_own(entry.tb_frame))
 
 
 def _entries(traceback: types.TracebackType | None) -> Iterator[types.TracebackType]:
@@ -82,14 +79,6 @@ def _chained(entries: Iterable[types.TracebackType]) -> types.TracebackType | No
     return chain
 
 
-def _is_own(frame: types.FrameType) -> bool:
-    """Whether a frame is the package's own, and not generated from a function of the user's."""
-    module = str(frame.f_globals.get("__name__", ""))
-    if module != _PACKAGE and not module.startswith(f"{_PACKAGE}."):
-        return False
-    return not any(module == part or module.startswith(f"{part}.") for part in _AS_USERS)
-
-
 # Places
 
 
@@ -102,7 +91,7 @@ def _innermost_place(entries: list[types.TracebackType]) -> Location | None:
         if generated is not None and generated.lines is not None and entry.tb_lineno in generated.lines:
             return generated.lines[entry.tb_lineno]
     caller = entries[0].tb_frame.f_back if entries else None
-    while caller is not None and _is_own(caller):
+    while caller is not None and is_own(caller):
         caller = caller.f_back
     return None if caller is None else place_of(caller, caller.f_lasti)
 

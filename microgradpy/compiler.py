@@ -40,7 +40,7 @@ from microgradpy.cache import (
 )
 from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, load_in_place_of
-from microgradpy.errors import CompilerBug
+from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs
@@ -173,7 +173,15 @@ def compile_unit(
             CACHE.hits += 1
             return unit
         CACHE.misses += 1
-        return _compile(function, key, kinds, active)
+        try:
+            return _compile(function, key, kinds, active)
+        except (DifferentiationError, CompilerBug, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            # Nothing of the user's runs here, so this is not the user's error.
+            code = function.__code__
+            place = f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+            raise CompilerBug(f"{place} could not be compiled: {type(error).__name__}: {error}") from error
 
 
 def _compile(

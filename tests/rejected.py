@@ -436,7 +436,7 @@ def uses_a_decimal(x):
 
 @rejected(np.array([1.0, 2.0], dtype=object), error=DifferentiationError, words="object")
 def uses_an_object_array(x):
-    return x[0] * x[1]
+    return x[0] * x[1]  # here
 
 
 # Writes by functions
@@ -711,4 +711,4 @@ def chains(values):
 @rejected(2.0, error=MissingRuleError, words="objects")
 def makes_an_array_of_objects(x):
     values = np.array([x, x * x], dtype=object)
-    return values[0] * values[1]
+    return values[0] * values[1]  # here

@@ -13,6 +13,7 @@ import datetime
 import inspect
 import linecache
 import math
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -57,6 +58,19 @@ def refusal(case: Rejected) -> DifferentiationError:
     return caught.value
 
 
+def assert_is_helpful(error: DifferentiationError, marked: str | None) -> None:
+    """The message has what was found; file, line and function; the line's text; carets under a part of it; and what to do.
+    The line is the marked one, or for what depends on the arguments alone that of the call in this file."""
+    found, where, text, carets, *remedy = str(error).splitlines()
+    place = re.fullmatch(r"  at (.*):(\d+), in \S+", where)
+    assert found and place and remedy, str(error)
+    file, line = place[1], int(place[2])
+    assert marked == f"{Path(file).name}:{line}" if marked else file == __file__, f"expected {marked} in: {error}"
+    assert text.strip() == linecache.getline(file, line).strip()
+    assert re.fullmatch(r" *\^+", carets) and carets.index("^") >= 4 and len(carets) <= len(text), str(error)
+    assert error.remedy and "\n".join(remedy) == f"  {error.remedy}"
+
+
 @pytest.mark.parametrize("case", REJECTED, ids=str)
 def test_refused_with_class_place_and_remedy(case: Rejected) -> None:
     error = refusal(case)
@@ -64,10 +78,7 @@ def test_refused_with_class_place_and_remedy(case: Rejected) -> None:
     assert isinstance(error, case.error), f"{type(error).__name__}: {message}"
     for word in case.words:
         assert word.lower() in message.lower(), message
-    line = marked_line(case.function)
-    if line is not None:
-        assert line in message, f"expected {line} in: {message}"
-    assert error.remedy, "the message does not say what to do instead"
+    assert_is_helpful(error, marked_line(case.function))
 
 
 @pytest.mark.parametrize("case", REJECTED, ids=str)
@@ -75,6 +86,7 @@ def test_refused_alike_when_every_rule_is_dispatched(case: Rejected) -> None:
     with always_dispatch():
         error = refusal(case)
     assert isinstance(error, case.error), f"{type(error).__name__}: {error}"
+    assert_is_helpful(error, marked_line(case.function))
 
 
 @pytest.mark.parametrize("case", REJECTED, ids=str)

@@ -7,6 +7,7 @@ through it; and otherwise made in one of the ways of `differentiated_calls`.
 from __future__ import annotations
 
 import operator
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.frames import warn
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
@@ -49,7 +51,7 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not _refused(primal, op, callee):
-        _call_known(primal, op, callee)
+        _call_known(primal, op, function_constant(warn) if function is warnings.warn and _counts_frames(op) else callee)
 
 
 def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -71,6 +73,11 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         call_rule(primal, op, callee, arguments, keywords)
     else:
         call_function(primal, op, callee, arguments, keywords)
+
+
+def _counts_frames(op: Op) -> bool:
+    """Whether a call of `warnings.warn` means another line than its own."""
+    return len(op.arguments) > 2 or bool(op.keywords)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -137,7 +144,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
         primal.refuse(
             op,
             opaque.refuse_mutation,
-            f"`{op.where.text}` writes into an array or container in place",
+            "an augmented assignment writes into an array or container in place",
             "Write it as `x = x + y`, which makes a new value.",
         )
         return

@@ -77,7 +77,7 @@ def emit(
     tree.name, tree.args, tree.body = name or function.name, signature.arguments(names), body or [ast.Pass()]
     if stands_for is not None:
         place(tree, expressions.places | blocks.places, *stands_for)
-    text, line_map = lay_out(tree, blocks.places, comments)
+    text, line_map = lay_out(tree, blocks.places, comments, expressions.places)
     placed = None if stands_for is None else tree
     return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names, placed)
 

@@ -18,6 +18,7 @@ from microgradpy.errors import DifferentiationError, MissingRuleError, MutationE
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
+from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged
 from microgradpy.runtime.writes import REMEDY, written_argument
@@ -97,7 +98,7 @@ def resolve(
     if rrule.has(f):
         return _by_rule(f, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
-        return f(*args, **kwargs), _nothing(len(args))
+        return call_as_user(f, args, kwargs), _nothing(len(args))
     match f:
         case types.FunctionType():
             if f in NESTED_DIFFERENTIATION:
@@ -166,15 +167,18 @@ def _positional(
     f: Any, rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
     """Keyword arguments that the rule takes by position become positional, so that they have a cotangent."""
+    refused = ""
     try:
         signature = inspect.signature(rule)
         signature.bind(*args, **kwargs)
     except TypeError as error:
+        refused = str(error)
+    if refused:
         f(*args, **kwargs)  # if the call itself is wrong, the user sees its own error
         name = getattr(f, "__name__", repr(f))
         raise MissingRuleError(
-            f"the rule of {name} does not take these arguments ({error})", None, "Write the call without them."
-        ) from None
+            f"the rule of {name} does not take these arguments ({refused})", None, "Write the call without them."
+        )
     after = list(signature.parameters.values())[len(args) :]
     given = [place for place, p in enumerate(after) if p.kind is p.POSITIONAL_OR_KEYWORD and p.name in kwargs]
     # Those before the last one that is given have their defaults.
@@ -312,11 +316,14 @@ def _without_rule(f: Any, name: str) -> DifferentiationError:
             None,
             f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
         )
+    module = getattr(f, "__module__", None)
+    path = f"{module}.{name}" if module not in (None, "builtins") and "." not in name else name
+    short = name.rpartition(".")[2]
     return MissingRuleError(
-        f"no rule for {name}, which has no readable source, and it was reached with differentiated data",
+        f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data",
         None,
-        f"Declare one:\n    @rrule.register({name})\n    def {name.rpartition('.')[2]}_rrule(x):\n"
-        f"        return {name}(x), lambda y_bar: (NoTangent(), ...)",
+        f"Declare a rule, or give it stop_gradient(x) if no derivative should flow through it:\n    @rrule.register({path})\n"
+        f"    def {short}_rrule(x):\n        return {path}(x), lambda y_bar: (NoTangent(), ...)",
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
@@ -63,14 +64,14 @@ def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     array it sees, because what was read from there before may have been kept for the reverse pass."""
     _refuse_mutating_method(f, args, kwargs)
     if is_non_differentiable(f) or rrule.has(f):
-        return f(*args, **kwargs)
+        return call_as_user(f, args, kwargs)
     given = (*args, *kwargs.values(), getattr(f, "__self__", None))
     watched: list[Any] = [value for value in given if isinstance(value, np.ndarray | list | dict | set)]
     if may_write(f):
         watched += arrays_seen_by(f)
         watched += arrays_in(given)
     before = Snapshot.of(watched)
-    result = f(*args, **kwargs)
+    result = call_as_user(f, args, kwargs)
     changed = before.changed()
     if changed is not None:
         name = getattr(f, "__name__", type(f).__name__)
