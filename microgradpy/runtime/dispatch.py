@@ -20,7 +20,7 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.opaque import call_unchanged
+from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -78,6 +78,7 @@ def pullback_of_packed(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, Any]]]:
     """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
+    check_spread(f, args, kwargs)
     y, back = resolve(f, tuple(args), dict(kwargs))
 
     def pullback(y_bar: Any) -> tuple[Any, Any, Any]:

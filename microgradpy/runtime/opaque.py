@@ -85,7 +85,14 @@ def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 def apply_unchanged(f: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
     """The same for `f(*args, **kwargs)`."""
+    check_spread(f, args, kwargs)
     return call_unchanged(f, *args, **kwargs)
+
+
+def check_spread(f: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Raise what Python raises for `f(*args, **kwargs)` if `kwargs` cannot be spread into arguments."""
+    if not hasattr(kwargs, "keys"):
+        f(*args, **kwargs)
 
 
 def _refuse_mutating_method(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
