@@ -1,6 +1,7 @@
 """What becomes of an exception that leaves the package: it says where in the user's program it happened, and no more.
 
-- a refusal without a place gets that of the innermost of the user's lines, or of the call from outside;
+- a refusal without a place gets that of the innermost of the user's lines that is not in a library, or of the call from
+  outside;
 - an exception of the reverse pass gets a note for each adjoint that it came through, the innermost first;
 - the package's own frames go from the traceback, so that it is that of the plain call. With the environment variable
   `MICROGRADPY_FULL_TRACEBACK` set they stay.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
+import sysconfig
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -57,10 +59,14 @@ BOUNDARY = Boundary()
 def _explain(error: BaseException, entries: list[types.TracebackType]) -> None:
     adjoints = list(_adjoint_places(entries))
     if isinstance(error, DifferentiationError) and not error.where:
-        where = _innermost_place(entries)
+        places = [place for entry in reversed(entries) if (place := _place_in(entry)) is not None]
+        # In a library, the user can do nothing about it.
+        where = next((place for place in places if not is_library(place.file)), places[0] if places else _caller(entries))
         if where is not None:
             error.locate(where)
-            adjoints = adjoints[1:] if adjoints and adjoints[0][1] is where else adjoints
+            adjoints = [adjoint for adjoint in adjoints if adjoint[1] is not where]
+        if places and where is not places[0]:
+            error.add_note(f"found in {_line(places[0])}")
     _add_notes(error, adjoints)
     if not os.environ.get(FULL_TRACEBACK_VARIABLE):
         error.__traceback__ = _chained(entry for entry in entries if not is_own(entry.tb_frame))
@@ -82,18 +88,31 @@ def _chained(entries: Iterable[types.TracebackType]) -> types.TracebackType | No
 # Places
 
 
-def _innermost_place(entries: list[types.TracebackType]) -> Location | None:
-    """Where in the user's program a refusal was raised: the innermost generated frame, or else the call of the package."""
-    for entry in reversed(entries):
-        generated = _generated(entry)
-        if generated is not None and generated.lines is None:
-            return place_of(entry.tb_frame, entry.tb_lasti)
-        if generated is not None and generated.lines is not None and entry.tb_lineno in generated.lines:
-            return generated.lines[entry.tb_lineno]
+def _place_in(entry: types.TracebackType) -> Location | None:
+    """The user's line that a generated frame stands for."""
+    generated = _generated(entry)
+    if generated is None:
+        return None
+    if generated.lines is None:
+        return place_of(entry.tb_frame, entry.tb_lasti)
+    return generated.lines.get(entry.tb_lineno)
+
+
+def _caller(entries: list[types.TracebackType]) -> Location | None:
+    """Where the package was called."""
     caller = entries[0].tb_frame.f_back if entries else None
     while caller is not None and is_own(caller):
         caller = caller.f_back
     return None if caller is None else place_of(caller, caller.f_lasti)
+
+
+_PATHS = sysconfig.get_paths()
+_LIBRARIES = tuple({_PATHS[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is Python's own or was installed."""
+    return file.startswith(_LIBRARIES)
 
 
 def _generated(entry: types.TracebackType) -> Generated | None:
@@ -137,7 +156,9 @@ def _add_notes(error: BaseException, adjoints: list[tuple[str, Location | None]]
 
 
 def _note(function: str, where: Location | None) -> str:
-    head = f"in the adjoint of {function}"
-    if where is None:
-        return head
-    return f"{head}, {where.file} line {where.line}: {where.text}" if where.text else f"{head}, {where.file} line {where.line}"
+    return f"in the adjoint of {function}" + (f", {_line(where)}" if where is not None else "")
+
+
+def _line(where: Location) -> str:
+    """A place on one line: file, line and text."""
+    return f"{where.file} line {where.line}" + (f": {where.text}" if where.text else "")

@@ -68,7 +68,6 @@ ITEM_WRITE = Refusal(MutationError, "an assignment to an item", _WRITES)
 GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 BARE_SUPER = _syntax("`super()` without arguments", "Name the class: `Base.method(self, ...)`.")
-FRAME_ACCESS = _syntax("a builtin that looks at the running frame", "Name the variables instead.")
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
@@ -82,6 +81,14 @@ def suspended(code: types.CodeType) -> Refusal:
 def sentence(refusal: Refusal) -> str:
     """What the error says was found."""
     return f"{refusal.what[0].upper()}{refusal.what[1:]} cannot be differentiated"
+
+
+def frame_access(name: str) -> Refusal:
+    """A builtin that reads the variables of its caller."""
+    if name in ("eval", "exec"):
+        what = f"`{name}`, which runs a text that is not part of the function,"
+        return _syntax(what, "Write out what the text says, or run it outside and pass the result in.")
+    return _syntax(f"`{name}()`, which reads the variables of the running frame,", "Name the variables instead.")
 
 
 def rebound_capture(name: str, made: int, rebound: int) -> Refusal:

@@ -18,6 +18,7 @@ from microgradpy.errors import DifferentiationError, MissingRuleError, MutationE
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
+from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
@@ -102,9 +103,7 @@ def resolve(
         return call_as_user(f, args, kwargs), _nothing(len(args))
     match f:
         case types.FunctionType():
-            if f in NESTED_DIFFERENTIATION:
-                raise _nested(f)
-            return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+            return _by_source(f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
         case functools.partial():
@@ -119,6 +118,16 @@ def resolve(
     return _opaque(f, args, kwargs)
 
 
+def _by_source(
+    f: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    if f in NESTED_DIFFERENTIATION:
+        raise _nested(f)
+    if is_foreign(f):
+        return _opaque(f, args, kwargs)
+    return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+
+
 def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     how = written_argument(f, args, kwargs)
     if how is not None:
@@ -126,7 +135,7 @@ def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 
 def _name(f: Any) -> str:
-    return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
+    return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__name__)
 
 
 def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> tuple[Any, Back]:
@@ -293,8 +302,6 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     """A callee that is neither known nor readable: called if it gets nothing that may be differentiated."""
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
-    if f in NESTED_DIFFERENTIATION:
-        raise _nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
@@ -304,24 +311,23 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
 
 def _without_rule(f: Any, name: str) -> DifferentiationError:
     """The refusal of a callee that was reached with differentiated data."""
-    modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
-    if f is map or f is filter or "itertools" in modules:
-        return MissingRuleError(
-            f"{name} was reached with differentiated data, and it gives its items one by one, to be read once",
-            None,
-            "Write it as a comprehension or a loop.",
-        )
+    module = str(getattr(f, "__module__", None) or "").lstrip("_")
+    path = f"{module}.{name}" if module not in ("", "builtins", "__main__") and "." not in name else name
+    foreign = refusal_of_foreign(f, path)
+    if foreign is not None:
+        return foreign
     if isinstance(f, type):
         return MissingRuleError(
             f"the constructor {name} was reached with differentiated data",
             None,
             f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
         )
-    module = getattr(f, "__module__", None)
-    path = f"{module}.{name}" if module not in (None, "builtins") and "." not in name else name
     short = name.rpartition(".")[2]
+    found = f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data"
+    if not short.isidentifier():  # np.frompyfunc calls it "f (vectorized)"
+        return MissingRuleError(found, None, "Give the object a rule (`rrule.register`), or write the call as a loop.")
     return MissingRuleError(
-        f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data",
+        found,
         None,
         f"Declare a rule, or give it stop_gradient(x) if no derivative should flow through it:\n    @rrule.register({path})\n"
         f"    def {short}_rrule(x):\n        return {path}(x), lambda y_bar: (NoTangent(), ...)",
