@@ -58,18 +58,26 @@ BOUNDARY = Boundary()
 
 def _explain(error: BaseException, entries: list[types.TracebackType]) -> None:
     adjoints = list(_adjoint_places(entries))
-    if isinstance(error, DifferentiationError) and not error.where:
-        places = [place for entry in reversed(entries) if (place := _place_in(entry)) is not None]
-        # In a library, the user can do nothing about it.
-        where = next((place for place in places if not is_library(place.file)), places[0] if places else _caller(entries))
-        if where is not None:
-            error.locate(where)
-            adjoints = [adjoint for adjoint in adjoints if adjoint[1] is not where]
-        if places and where is not places[0]:
-            error.add_note(f"found in {_line(places[0])}")
+    if isinstance(error, DifferentiationError):
+        _place_refusal(error, entries)
+        adjoints = [adjoint for adjoint in adjoints if adjoint[1] != error.where]
     _add_notes(error, adjoints)
     if not os.environ.get(FULL_TRACEBACK_VARIABLE):
         error.__traceback__ = _chained(entry for entry in entries if not is_own(entry.tb_frame))
+
+
+def _place_refusal(error: DifferentiationError, entries: list[types.TracebackType]) -> None:
+    places = [place for entry in reversed(entries) if (place := _place_in(entry)) is not None]
+    # In a library, the user can do nothing about it.
+    here = next((place for place in places if not is_library(place.file)), places[0] if places else None)
+    if error.where and here is not None and error.where not in places:
+        _add_note(error, f"reached in {_line(here)}")  # what is refused is a whole function
+    if not error.where:
+        where = here or _caller(entries)
+        if where is not None:
+            error.locate(where)
+        if here is not None and here is not places[0]:
+            _add_note(error, f"found in {_line(places[0])}")
 
 
 def _entries(traceback: types.TracebackType | None) -> Iterator[types.TracebackType]:
@@ -149,10 +157,13 @@ def _add_notes(error: BaseException, adjoints: list[tuple[str, Location | None]]
     for note, group in itertools.groupby(itertools.starmap(_note, adjoints)):
         count = len(list(group))
         notes.append(note if count == 1 else f"{note} ({count} times)")
-    known = getattr(error, "__notes__", [])
     for note in notes:
-        if note not in known:  # known from a boundary further in
-            error.add_note(note)
+        _add_note(error, note)
+
+
+def _add_note(error: BaseException, note: str) -> None:
+    if note not in getattr(error, "__notes__", ()):  # known from a boundary further in
+        error.add_note(note)
 
 
 def _note(function: str, where: Location | None) -> str:

@@ -14,6 +14,7 @@ import inspect
 import linecache
 import math
 import re
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -34,6 +35,7 @@ from microgradpy import (
     value_and_gradient,
 )
 from microgradpy.compiler import always_dispatch
+from microgradpy.errors import CompilerBug
 from tests.rejected import REJECTED, Rejected
 
 
@@ -128,11 +130,37 @@ def test_kinds_of_functions_are_refused_before_they_run(function: Callable[..., 
     assert not EFFECTS
 
 
-def test_function_without_text_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("file", "remedy"),
+    [
+        ("<string>", "made from a string"),
+        ("<stdin>", "typed at this prompt"),
+        ("/no/such/place/model.py", "file is not there"),
+    ],
+)
+def test_function_without_text_is_refused(file: str, remedy: str) -> None:
     namespace: dict[str, Any] = {}
-    exec("def nameless(x):\n    return x * x\n", namespace)
-    with pytest.raises(SourceNotFoundError, match="nameless"):
+    exec(compile("def nameless(x):\n    return x * x\n", file, "exec"), namespace)
+    with pytest.raises(SourceNotFoundError, match="nameless") as caught:
         gradient(namespace["nameless"], 2.0)
+    assert f"  at {file}:1, in nameless\n" in str(caught.value)
+    assert remedy in caught.value.remedy and "rrule.register" in caught.value.remedy
+
+
+def test_a_failure_of_the_compiler_is_a_bug_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> Any:
+        raise KeyError("lost")
+
+    def innocent(x):
+        return x * x
+
+    monkeypatch.setattr("microgradpy.compiler.derive", fails)
+    with pytest.raises(CompilerBug, match=r"innocent \(.*test_rejected.py:\d+\).*KeyError: 'lost'\n.*report") as caught:
+        gradient(innocent, 2.0)
+    shown = traceback.extract_tb(caught.value.__traceback__)
+    assert any(frame.name == "compile_unit" for frame in shown), "the frames of the compiler are what is wanted here"
+    monkeypatch.undo()
+    assert gradient(innocent, 2.0) == (4.0,)
 
 
 def test_text_that_is_not_the_running_code_is_refused() -> None:
@@ -141,7 +169,7 @@ def test_text_that_is_not_the_running_code_is_refused() -> None:
     exec(compile(text, name, "exec"), namespace)
     changed = text.replace("x * x", "x * 3.0")
     linecache.cache[name] = (len(changed), None, changed.splitlines(keepends=True), name)
-    with pytest.raises(SourceNotFoundError, match="edited"):
+    with pytest.raises(SourceNotFoundError, match=r"(?s)edited.*import it again"):
         gradient(namespace["edited"], 2.0)
 
 

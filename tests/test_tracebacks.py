@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import sys
 import traceback
 import warnings
@@ -360,6 +361,34 @@ def test_a_refusal_of_the_reverse_pass_is_placed_and_the_calls_around_it_are_not
     place = line_of(refused_in_the_adjoint, "innermost").partition(":")[0].replace(" line ", ":")
     assert f"  at {place}, in refused_in_the_adjoint\n" in str(error)
     assert error.__notes__ == [f"in the adjoint of calls_what_is_refused, {line_of(calls_what_is_refused, 'around')}"]
+
+
+def vectorizes(x):
+    return np.sum(np.vectorize(stepped)(x))  # in a library
+
+
+def test_a_refusal_inside_a_library_points_at_the_users_line() -> None:
+    error = raised(lambda: gradient(vectorizes, np.ones(2)))
+    place = line_of(vectorizes, "in a library").partition(":")[0].replace(" line ", ":")
+    assert isinstance(error, MissingRuleError) and f"  at {place}, in vectorizes\n" in str(error)
+    (note,) = error.__notes__
+    assert re.fullmatch(r"found in .*numpy.* line \d+: .*frompyfunc.*", note)
+
+
+def calls_a_generator(x):
+    return sum(yields(x))  # reached
+
+
+def yields(x):
+    yield x
+
+
+def test_a_refusal_of_a_whole_function_says_where_it_was_reached() -> None:
+    for differentiate in (lambda: gradient(calls_a_generator, 2.0), lambda: grad(calls_a_generator)(2.0)):
+        error = raised(differentiate)
+        assert f"{__file__}:{yields.__code__.co_firstlineno}, in yields" in str(error)
+        assert error.__notes__ == [f"reached in {line_of(calls_a_generator, 'reached')}"]
+    assert not hasattr(raised(lambda: gradient(yields, 2.0)), "__notes__")
 
 
 def test_all_frames_are_there_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
