@@ -261,18 +261,15 @@ def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
     reverse = emit(adjoint, name=f"{unit.name}_adjoint", comments=True)
     unit.texts = (forward.text, reverse.text)
     assert forward.tree is not None
-    bindings = _bindings(forward, function, Generated(function.__name__))
-    unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, bindings)
-    namespace = load(
-        reverse.text,
-        f"{unit.name}_adjoint",
-        _bindings(reverse, function, Generated(function.__name__, reverse.line_map)),
-    )
+    forward_names = _bindings(forward, function, Generated(function.__name__))
+    unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, forward_names)
+    reverse_names = _bindings(reverse, function, Generated(function.__name__, reverse.line_map))
+    namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names)
     unit.adjoint = namespace[f"{unit.name}_adjoint"]
     unit.files = (shown, namespace["__file__"])
-    for half in (unit.primal, unit.adjoint):
-        names = half.__globals__
-        _links.extend((names, name, value) for name, value in names.items() if isinstance(value, Half))
+    # The text of a function may call another unit's by its own name, so this comes after the definition.
+    for names, bindings in ((unit.primal.__globals__, forward_names), (namespace, reverse_names)):
+        _links.extend((names, name, value) for name, value in bindings.items() if isinstance(value, Half))
     _link()
 
 
