@@ -135,8 +135,8 @@ def place_of(frame: types.FrameType, instruction: int) -> Location | None:
     if line is None:
         return None
     source = linecache.getline(code.co_filename, line, frame.f_globals)
-    if column is None or end_column is None:  # as with `-X no_debug_ranges`
-        end_line, column, end_column = 0, len(source) - len(source.lstrip()), 0
+    if column is None or end_column is None:  # as with `-X no_debug_ranges`: the whole line
+        end_line, column, end_column = line, len(source) - len(source.lstrip()), len(source.rstrip().encode())
     return Location(code.co_filename, line, column, end_line or line, end_column, code.co_name, source.strip(), source)
 
 

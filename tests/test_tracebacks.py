@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import re
+import subprocess
 import sys
 import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -361,6 +364,18 @@ def test_a_refusal_of_the_reverse_pass_is_placed_and_the_calls_around_it_are_not
     place = line_of(refused_in_the_adjoint, "innermost").partition(":")[0].replace(" line ", ":")
     assert f"  at {place}, in refused_in_the_adjoint\n" in str(error)
     assert error.__notes__ == [f"in the adjoint of calls_what_is_refused, {line_of(calls_what_is_refused, 'around')}"]
+
+
+def test_without_columns_the_whole_line_is_underlined(tmp_path: Path) -> None:
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import numpy as np\nfrom microgradpy import gradient\n\n\ndef f(x):\n    return np.unwrap(x)[0]\n\n\n"
+        "try:\n    gradient(f, np.ones(2))\nexcept Exception as error:\n    print(error)\n"
+    )
+    command = [sys.executable, "-X", "no_debug_ranges", str(program)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(microgradpy.__file__).parent.parent)}
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert shown[1:4] == [f"  at {program}:6, in f", "    return np.unwrap(x)[0]", "    ^^^^^^^^^^^^^^^^^^^^^^"]
 
 
 def vectorizes(x):
