@@ -13,9 +13,9 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.compiler import location_of
+from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import differentiate as differentiate
-from microgradpy.errors import CotangentShapeError, DifferentiationError, MutationError, NonScalarOutputError
+from microgradpy.errors import CotangentShapeError, MutationError, NonScalarOutputError
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -45,14 +45,22 @@ class Pullback:
     def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
         """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
         for a real scalar `y`. Raises CotangentShapeError for a seed that does not fit."""
-        if dy is _DEFAULT:
-            if not is_real_scalar(self._y):
-                raise CotangentShapeError(
-                    f"back() without a seed needs a real scalar output, and this one is {describe(self._y)}",
-                    None,
-                    "Give a seed of the output's shape: back(dy).",
-                )
-            dy = 1.0
+        with BOUNDARY:
+            if dy is _DEFAULT:
+                dy = self._default_seed()
+            self._check_unchanged()
+            return gradients_of(self._f, self._args, self._back(check_seed(self._y, dy)))
+
+    def _default_seed(self) -> float:
+        if not is_real_scalar(self._y):
+            raise CotangentShapeError(
+                f"back() without a seed needs a real scalar output, and this one is {describe(self._y)}",
+                None,
+                "Give a seed of the output's shape: back(dy).",
+            )
+        return 1.0
+
+    def _check_unchanged(self) -> None:
         changed = self._before.changed()
         if changed is not None:
             raise MutationError(
@@ -60,26 +68,8 @@ class Pullback:
                 None,
                 "Call back before that, or give pullback a copy.",
             )
-        with _located():
-            bars = self._back(check_seed(self._y, dy))
-        return gradients_of(self._f, self._args, bars)
-
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
-
-
-class _located:
-    """Says in a refusal from generated code where in the user's source it happened."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: types.TracebackType | None) -> None:
-        if isinstance(error, DifferentiationError) and not error.where:
-            where = location_of(error)
-            if where is not None:
-                error.args = type(error)(error.found, where, error.remedy).args
-                error.where = where
 
 
 def is_real_scalar(y: object) -> bool:
@@ -153,29 +143,35 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array among the arguments or in `y` has been written into since."""
-    with _located():
+    with BOUNDARY:
         y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
-    return y, Pullback(f, args, y, back)
+        return y, Pullback(f, args, y, back)
 
 
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """One gradient per positional argument of `f`, which must return a real scalar (NonScalarOutputError otherwise).
     None where the result cannot depend on an argument, or the argument cannot be differentiated."""
-    return value_and_gradient(f, *args, **kwargs)[1]
+    with BOUNDARY:
+        return _value_and_gradient(f, args, kwargs, has_aux=False)[1]
 
 
 def value_and_gradient(
     f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any
 ) -> tuple[Any, tuple[Any, ...]]:
     """`(y, gradients)`. With `has_aux`, `f` returns `(y, aux)` and the result is `((y, aux), gradients)`."""
-    with _located():
-        y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
-        seed = _unit_seed(y, has_aux)
-        bars = back(check_seed(y, seed) if has_aux else seed)
-    return y, gradients_of(f, args, bars)[1:]
+    with BOUNDARY:
+        return _value_and_gradient(f, args, kwargs, has_aux)
 
 
-def _unit_seed(y: Any, has_aux: bool) -> Any:
+def _value_and_gradient(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+    seed = _unit_seed(f, y, has_aux)
+    return y, gradients_of(f, args, back(check_seed(y, seed) if has_aux else seed))[1:]
+
+
+def _unit_seed(f: Any, y: Any, has_aux: bool) -> Any:
     seed = _ONE.get(type(y))
     if seed is not None and not has_aux:
         return seed
@@ -183,18 +179,25 @@ def _unit_seed(y: Any, has_aux: bool) -> Any:
     if has_aux:
         if not isinstance(y, tuple) or len(y) != 2:
             raise NonScalarOutputError(
-                f"with has_aux=True the function returns (value, aux), and this one returned {describe(y)}",
+                f"with has_aux=True the function returns (value, aux), and {_name(f)} returned {describe(y)}",
                 None,
                 "Return a pair.",
             )
         value = y[0]
     if not is_real_scalar(value):
         raise NonScalarOutputError(
-            f"gradient needs a function that returns a real scalar, and this one returned {describe(value)}",
+            f"gradient needs a function that returns a real scalar, and {_name(f)} returned {describe(value)}",
             None,
             "Use pullback(f, x) with a seed, or jacobian(f, x).",
         )
     return (1.0, None) if has_aux else check_seed(value, 1.0)
+
+
+def _name(f: Any) -> str:
+    """What a function is called, and where it is, for messages."""
+    code = getattr(f, "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, types.CodeType) else ""
+    return f"{getattr(f, '__name__', type(f).__name__)}{place}"
 
 
 _ONE: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
@@ -211,14 +214,14 @@ def value_and_grad(
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
-        with _located():
+        with BOUNDARY:
+            wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
             y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
-            seed = _unit_seed(y, has_aux)
+            seed = _unit_seed(f, y, has_aux)
             bars = back(check_seed(y, seed) if has_aux else seed)
-        fresh = bars.fresh or (False,) * len(args)
-        found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
-        return y, found[0] if single else found
+            fresh = bars.fresh or (False,) * len(args)
+            found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
+            return y, found[0] if single else found
 
     NESTED_DIFFERENTIATION.add(differentiated)
     return differentiated
@@ -231,8 +234,9 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: boo
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        y, gradients = both(*args, **kwargs)
-        return (gradients, y[1]) if has_aux else gradients
+        with BOUNDARY:
+            y, gradients = both(*args, **kwargs)
+            return (gradients, y[1]) if has_aux else gradients
 
     NESTED_DIFFERENTIATION.add(differentiated)
     return differentiated

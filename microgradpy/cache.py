@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
-from microgradpy.codegen.emit import Emitted
 from microgradpy.codegen.loading import unload
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
@@ -40,7 +39,7 @@ class Unit:
     fresh: tuple[bool, ...] = ()
     primal: Callable[..., Any] | None = None
     adjoint: Callable[..., Any] | None = None
-    texts: tuple[Emitted, Emitted] | None = None
+    texts: tuple[str, str] | None = None
     own_guards: Guards = field(default_factory=lambda: Guards())
     guards: Guards = field(default_factory=lambda: Guards())
     callees: list[Unit] = field(default_factory=list)

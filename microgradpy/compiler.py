@@ -25,6 +25,7 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.unassigned import bind_unassigned
+from microgradpy.boundary import GENERATED, Generated
 from microgradpy.cache import (
     CACHE,
     CACHE_SIZE,
@@ -38,13 +39,13 @@ from microgradpy.cache import (
     combined_guards,
     lock,
 )
-from microgradpy.codegen.emit import emit
-from microgradpy.codegen.loading import load
-from microgradpy.errors import CompilerBug
+from microgradpy.codegen.emit import Emitted, emit
+from microgradpy.codegen.loading import load, load_in_place_of
+from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
-from microgradpy.ir.nodes import Const, Function, Location
+from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
@@ -221,6 +222,13 @@ def compile_unit(
             note.guards = Guards(instrumented(function)[1])
             CACHE.keep(key, note, function.__code__)
             raise
+        except (DifferentiationError, CompilerBug, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            # Nothing of the user's runs here, so this is not the user's error.
+            code = function.__code__
+            place = f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+            raise CompilerBug(f"{place} could not be compiled: {type(error).__name__}: {error}") from error
 
 
 def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit:
@@ -310,31 +318,30 @@ _VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
 
 
 def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
-    forward = emit(pair.primal, name=f"{unit.name}_primal")
+    code = function.__code__
+    forward = emit(pair.primal, name=f"{unit.name}_primal", stands_for=(code.co_filename, code.co_firstlineno))
     # What is saved has the same name on both sides.
     adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))
-    emitted = (forward, emit(adjoint, name=f"{unit.name}_adjoint", comments=True))
-    unit.texts = emitted
-    functions = []
-    files = []
-    unlinked: list[tuple[dict[str, Any], str, Half]] = []
-    for half in emitted:
-        bindings = dict(half.bindings)
-        if half.needs_globals:
-            bindings["module_globals"] = function.__globals__
-        halves = {name: value for name, value in bindings.items() if isinstance(value, Half)}
-        name = f"{unit.name}_{'primal' if half is emitted[0] else 'adjoint'}"
-        namespace = load(half.text, name, {**bindings, _LINE_MAP: half.line_map})
-        unlinked += [(namespace, bound, value) for bound, value in halves.items()]
-        functions.append(namespace[name])
-        files.append(namespace["__file__"])
-    unit.primal, unit.adjoint = functions
-    unit.files = tuple(files)
-    _links.extend(unlinked)
+    reverse = emit(adjoint, name=f"{unit.name}_adjoint", comments=True)
+    unit.texts = (forward.text, reverse.text)
+    assert forward.tree is not None
+    forward_names = _bindings(forward, function, Generated(function.__name__))
+    unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, forward_names)
+    reverse_names = _bindings(reverse, function, Generated(function.__name__, reverse.line_map))
+    namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names)
+    unit.adjoint = namespace[f"{unit.name}_adjoint"]
+    unit.files = (shown, namespace["__file__"])
+    # The text of a function may call another unit's by its own name, so this comes after the definition.
+    for names, bindings in ((unit.primal.__globals__, forward_names), (namespace, reverse_names)):
+        _links.extend((names, name, value) for name, value in bindings.items() if isinstance(value, Half))
     _link()
 
 
-_LINE_MAP = "__microgradpy_lines__"
+def _bindings(half: Emitted, function: types.FunctionType, generated: Generated) -> dict[str, Any]:
+    bindings = {**half.bindings, GENERATED: generated}
+    return bindings | {"module_globals": function.__globals__} if half.needs_globals else bindings
+
+
 _links: list[tuple[dict[str, Any], str, Half]] = []
 
 
@@ -347,17 +354,3 @@ def _link() -> None:
         elif half.unit.in_progress:  # others were given up
             waiting.append((namespace, name, half))
     _links[:] = waiting
-
-
-def location_of(error: BaseException) -> Location | None:
-    """The place in the user's source where a generated function raised, from the innermost generated frame."""
-    found = None
-    traceback = error.__traceback__
-    while traceback is not None:
-        lines = traceback.tb_frame.f_globals.get(_LINE_MAP)
-        if lines is not None:
-            found = lines.get(traceback.tb_lineno, found)
-        traceback = traceback.tb_next
-    return found
-
-

@@ -10,9 +10,17 @@ class DifferentiationError(Exception):
         self.found = found
         self.where = where
         self.remedy = remedy
-        place = f"\n  at {where}" if where is not None else ""
-        advice = f"\n  {remedy}" if remedy else ""
-        super().__init__(f"{found}{place}{advice}")
+        super().__init__(self._message())
+
+    def locate(self, where: object) -> None:
+        """Say where it was found, if that was not known when it was raised."""
+        self.where = where
+        self.args = (self._message(),)
+
+    def _message(self) -> str:
+        place = f"\n  at {self.where}" if self.where else ""
+        advice = f"\n  {self.remedy}" if self.remedy else ""
+        return f"{self.found}{place}{advice}"
 
 
 class UnsupportedSyntaxError(DifferentiationError):
@@ -41,3 +49,6 @@ class NonScalarOutputError(DifferentiationError):
 
 class CompilerBug(Exception):
     """A failed internal check: never the user's fault. Please report it with the function that caused it."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n  This is a bug in microgradpy. Please report it, with the function that caused it."

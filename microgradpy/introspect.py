@@ -141,7 +141,7 @@ def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None)
         active = tuple(index in chosen for index in range(len(kinds)))
     unit = compile_for_call(function, kinds, active)
     assert unit.texts is not None
-    return unit.texts[0].text, unit.texts[1].text
+    return unit.texts
 
 
 _MISSING = object()

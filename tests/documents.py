@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
 COMMAND = "python -m tests.documents"
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "rules.md"]
+DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs" / name for name in ("tutorial.md", "rules.md", "errors.md"))]
 PROGRAM = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
@@ -31,6 +32,7 @@ def with_fresh_output(document: str, folder: Path) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(compile(block["code"], str(file), "exec"), namespace)
         output = "".join(line.rstrip() + "\n" for line in printed.getvalue().rstrip().splitlines())
+        output = output.replace(f"{folder}{os.sep}", "")
         return f"```python\n{block['code']}```\n" + (f"\n```text\n{output}```\n" if output else "")
 
     return PROGRAM.sub(run, document)

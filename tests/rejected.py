@@ -8,12 +8,21 @@ Each function has a comment `# here` on the line that the message must name.
 
 from __future__ import annotations
 
+import array
 import bisect
+import concurrent.futures
+import contextvars
+import ctypes
 import datetime
+import functools
 import heapq
 import itertools
 import operator
+import pickle
+import queue
 import random
+import struct
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -533,7 +542,7 @@ def uses_a_decimal(x):
 
 @rejected(np.array([1.0, 2.0], dtype=object), error=DifferentiationError, words="object")
 def uses_an_object_array(x):
-    return x[0] * x[1]
+    return x[0] * x[1]  # here
 
 
 # Writes by functions
@@ -790,6 +799,11 @@ def maps(values):
     return sum(map(lambda v: v * v, values))  # here
 
 
+@rejected([1.0, 2.0], error=MissingRuleError, words="functools.reduce loop")
+def reduces(values):
+    return functools.reduce(lambda a, b: a * b, values)  # here
+
+
 @rejected([1.0, 2.0], error=MissingRuleError, words="filter comprehension")
 def filters(values):
     return sum(filter(None, values))  # here
@@ -808,4 +822,137 @@ def chains(values):
 @rejected(2.0, error=MissingRuleError, words="objects")
 def makes_an_array_of_objects(x):
     values = np.array([x, x * x], dtype=object)
-    return values[0] * values[1]
+    return values[0] * values[1]  # here
+
+
+# What leaves the thread, the interpreter or the numbers
+
+
+async def squared_later(x):  # here
+    return x * x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="async await")
+def runs_a_coroutine(x):
+    return result_of(squared_later(x))
+
+
+def result_of(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration as stopped:
+        return stopped.value
+
+
+def square(x):
+    return x * x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="exec text")
+def executes_text(x):
+    names = {"x": x}
+    exec("y = x * x", names)  # here
+    return names["y"]
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="eval text")
+def evaluates_text(x):
+    return eval("x * x", {"x": x})  # here
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="globals() frame")
+def looks_into_the_module(x):
+    return globals()["square"](x)  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="threading.Thread thread")
+def starts_a_thread(x):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(x * x))  # here
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+@rejected(2.0, error=MissingRuleError, words="submit thread")
+def submits_to_an_executor(x):
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    return pool.submit(square, x).result()  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="Queue.put thread")
+def puts_into_a_queue(x):
+    numbers = queue.SimpleQueue()
+    numbers.put(x * x)  # here
+    return numbers.get()
+
+
+VARIABLE: contextvars.ContextVar[float] = contextvars.ContextVar("VARIABLE")
+
+
+@rejected(2.0, error=MissingRuleError, words="ContextVar.set")
+def sets_a_context_variable(x):
+    VARIABLE.set(x * x)  # here
+    return VARIABLE.get()
+
+
+@rejected(2.0, error=MissingRuleError, words="ctypes.c_double arrays")
+def makes_a_number_of_c(x):
+    return ctypes.c_double(x).value * x  # here
+
+
+IN_C = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(square)
+
+
+@rejected(2.0, error=MissingRuleError, words="ctypes C")
+def calls_back_from_c(x):
+    return IN_C(x)  # here
+
+
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="cast C")
+def hands_out_a_pointer(x):
+    return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[0]  # here
+
+
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="memoryview C")
+def views_the_memory(x):
+    return memoryview(x)[0] * 1.0  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="array.array C")
+def makes_an_array_of_the_standard_library(x):
+    return array.array("d", [x])[0] * x  # here
+
+
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="tobytes bytes")
+def goes_through_bytes(x):
+    return np.sum(np.frombuffer(x.tobytes()))  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="pickle.dumps bytes")
+def pickles(x):
+    return pickle.loads(pickle.dumps(x)) * x  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="struct.pack bytes")
+def packs(x):
+    return struct.unpack("d", struct.pack("d", x))[0] * x  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="as_integer_ratio")
+def takes_numerator_and_denominator(x):
+    numerator, denominator = x.as_integer_ratio()  # here
+    return numerator / denominator * x
+
+
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="frompyfunc")
+def vectorizes(x):
+    return np.sum(np.vectorize(square)(x))  # here
+
+
+SQUARES = np.frompyfunc(square, 1, 1)
+
+
+@rejected(2.0, error=MissingRuleError, words="square loop")
+def calls_a_ufunc_made_of_python(x):
+    return SQUARES(x)  # here

@@ -29,9 +29,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"errors", "ir", "tangents", "rules"},
 }
 BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime"}
-COMPILER = BELOW | {"compiler", "cache", "entry"}
+COMPILER = BELOW | {"boundary", "compiler", "cache", "entry"}
 SURFACE = COMPILER | {"api", "introspect", "tracking", "export", "explain"}
-MAY_IMPORT |= {"cache": BELOW, "compiler": BELOW | {"cache"}, "binding": BELOW}
+MAY_IMPORT |= {"boundary": {"errors", "ir", "runtime"}, "cache": BELOW, "binding": BELOW}
+MAY_IMPORT |= {"compiler": BELOW | {"boundary", "cache"}}
 MAY_IMPORT |= {"entry": BELOW | {"cache", "compiler", "binding"}}
 MAY_IMPORT |= dict.fromkeys(["api", "introspect", "tracking", "export", "explain"], SURFACE)
 MAY_IMPORT |= dict.fromkeys(["nn", "testing", "cli", "__main__"], SURFACE | {"testing"})

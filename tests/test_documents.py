@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tests.documents import COMMAND, DOCUMENTS, ROOT, with_fresh_output
+from microgradpy import DifferentiationError
+from tests.documents import COMMAND, DOCUMENTS, PROGRAM, ROOT, with_fresh_output
 from tests.generated_text import assert_is_as_generated
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -15,6 +16,12 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_programs_print_what_the_document_shows(path, tmp_path):
     assert_is_as_generated(path, with_fresh_output(path.read_text(), tmp_path), COMMAND)
+
+
+@pytest.mark.parametrize("error", DifferentiationError.__subclasses__(), ids=lambda error: error.__name__)
+def test_every_refusal_has_a_message_on_the_page_of_errors(error):
+    printed = [block["printed"] or "" for block in PROGRAM.finditer((ROOT / "docs" / "errors.md").read_text())]
+    assert any(text.startswith(f"{error.__name__}: ") for text in printed)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

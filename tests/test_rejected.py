@@ -13,6 +13,8 @@ import datetime
 import inspect
 import linecache
 import math
+import re
+import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -33,6 +35,7 @@ from microgradpy import (
     value_and_gradient,
 )
 from microgradpy.compiler import always_dispatch
+from microgradpy.errors import CompilerBug
 from tests.rejected import REJECTED, Rejected
 
 
@@ -57,6 +60,19 @@ def refusal(case: Rejected) -> DifferentiationError:
     return caught.value
 
 
+def assert_is_helpful(error: DifferentiationError, marked: str | None) -> None:
+    """The message has what was found; file, line and function; the line's text; carets under a part of it; and what to do.
+    The line is the marked one, or for what depends on the arguments alone that of the call in this file."""
+    found, where, text, carets, *remedy = str(error).splitlines()
+    place = re.fullmatch(r"  at (.*):(\d+), in \S+", where)
+    assert found and place and remedy, str(error)
+    file, line = place[1], int(place[2])
+    assert marked == f"{Path(file).name}:{line}" if marked else file == __file__, f"expected {marked} in: {error}"
+    assert text.strip() == linecache.getline(file, line).strip()
+    assert re.fullmatch(r" *\^+", carets) and carets.index("^") >= 4 and len(carets) <= len(text), str(error)
+    assert error.remedy and "\n".join(remedy) == f"  {error.remedy}"
+
+
 @pytest.mark.parametrize("case", REJECTED, ids=str)
 def test_refused_with_class_place_and_remedy(case: Rejected) -> None:
     error = refusal(case)
@@ -64,10 +80,7 @@ def test_refused_with_class_place_and_remedy(case: Rejected) -> None:
     assert isinstance(error, case.error), f"{type(error).__name__}: {message}"
     for word in case.words:
         assert word.lower() in message.lower(), message
-    line = marked_line(case.function)
-    if line is not None:
-        assert line in message, f"expected {line} in: {message}"
-    assert error.remedy, "the message does not say what to do instead"
+    assert_is_helpful(error, marked_line(case.function))
 
 
 @pytest.mark.parametrize("case", REJECTED, ids=str)
@@ -75,6 +88,7 @@ def test_refused_alike_when_every_rule_is_dispatched(case: Rejected) -> None:
     with always_dispatch():
         error = refusal(case)
     assert isinstance(error, case.error), f"{type(error).__name__}: {error}"
+    assert_is_helpful(error, marked_line(case.function))
 
 
 @pytest.mark.parametrize("case", REJECTED, ids=str)
@@ -116,11 +130,37 @@ def test_kinds_of_functions_are_refused_before_they_run(function: Callable[..., 
     assert not EFFECTS
 
 
-def test_function_without_text_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("file", "remedy"),
+    [
+        ("<string>", "made from a string"),
+        ("<stdin>", "typed at this prompt"),
+        ("/no/such/place/model.py", "file is not there"),
+    ],
+)
+def test_function_without_text_is_refused(file: str, remedy: str) -> None:
     namespace: dict[str, Any] = {}
-    exec("def nameless(x):\n    return x * x\n", namespace)
-    with pytest.raises(SourceNotFoundError, match="nameless"):
+    exec(compile("def nameless(x):\n    return x * x\n", file, "exec"), namespace)
+    with pytest.raises(SourceNotFoundError, match="nameless") as caught:
         gradient(namespace["nameless"], 2.0)
+    assert f"  at {file}:1, in nameless\n" in str(caught.value)
+    assert remedy in caught.value.remedy and "rrule.register" in caught.value.remedy
+
+
+def test_a_failure_of_the_compiler_is_a_bug_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> Any:
+        raise KeyError("lost")
+
+    def innocent(x):
+        return x * x
+
+    monkeypatch.setattr("microgradpy.compiler.derive", fails)
+    with pytest.raises(CompilerBug, match=r"innocent \(.*test_rejected.py:\d+\).*KeyError: 'lost'\n.*report") as caught:
+        gradient(innocent, 2.0)
+    shown = traceback.extract_tb(caught.value.__traceback__)
+    assert any(frame.name == "compile_unit" for frame in shown), "the frames of the compiler are what is wanted here"
+    monkeypatch.undo()
+    assert gradient(innocent, 2.0) == (4.0,)
 
 
 def test_text_that_is_not_the_running_code_is_refused() -> None:
@@ -129,7 +169,7 @@ def test_text_that_is_not_the_running_code_is_refused() -> None:
     exec(compile(text, name, "exec"), namespace)
     changed = text.replace("x * x", "x * 3.0")
     linecache.cache[name] = (len(changed), None, changed.splitlines(keepends=True), name)
-    with pytest.raises(SourceNotFoundError, match="edited"):
+    with pytest.raises(SourceNotFoundError, match=r"(?s)edited.*import it again"):
         gradient(namespace["edited"], 2.0)
 
 

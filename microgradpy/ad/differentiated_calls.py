@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FunctionType
@@ -23,6 +24,7 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, ca
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
+from microgradpy.runtime.foreign import is_foreign
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -78,7 +80,7 @@ def inline_rule(
 def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
-    if primal.services.inlines and isinstance(function, FunctionType) and not function.__closure__:
+    if primal.services.inlines and isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function):
         bound = bind_arguments(function, arguments, dict(keywords), literal_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
             return
@@ -168,7 +170,8 @@ def name_of(callee: Value) -> str:
     """What a callee is called in names and messages."""
     match callee:
         case Const(value=value):
-            return str(getattr(value, "__name__", type(value).__name__)).strip("<>")
+            name = str(getattr(value, "__name__", type(value).__name__))
+            return re.sub(r"\W+", "_", name).strip("_") or "call"  # "<lambda>", "f (vectorized)"
         case Var(hint=hint) if hint:
             return hint
     return "call"

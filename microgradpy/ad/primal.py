@@ -16,22 +16,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from types import MappingProxyType
-from typing import assert_never, final
+from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, Inert, Kind, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
+    Const,
     Continue,
     For,
     Function,
     If,
     Op,
     Opcode,
+    Raise,
     Region,
     Return,
     Statement,
@@ -115,6 +117,13 @@ def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool
     )
 
 
+def _makes(statement: Statement, exception: Value | None) -> TypeGuard[Op]:
+    """Whether a statement calls the class of an exception to make this one."""
+    if not isinstance(statement, Op) or not isinstance(statement.callee, Const) or statement.results != (exception,):
+        return False
+    return isinstance(statement.callee.value, type) and issubclass(statement.callee.value, BaseException)
+
+
 @dataclass
 class _Walk:
     """`assumptions` are the kind and activity of each loop's state, `lent` the state that may be lent; `returned` has the kind
@@ -129,9 +138,18 @@ class _Walk:
     def region(self, region: Region) -> Region:
         with self.builder.region() as statements:
             for statement in region.statements:
-                self.statement(statement)
+                if isinstance(region.terminator, Raise) and _makes(statement, region.terminator.exception):
+                    self.make_exception(statement)
+                else:
+                    self.statement(statement)
             terminator = self.terminator(region.terminator)
         return self.builder.seal(statements, terminator)
+
+    def make_exception(self, op: Op) -> None:
+        """Make the exception that is raised at once. It may have differentiated data in it (a message, a value that is out
+        of range): the function does not return, so no derivative flows through that."""
+        self.builder.where = op.where
+        self.builder.plain(op, kind=UNKNOWN)
 
     def terminator(self, terminator: Terminator) -> Terminator:
         new = map_terminator(terminator, self.builder.of)

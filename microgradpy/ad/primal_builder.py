@@ -176,7 +176,7 @@ class PrimalBuilder(TypedBuilder):
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:
         """Refuse when this place is reached."""
         result = self.define(op.result, UNKNOWN, False)
-        self.emit(function_constant(refusal), (Const(found), Const(str(op.where)), Const(remedy)), (result,))
+        self.emit(function_constant(refusal), (Const(found), Const(remedy)), (result,))
 
     def read_method(self, old: Var, method: Method) -> Var:
         """Read a method as a value: it is passed on, or called through the dispatcher. It is read where it is used, since

@@ -7,6 +7,7 @@ through it; and otherwise made in one of the ways of `differentiated_calls`.
 from __future__ import annotations
 
 import operator
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
@@ -59,7 +61,7 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not _refused(primal, op, callee):
-        _call_known(primal, op, callee)
+        _call_known(primal, op, function_constant(warn) if function is warnings.warn and _counts_frames(op) else callee)
 
 
 def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -97,6 +99,11 @@ def _make(primal: PrimalBuilder, op: Op) -> None:
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
         primal.plain(op, kind=UNKNOWN)
+
+
+def _counts_frames(op: Op) -> bool:
+    """Whether a call of `warnings.warn` means another line than its own."""
+    return len(op.arguments) > 2 or bool(op.keywords)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -182,7 +189,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
         arguments, keywords = primal.inputs(op)
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.call_unchanged)
-        primal.emit(watch, (Const(str(op.where)), callee, *arguments), (result,), keywords)
+        primal.emit(watch, (callee, *arguments), (result,), keywords)
         primal.lend_with(result, arguments)
 
 

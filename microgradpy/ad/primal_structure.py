@@ -148,7 +148,7 @@ def _apply(primal: PrimalBuilder, op: Op) -> None:
         primal.services.calls_unknown()
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.apply_unchanged)
-        primal.emit(watch, (Const(str(op.where)), callee, *packed), (result,))
+        primal.emit(watch, (callee, *packed), (result,))
 
 
 def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:

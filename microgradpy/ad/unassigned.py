@@ -21,6 +21,7 @@ from microgradpy.ir.nodes import (
     For,
     Function,
     If,
+    Location,
     Op,
     Region,
     Return,
@@ -112,8 +113,8 @@ class _Binder:
                 terminator = Continue(self.values(targets, values))
             case Break(values=values):
                 terminator = Break(self.values(results, values))
-            case Return(value=Var() as value) if value in self.checked:
-                statements.append(self.check(value))
+            case Return(value=Var() as value, where=where) if value in self.checked:
+                statements.append(self.check(value, where))
         return Region(tuple(statements), terminator)
 
     def values(self, targets: tuple[Var, ...], values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -122,18 +123,18 @@ class _Binder:
             for target, value in zip(targets, values, strict=True)
         )
 
-    def check(self, var: Var) -> Op:
-        return Op(_CHECK, (var, Const(var.hint)), (fresh(),), from_user=True)
+    def check(self, var: Var, where: Location) -> Op:
+        return Op(_CHECK, (var, Const(var.hint)), (fresh(),), from_user=True, where=where)
 
     def statement(self, statement: Statement, targets: tuple[Var, ...], results: tuple[Var, ...]) -> list[Statement]:
         read = [value for value in dict.fromkeys(uses(statement)) if isinstance(value, Var) and value in self.checked]
         if isinstance(statement, Op):
-            checks: list[Statement] = [self.check(var) for var in read] if statement.from_user else []
+            checks: list[Statement] = [self.check(var, statement.where) for var in read] if statement.from_user else []
             return [*checks, statement]
         match statement:
             case If(then=then, orelse=orelse):
                 arms = [self.arm(arm, statement.results, targets, results) for arm in (then, orelse)]
-                return [*map(self.check, read), replace(statement, then=arms[0], orelse=arms[1])]
+                return [*(self.check(var, statement.where) for var in read), replace(statement, then=arms[0], orelse=arms[1])]
             case While(condition=condition, body=body):
                 initial = self.values(statement.parameters, statement.initial)
                 inner = self.region(body, statement.parameters, statement.results)

@@ -23,6 +23,7 @@ from microgradpy.codegen.liveness import Copy, Liveness, analyse_liveness, copie
 from microgradpy.codegen.naming import choose_names
 from microgradpy.codegen.nesting import Nesting, plan_nesting
 from microgradpy.codegen.order_check import OrderCheck
+from microgradpy.codegen.placement import place
 from microgradpy.codegen.undefined import filled_variables
 from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Var, While
 from microgradpy.ir.traversal import item_variables, walk
@@ -36,13 +37,15 @@ _ROUNDS = 3
 class Emitted:
     """Text of one function. `bindings` are the global names that it mentions and their objects; with `needs_globals`
     it also mentions `module_globals`, the globals of the user's function. `line_map` gives the place in the user's
-    source that a line of the text is from; `names` what each variable is called."""
+    source that a line of the text is from; `names` what each variable is called. `tree` is the same function as a syntax
+    tree, if it was to have positions in the user's file."""
 
     text: str
     bindings: dict[str, Any]
     line_map: dict[int, Location]
     needs_globals: bool = False
     names: Mapping[Var, str] = field(default_factory=dict)
+    tree: ast.FunctionDef | None = None
 
 
 def emit(
@@ -52,12 +55,14 @@ def emit(
     comments: bool = False,
     reserved: frozenset[str] = frozenset(),
     unpack_first: tuple[str, tuple[Var, ...]] | None = None,
+    stands_for: tuple[str, int] | None = None,
 ) -> Emitted:
     """The source text of a function, called `name`; the captured variables are its first parameters.
 
     `comments` puts the user's lines above what is made from them. `reserved` are names that no variable may get.
     `unpack_first=("saved", variables)` gives the function a first parameter `saved` that holds these variables: the
-    one itself if there is only one, otherwise a tuple which the first statement takes apart."""
+    one itself if there is only one, otherwise a tuple which the first statement takes apart. `stands_for` are the file and
+    the first line of a function of the user's in whose place this one runs: its tree has positions in that file."""
     signature = _signature(function, unpack_first)
     names_of_users = frozenset(_user_names(function))
     bindings = bind(function, names_of_users | reserved | frozenset(signature.fixed.values()))
@@ -70,8 +75,11 @@ def emit(
     tree = ast.parse("def f(): pass").body[0]
     assert isinstance(tree, ast.FunctionDef)
     tree.name, tree.args, tree.body = name or function.name, signature.arguments(names), body or [ast.Pass()]
-    text, line_map = lay_out(tree, blocks.places, comments)
-    return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names)
+    if stands_for is not None:
+        place(tree, expressions.places | blocks.places, *stands_for)
+    text, line_map = lay_out(tree, blocks.places, comments, expressions.places)
+    placed = None if stands_for is None else tree
+    return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names, placed)
 
 
 def _settle_names(function: Function, signature: _Signature, taken: frozenset[str]) -> tuple[Nesting, Liveness, dict[Var, str]]:

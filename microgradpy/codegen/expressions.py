@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from microgradpy.codegen.bindings import Bindings, closure_constants, is_literal, literal
@@ -23,7 +23,7 @@ from microgradpy.codegen.notation import (
 )
 from microgradpy.errors import CompilerBug
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_real_scalar
-from microgradpy.ir.nodes import Const, If, Op, Opcode, Undefined, Value, Var
+from microgradpy.ir.nodes import Const, If, Location, Op, Opcode, Undefined, Value, Var
 from microgradpy.ir.traversal import terminator_values
 
 GLOBALS_NAME = "module_globals"
@@ -41,13 +41,15 @@ def load(name: str) -> ast.expr:
 
 @dataclass(slots=True)
 class Expressions:
-    """Builds expressions from `names` for variables and `bindings` for objects."""
+    """Builds expressions from `names` for variables and `bindings` for objects; `places` says where in the user's source
+    those of operations are from."""
 
     nesting: Nesting
     names: Mapping[Var, str]
     bindings: Bindings
     kinds: Mapping[Var, Kind]
     needs_globals: bool = False
+    places: dict[ast.AST, Location] = field(default_factory=dict)
 
     def value(self, value: Value) -> ast.expr:
         """A value as an expression; a nested one with its operation."""
@@ -79,6 +81,11 @@ class Expressions:
 
     def operation(self, op: Op) -> ast.expr:
         """An operation with its operands as one expression."""
+        expression = self._operation(op)
+        self.places[expression] = op.where
+        return expression
+
+    def _operation(self, op: Op) -> ast.expr:
         match notation(op):
             case None:
                 return self._display(op) if isinstance(op.callee, Opcode) else self._call(op, op.callee)

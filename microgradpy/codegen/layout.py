@@ -16,10 +16,13 @@ _NAMES = re.compile(r"\w+(?:, \w+){5,}")
 Places = Mapping[ast.stmt, Location]
 
 
-def lay_out(function: ast.FunctionDef, places: Places, comments: bool) -> tuple[str, dict[int, Location]]:
+def lay_out(
+    function: ast.FunctionDef, places: Places, comments: bool, inside: Mapping[ast.AST, Location] | None = None
+) -> tuple[str, dict[int, Location]]:
     """The text of a function and its line map. With `comments`, each group of statements has the line of the user's
-    source that it is from above it."""
-    layout = _Layout(places, comments)
+    source that it is from above it. `inside` are the places of expressions: a statement that is from no line itself
+    (`return`, the start of a loop) has in the line map the place of what is computed in it."""
+    layout = _Layout(places, comments, inside or {})
     header, *_ = print_statement(_with_empty_body(function)).splitlines()
     layout.lines.append(header)
     layout.block(function.body, 1)
@@ -27,8 +30,9 @@ def lay_out(function: ast.FunctionDef, places: Places, comments: bool) -> tuple[
 
 
 class _Layout:
-    def __init__(self, places: Places, comments: bool) -> None:
+    def __init__(self, places: Places, comments: bool, inside: Mapping[ast.AST, Location]) -> None:
         self.places = places
+        self.inside = inside
         self.comments = comments
         self.lines: list[str] = []
         self.line_map: dict[int, Location] = {}
@@ -42,6 +46,8 @@ class _Layout:
         place = self.places.get(statement)
         if place is not None:
             self._comment(place, depth)
+        if place is None or not place.line:
+            place = self._place_inside(statement)
         match statement:
             case ast.If():
                 self._if(statement, place, depth, "if")
@@ -50,6 +56,12 @@ class _Layout:
                 self.block(statement.body, depth + 1)
             case _:
                 self._line(print_statement(statement), place, depth)
+
+    def _place_inside(self, statement: ast.stmt) -> Location | None:
+        if isinstance(statement, ast.If | ast.For | ast.While):
+            return None
+        located = (self.inside.get(node) for node in ast.walk(statement))
+        return next((place for place in located if place is not None and place.line), None)
 
     def _if(self, statement: ast.If, place: Location | None, depth: int, word: str) -> None:
         self._line(word + _header(statement).removeprefix("if"), place, depth)

@@ -4,10 +4,15 @@ The text is compiled under the name of a module that has a loader: `linecache` a
 it wants it, also after `linecache.clearcache()`. Names in angle brackets would not do, nothing looks for their loader.
 With `MICROGRADPY_DUMP` set to a folder the text is written there and compiled under the name of the real file, so
 that breakpoints by file and line bind.
+
+A primal is the user's program once more. It runs under the name of the user's file and with the user's lines, so that
+tracebacks, warnings, `logging`, coverage and breakpoints are those of the plain call; `inspect.getsource` follows its
+`__wrapped__` to the generated text.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.abc
 import importlib.machinery
 import itertools
@@ -48,6 +53,31 @@ def load(text: str, name: str, bindings: Mapping[str, Any]) -> dict[str, Any]:
     namespace.update(_module_attributes(module_name, filename, text))
     exec(compile(text, filename, "exec", dont_inherit=True), namespace)
     return namespace
+
+
+# What `warnings` and `linecache` ask a frame's module for.
+_IDENTITY = ("__name__", "__package__", "__file__", "__loader__", "__spec__")
+
+
+def load_in_place_of(
+    origin: types.FunctionType, tree: ast.FunctionDef, text: str, bindings: Mapping[str, Any]
+) -> tuple[types.FunctionType, str]:
+    """The function that `tree` defines, with `bindings` as its global names, and the name to give to `unload`. The
+    positions in the tree are those of `origin`, whose place the function takes in frames and warnings; `text` is what
+    `inspect` shows of it."""
+    module_name, filename = _register(text, tree.name)
+    module = origin.__globals__
+    namespace: dict[str, Any] = {name: module[name] for name in _IDENTITY if name in module} | dict(bindings)
+    # A warning that is shown once per place is shown once for the two of them.
+    namespace["__warningregistry__"] = module.setdefault("__warningregistry__", {})
+    running, code = origin.__code__, ast.Module([tree], [])
+    exec(compile(code, running.co_filename, "exec", dont_inherit=True), namespace)
+    function = namespace[tree.name]
+    assert isinstance(function, types.FunctionType)
+    function.__code__ = function.__code__.replace(co_name=running.co_name, co_qualname=running.co_qualname)
+    shown = function.__code__.replace(co_filename=filename, co_firstlineno=1)
+    function.__wrapped__ = types.FunctionType(shown, {"__name__": module_name}, tree.name)  # type: ignore[attr-defined]
+    return function, filename
 
 
 def unload(filename: str) -> None:

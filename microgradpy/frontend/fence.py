@@ -57,7 +57,6 @@ GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
 BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
-FRAME_ACCESS = _syntax("a builtin that looks at the running frame", "Name the variables instead.")
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
@@ -71,6 +70,14 @@ def suspended(code: types.CodeType) -> Refusal:
 def sentence(refusal: Refusal) -> str:
     """What the error says was found."""
     return f"{refusal.what[0].upper()}{refusal.what[1:]} cannot be differentiated"
+
+
+def frame_access(name: str) -> Refusal:
+    """A builtin that reads the variables of its caller."""
+    if name in ("eval", "exec"):
+        what = f"`{name}`, which runs a text that is not part of the function,"
+        return _syntax(what, "Write out what the text says, or run it outside and pass the result in.")
+    return _syntax(f"`{name}()`, which reads the variables of the running frame,", "Name the variables instead.")
 
 
 def rebound_capture(name: str, made: int, rebound: int) -> Refusal:
@@ -87,24 +94,3 @@ def self_reference(name: str, line: int) -> Refusal:
         f"a nested function that uses `{name}` before it is defined (line {line})",
         f"Move the functions to the top of the module, or pass `{name}` as an argument.",
     )
-
-
-def pointer(lines: tuple[str, ...], node: ast.AST, file: str, function: str) -> str:
-    """The place of a construct as a traceback shows it: file and line, the line's text, and carets under the construct.
-
-    model.py:7, in loss
-        with timer() as t:
-        ^^^^^^^^^^^^^^^^^^
-    """
-    line: int = node.lineno  # type: ignore[attr-defined]
-    head = f"{file}:{line}, in {function}"
-    if not 0 < line <= len(lines):
-        return head
-    encoded = lines[line - 1].rstrip("\n").encode()
-    # Columns count UTF-8 bytes; a construct of several lines is underlined to the end of its first.
-    several = node.end_lineno != line  # type: ignore[attr-defined]
-    end = len(encoded) if several else node.end_col_offset  # type: ignore[attr-defined]
-    before, marked = (encoded[a:b].decode() for a, b in ((0, node.col_offset), (node.col_offset, end)))  # type: ignore[attr-defined]
-    text = encoded.decode()
-    indent = len(text) - len(text.lstrip())
-    return f"{head}\n    {text.strip()}\n    {' ' * (len(before) - indent)}{'^' * max(1, len(marked.rstrip()))}"

@@ -26,10 +26,9 @@ def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     callee = low.expression(node.func)
     if _is(callee, super) and not node.args and not node.keywords:
         return _lower_bare_super(low, callee, node, name)
-    if any(_is(callee, function) for function in _ALWAYS_LOOK_AROUND) or (
-        not node.args and any(_is(callee, function) for function in _LOOK_AROUND_BY_DEFAULT)
-    ):
-        low.refuse(fence.FRAME_ACCESS, node)
+    for function in _ALWAYS_LOOK_AROUND + (() if node.args else _LOOK_AROUND_BY_DEFAULT):
+        if _is(callee, function):
+            low.refuse(fence.frame_access(function.__name__), node)
     match node.args:
         case [ast.GeneratorExp() as generator] if _is_quantifier(callee):
             return lower_quantifier(low, generator, _is(callee, any), name)

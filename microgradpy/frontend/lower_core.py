@@ -137,10 +137,11 @@ class Lowering:
     def location(self, node: ast.AST) -> Location:
         """The place of an expression, with the first line of the statement it is in."""
         line, column = start_of(node)
+        lines = self.unit.lines
         first = self.statement.lineno  # type: ignore[attr-defined]
-        text = self.unit.lines[first - 1].strip() if 0 < first <= len(self.unit.lines) else ""
+        text, source = (lines[number - 1] if 0 < number <= len(lines) else "" for number in (first, line))
         end_line, end_column = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
-        return Location(self.unit.file, line, column, end_line, end_column, self.unit.name, text)
+        return Location(self.unit.file, line, column, end_line, end_column, self.unit.name, text.strip(), source)
 
     def emit(
         self,
@@ -221,10 +222,9 @@ class Lowering:
 
     def refusal(self, refusal: Refusal, node: ast.AST) -> tuple[Op, Raise]:
         """The operation that makes the error, and its raising."""
-        place = fence.pointer(self.unit.lines, node, self.unit.file, self.unit.name)
         error = Const(refusal.error, path=refusal.error.__name__, root=refusal.error)
-        arguments = (Const(fence.sentence(refusal)), Const(place), Const(refusal.remedy))
         where = self.location(node)
+        arguments = (Const(fence.sentence(refusal)), Const(None), Const(refusal.remedy))
         operation = Op(error, arguments, (fresh("error"),), where=where)
         return operation, Raise(operation.result, where=where)
 

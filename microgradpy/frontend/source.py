@@ -14,7 +14,7 @@ import inspect
 import linecache
 import types
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -22,6 +22,7 @@ from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
 from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code, is_suspended, span
 from microgradpy.frontend.scope import FunctionNode, start_of
+from microgradpy.ir.nodes import Location
 
 # The flags of code objects that `from __future__ import ...` sets.
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -48,21 +49,44 @@ def find_source(function: types.FunctionType) -> FoundSource:
 
 def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> FoundSource:
     """The text of a code object whose module variables are `namespace`."""
-    place = f"{code.co_filename}:{code.co_firstlineno}, in {code.co_name}"
+    lines = _lines_of(code, namespace)
     if is_suspended(code):
         refusal = fence.suspended(code)
-        raise refusal.error(fence.sentence(refusal), place, refusal.remedy)
-    lines = _lines_of(code, namespace)
+        raise refusal.error(fence.sentence(refusal), _place(code, lines), refusal.remedy)
+    place = _place(code, [])
     if not lines:
-        remedy = "Define it in a file, or register a rule for it (`rrule.register`)."
-        raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, remedy)
+        raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, _way_to_text(code))
     parsed = _parse(code.co_filename, "".join(lines), code.co_flags & _FUTURES)
     found = _find(parsed, code) if parsed is not None else None
     if parsed is None or found is None:
-        remedy = "If the file was edited after it was imported, import it again."
-        raise SourceNotFoundError(f"The source text of `{code.co_qualname}` is not the code that runs", place, remedy)
+        raise SourceNotFoundError(f"The source text of `{code.co_qualname}` is not the code that runs", place, _RELOAD)
     assert isinstance(found.tree, ast.FunctionDef | ast.Lambda)
     return FoundSource(found.tree, code.co_filename, code.co_name, parsed.lines, found.class_name)
+
+
+_RELOAD = (
+    "If the file was edited after it was imported, import it again (importlib.reload, or a new process). If something rewrites "
+    "the code that runs, as tools for tracing and mocking do, differentiate without it, or register a rule (`rrule.register`)."
+)
+_OTHERWISE = "or register a rule for it (`rrule.register`)."
+
+
+def _way_to_text(code: types.CodeType) -> str:
+    """What to do about code without a text, by where it says that it comes from."""
+    file = code.co_filename
+    if file == "<stdin>":
+        return f"What is typed at this prompt is not kept: put it into a file, use IPython or Python 3.13, {_OTHERWISE}"
+    if file.startswith("<"):
+        return f"It was made from a string by `exec`, `eval` or a tool that generates code: put it into a file, {_OTHERWISE}"
+    return f"The file is not there, or cannot be read: run from where the sources are installed, {_OTHERWISE}"
+
+
+def _place(code: types.CodeType, lines: Sequence[str]) -> Location:
+    """Where code starts, with that line if it is known."""
+    number = code.co_firstlineno
+    source = lines[number - 1] if 0 < number <= len(lines) else ""
+    start = len(source) - len(source.lstrip())
+    return Location(code.co_filename, number, start, function=code.co_name, source=source)
 
 
 def _lines_of(code: types.CodeType, namespace: Mapping[str, Any]) -> list[str]:

@@ -36,8 +36,14 @@ _ids = itertools.count(1)
 @final
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the user's source. `line` counts from 1, columns from 0; `text` is the statement's first line,
-    stripped (it becomes the comment over the adjoint of that statement)."""
+    """A place in the user's source. `line` counts from 1, columns from 0, in bytes of UTF-8 as in syntax trees; `text` is
+    the statement's first line, stripped (it becomes the comment over the adjoint of that statement); `source` is the line
+    itself. Prints as a traceback shows a place, with carets under the construct:
+
+        model.py:7, in loss
+            return np.unwrap(x) * k
+                   ^^^^^^^^^^^^
+    """
 
     file: str
     line: int
@@ -46,10 +52,19 @@ class Location:
     end_column: int = 0
     function: str = ""
     text: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
         head = f"{self.file}:{self.line}" + (f", in {self.function}" if self.function else "")
-        return f"{head}\n    {self.text}" if self.text else head
+        if not self.source.strip():
+            return f"{head}\n    {self.text}" if self.text else head
+        encoded = self.source.rstrip().encode()
+        # A construct of several lines is underlined to the end of its first.
+        end = self.end_column if self.end_line == self.line else len(encoded)
+        before, marked = (encoded[a:b].decode() for a, b in ((0, self.column), (self.column, end)))
+        text = encoded.decode()
+        indent = len(text) - len(text.lstrip())
+        return f"{head}\n    {text.strip()}\n    {' ' * (len(before) - indent)}{'^' * max(1, len(marked.rstrip()))}"
 
 
 NOWHERE = Location("<microgradpy>", 0)

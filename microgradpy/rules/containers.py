@@ -225,7 +225,8 @@ for _text_type in (str, bytes):
     non_differentiable(*(method for method in vars(_text_type).values() if callable(method) and method is not None))
     non_differentiable(*_public_methods(_text_type))
 for _number_type in (int, float, bool):
-    _kept = {getattr(_number_type, "conjugate", None)}
+    # The quotient of what `as_integer_ratio` returns depends on the number.
+    _kept = {getattr(_number_type, "conjugate", None), getattr(_number_type, "as_integer_ratio", None)}
     non_differentiable(*(method for method in _public_methods(_number_type) if method not in _kept))
 non_differentiable(
     *(f for f in map(vars(logging).get, logging.__all__) if isinstance(f, types.FunctionType)),

@@ -31,7 +31,7 @@ from microgradpy.tangents.types import NoTangent
 for _class in (np.ndarray, np.generic):
     mark_inert_attribute(_class, "shape", "ndim", "size", "dtype", "itemsize", "nbytes", "flags", "strides", "device")
     non_differentiable(_class.all, _class.any, _class.argmax, _class.argmin, _class.argsort, _class.nonzero)
-    non_differentiable(_class.searchsorted, _class.round, _class.tobytes)
+    non_differentiable(_class.searchsorted, _class.round)
 non_differentiable(np.ndarray.argpartition)
 for _scalar_class in (np.float64, np.float32, np.float16, np.longdouble):
     non_differentiable(_scalar_class.is_integer, _scalar_class.as_integer_ratio)

@@ -18,8 +18,10 @@ from microgradpy.errors import DifferentiationError, MissingRuleError, MutationE
 from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
+from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
+from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.opaque import call_unchanged
+from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -77,6 +79,7 @@ def pullback_of_packed(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, Any]]]:
     """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
+    check_spread(f, args, kwargs)
     y, back = resolve(f, tuple(args), dict(kwargs))
 
     def pullback(y_bar: Any) -> tuple[Any, Any, Any]:
@@ -97,12 +100,10 @@ def resolve(
     if rrule.has(f):
         return _by_rule(f, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
-        return f(*args, **kwargs), _nothing(len(args))
+        return call_as_user(f, args, kwargs), _nothing(len(args))
     match f:
         case types.FunctionType():
-            if f in NESTED_DIFFERENTIATION:
-                raise nested(f)
-            return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+            return _by_source(f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
         case functools.partial():
@@ -117,6 +118,16 @@ def resolve(
     return _opaque(f, args, kwargs)
 
 
+def _by_source(
+    f: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    if f in NESTED_DIFFERENTIATION:
+        raise nested(f)
+    if is_foreign(f):
+        return _opaque(f, args, kwargs)
+    return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+
+
 def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     how = written_argument(f, args, kwargs)
     if how is not None:
@@ -124,7 +135,7 @@ def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
 
 
 def name_of(f: Any) -> str:
-    return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
+    return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__name__)
 
 
 def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> tuple[Any, Back]:
@@ -166,15 +177,18 @@ def positional(
     f: Any, rule: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
     """Keyword arguments that the rule takes by position become positional, so that they have a cotangent."""
+    refused = ""
     try:
         signature = inspect.signature(rule)
         signature.bind(*args, **kwargs)
     except TypeError as error:
+        refused = str(error)
+    if refused:
         f(*args, **kwargs)  # if the call itself is wrong, the user sees its own error
         name = getattr(f, "__name__", repr(f))
         raise MissingRuleError(
-            f"the rule of {name} does not take these arguments ({error})", None, "Write the call without them."
-        ) from None
+            f"the rule of {name} does not take these arguments ({refused})", None, "Write the call without them."
+        )
     after = list(signature.parameters.values())[len(args) :]
     given = [place for place, p in enumerate(after) if p.kind is p.POSITIONAL_OR_KEYWORD and p.name in kwargs]
     # Those before the last one that is given have their defaults.
@@ -288,35 +302,35 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     """A callee that is neither known nor readable: called if it gets nothing that may be differentiated."""
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
-    if f in NESTED_DIFFERENTIATION:
-        raise nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
         raise without_rule(f, name_of(f))
-    return call_unchanged("", f, *args, **kwargs), _nothing(len(args))
+    return call_unchanged(f, *args, **kwargs), _nothing(len(args))
 
 
 def without_rule(f: Any, name: str) -> DifferentiationError:
     """The refusal of a callee that was reached with differentiated data."""
-    modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
-    if f is map or f is filter or "itertools" in modules:
-        return MissingRuleError(
-            f"{name} was reached with differentiated data, and it gives its items one by one, to be read once",
-            None,
-            "Write it as a comprehension or a loop.",
-        )
+    module = str(getattr(f, "__module__", None) or "").lstrip("_")
+    path = f"{module}.{name}" if module not in ("", "builtins", "__main__") and "." not in name else name
+    foreign = refusal_of_foreign(f, path)
+    if foreign is not None:
+        return foreign
     if isinstance(f, type):
         return MissingRuleError(
             f"the constructor {name} was reached with differentiated data",
             None,
             f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
         )
+    short = name.rpartition(".")[2]
+    found = f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data"
+    if not short.isidentifier():  # np.frompyfunc calls it "f (vectorized)"
+        return MissingRuleError(found, None, "Give the object a rule (`rrule.register`), or write the call as a loop.")
     return MissingRuleError(
-        f"no rule for {name}, which has no readable source, and it was reached with differentiated data",
+        found,
         None,
-        f"Declare one:\n    @rrule.register({name})\n    def {name.rpartition('.')[2]}_rrule(x):\n"
-        f"        return {name}(x), lambda y_bar: (NoTangent(), ...)",
+        f"Declare a rule, or give it stop_gradient(x) if no derivative should flow through it:\n    @rrule.register({path})\n"
+        f"    def {short}_rrule(x):\n        return {path}(x), lambda y_bar: (NoTangent(), ...)",
     )
 
 

@@ -9,18 +9,19 @@ import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
+from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
 
-def refuse_syntax(found: str, place: str, remedy: str) -> NoReturn:
+def refuse_syntax(found: str, remedy: str) -> NoReturn:
     """Raised where the user's program reaches what cannot be differentiated."""
-    raise UnsupportedSyntaxError(found, place, remedy)
+    raise UnsupportedSyntaxError(found, None, remedy)
 
 
-def refuse_mutation(found: str, place: str, remedy: str) -> NoReturn:
+def refuse_mutation(found: str, remedy: str) -> NoReturn:
     """Raised where the user's program writes in place."""
-    raise MutationError(found, place, remedy)
+    raise MutationError(found, None, remedy)
 
 
 @final
@@ -51,46 +52,53 @@ def undefined_name(name: str) -> NoReturn:
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), np.generic)
 
 
-def check_immutable(x: object, place: str) -> None:
+def check_immutable(x: object) -> None:
     """`x += y` makes a new value only if `x` is immutable; anything else may be written in place, and is refused."""
     if not isinstance(x, _IMMUTABLE):
         raise MutationError(
             f"an augmented assignment writes into a {type(x).__name__} in place",
-            place,
+            None,
             "Write it as `x = x + y`, which makes a new value.",
         )
 
 
-def call_unchanged(place: str, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
     array it sees, because what was read from there before may have been kept for the reverse pass."""
-    _refuse_mutating_method(place, f, args, kwargs)
+    _refuse_mutating_method(f, args, kwargs)
     if is_non_differentiable(f) or rrule.has(f):
-        return f(*args, **kwargs)
+        return call_as_user(f, args, kwargs)
     given = (*args, *kwargs.values(), getattr(f, "__self__", None))
     watched: list[Any] = [value for value in given if isinstance(value, np.ndarray | list | dict | set)]
     if may_write(f):
         watched += arrays_seen_by(f)
         watched += arrays_in(given)
     before = Snapshot.of(watched)
-    result = f(*args, **kwargs)
+    result = call_as_user(f, args, kwargs)
     changed = before.changed()
     if changed is not None:
         name = getattr(f, "__name__", type(f).__name__)
         raise MutationError(
             f"{name} wrote into a {type(changed).__name__} that may have been used before",
-            place,
+            None,
             "Give it a copy, or return a new value.",
         )
     return result
 
 
-def apply_unchanged(place: str, f: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
+def apply_unchanged(f: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
     """The same for `f(*args, **kwargs)`."""
-    return call_unchanged(place, f, *args, **kwargs)
+    check_spread(f, args, kwargs)
+    return call_unchanged(f, *args, **kwargs)
 
 
-def _refuse_mutating_method(place: str, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def check_spread(f: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Raise what Python raises for `f(*args, **kwargs)` if `kwargs` cannot be spread into arguments."""
+    if not hasattr(kwargs, "keys"):
+        f(*args, **kwargs)
+
+
+def _refuse_mutating_method(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     how = written_argument(f, args, kwargs)
     if how is not None:
-        raise MutationError(f"{getattr(f, '__qualname__', f)} {how}", place, REMEDY)
+        raise MutationError(f"{getattr(f, '__qualname__', f)} {how}", None, REMEDY)

@@ -194,6 +194,8 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
         return real_like(np.asarray(d).sum(), x)
     if isinstance(x, str | bytes | range):
         return None
+    if isinstance(x, np.ndarray):
+        raise MissingRuleError(f"an item of an array of dtype {x.dtype} was read", None, "Use an array of numbers, or a list.")
     raise MissingRuleError(f"an item of a {type(x).__name__} was read", None, _ITEM_REMEDY)
 
 

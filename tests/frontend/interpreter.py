@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.nodes import (
     SELF,
@@ -180,10 +181,13 @@ class Machine:
                 return region.terminator, tuple(self.read(value, env) for value in values)
             case Return(value=value):
                 return region.terminator, (self.need(value, env),)
-            case Raise(exception=exception, cause=cause):
+            case Raise(exception=exception, cause=cause, where=where):
                 assert exception is not None
+                raised = self.need(exception, env)
+                if isinstance(raised, DifferentiationError):
+                    raised.locate(where)  # as the boundary does for generated code
                 if cause is None:
-                    raise self.need(exception, env)
+                    raise raised
                 raise self.need(exception, env) from self.need(cause, env)
             case Unreachable():
                 raise AssertionError("reached Unreachable")

@@ -348,7 +348,8 @@ def test_the_report_has_every_sentence_the_line_and_the_text() -> None:
         "the IR of f is broken:\n- f: body[0] (model.py:12): a variable/a is used, but never defined\n"
     )
     assert "- f: body[0] (model.py:12): a variable/b is used" in report
-    assert report.endswith("f: (%1/f, %2/x, %3/y)\n  %4/z = operator.add(%5, %6)\n  return %4")
+    assert "\nf: (%1/f, %2/x, %3/y)\n  %4/z = operator.add(%5, %6)\n  return %4\n" in report
+    assert report.endswith("Please report it, with the function that caused it.")
 
 
 def test_even_badly_broken_functions_are_reported() -> None:

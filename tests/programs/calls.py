@@ -163,6 +163,15 @@ def recursive_halving(x):
     return recursive_halving(x / 2.0) * x + recursive_halving(x / 3.0)
 
 
+def grows(x, w, n):
+    return np.cos(x) if n == 0 else grows(0.5 * x * w + w, w, n - 1)
+
+
+@program(0.7, np.array([0.3, -0.4]), 2, features="recursion from a number to an array: units of one name call each other")
+def recursive_growth(x, w, n):
+    return np.sum(grows(x, w, n))
+
+
 @program(0.7, 5, features="mutual recursion")
 def mutual_even(x, n):
     if n == 0:
