@@ -20,8 +20,8 @@ from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import Snapshot, arrays_in
-from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.projected import Projected
+from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 _DEFAULT = object()

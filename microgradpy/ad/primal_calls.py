@@ -17,7 +17,7 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, cal
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, carries_nothing, is_immutable, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr

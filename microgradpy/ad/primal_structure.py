@@ -15,7 +15,20 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Array, Inert, Kind, Sequence, TupleOf, dict_of, entry_kinds, item_kind, join, list_of
+from microgradpy.ir.kinds import (
+    INT,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Sequence,
+    TupleOf,
+    dict_of,
+    entry_kinds,
+    item_kind,
+    join,
+    list_of,
+)
 from microgradpy.ir.nodes import (
     Const,
     DictItems,

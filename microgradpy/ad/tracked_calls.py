@@ -17,7 +17,19 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, dis
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Numeric, Scalar, TupleOf, carries_nothing, is_immutable, is_numeric, python_type
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Numeric,
+    Scalar,
+    TupleOf,
+    carries_nothing,
+    is_immutable,
+    is_numeric,
+    python_type,
+)
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
@@ -135,7 +147,7 @@ def is_basic(primal: PrimalBuilder, index: Value) -> bool:
 def _is_basic_constant(index: Any) -> bool:
     if isinstance(index, tuple):
         return all(map(_is_basic_constant, index))
-    return index is None or index is Ellipsis or isinstance(index, slice | int) and not isinstance(index, bool)
+    return index is None or index is Ellipsis or (isinstance(index, slice | int) and not isinstance(index, bool))
 
 
 def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:

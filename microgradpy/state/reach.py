@@ -102,7 +102,7 @@ def _captured(function: types.FunctionType) -> Iterator[Any]:
 
 def _is_users(cls: Any) -> bool:
     module = str(getattr(cls, "__module__", "")).partition(".")[0]
-    return module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy") or module == "__main__"
+    return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
 
 
 def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
