@@ -13,15 +13,30 @@ import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
 from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
-from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Scalar,
+    Sequence,
+    Unknown,
+    carries_nothing,
+    features_of_kind,
+    is_immutable,
+    python_type,
+)
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.objects import ANY_NAME
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.protocols import CONSUMERS
+from microgradpy.runtime.special_methods import OVERLOADABLE
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
@@ -57,6 +72,9 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
+    if _asks_a_class(primal, function, arguments):
+        dispatch(primal, op, callee, arguments, keywords)
+        return
     if not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
         if function is operator.getitem:
@@ -71,6 +89,13 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         call_rule(primal, op, callee, arguments, keywords)
     else:
         call_function(primal, op, callee, arguments, keywords)
+
+
+def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
+    """Whether a builtin may call a method of one of the user's classes."""
+    if not _is_hashable(function) or function not in OVERLOADABLE | CONSUMERS:
+        return False
+    return primal.any_active(arguments) and any(features_of_kind(primal.kind(value)).overloaded for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -133,6 +158,10 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
+    if isinstance(kind, Unknown) and kind.features.overloaded and primal.any_active(primal.inputs(op)[0]):
+        assert not isinstance(op.callee, Opcode)
+        dispatch(primal, op, primal.of(op.callee), primal.inputs(op)[0], ())
+        return
     if isinstance(kind, Array | Sequence):
         primal.refuse(
             op,
@@ -229,6 +258,9 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         rule = find_attribute_rule(cls, name)
         if rule is not None and inline_rule(primal, op, rule, name, (target,), {}):
             return
+    if isinstance(kind, Unknown) and not kind.features.computed.isdisjoint((name, ANY_NAME)):
+        dispatch(primal, op, GETATTR, (target, Const(name)), ())
+        return
     result = primal.plain(op, kind=proven, active=True)
     if result in primal.active:
         primal.record(Attribute(result, target, name, op.where))

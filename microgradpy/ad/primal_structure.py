@@ -15,7 +15,20 @@ from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capt
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import INT, UNKNOWN, Inert, Kind, Sequence, TupleOf, dict_of, entry_kinds, item_kind, join, list_of
+from microgradpy.ir.kinds import (
+    INT,
+    UNKNOWN,
+    Inert,
+    Kind,
+    Sequence,
+    TupleOf,
+    Unknown,
+    dict_of,
+    entry_kinds,
+    item_kind,
+    join,
+    list_of,
+)
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -31,6 +44,7 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     Zip,
+    fresh,
     function_constant,
 )
 from microgradpy.runtime import opaque
@@ -89,8 +103,22 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
+def _iterable(primal: PrimalBuilder, source: Value) -> Value:
+    """A value as something that is iterated over: an object whose class may say how gives its items by a call, which is
+    differentiated."""
+    kind = primal.kind(source)
+    if not (isinstance(kind, Unknown) and kind.features.overloaded and primal.is_active(source)):
+        return source
+    items = fresh("items")
+    dispatch(primal, Op(ITEMS, (source,), (items,), where=primal.where), ITEMS, (source,), ())
+    return primal.of(items)
+
+
+ITEMS = Const(iter, "iter", iter)
+
+
 def _unpack(primal: PrimalBuilder, op: Op) -> None:
-    source = primal.of(op.arguments[0])
+    source = _iterable(primal, primal.of(op.arguments[0]))
     kind, active = primal.kind(source), primal.is_active(source)
     if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
         kinds = kind.items
@@ -194,7 +222,7 @@ def _bind_one(
 ) -> Each | Range:
     if isinstance(items, Range):
         return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
-    source = primal.of(items.source)
+    source = _iterable(primal, primal.of(items.source))
     item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
     primal.lend(item, source)
     if item in primal.active:

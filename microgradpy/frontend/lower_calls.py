@@ -24,7 +24,7 @@ _LOOK_AROUND_BY_DEFAULT = (vars, dir)
 def lower_call(low: Lowering, node: ast.Call, name: str) -> Value:
     callee = low.expression(node.func)
     if _is(callee, super) and not node.args:
-        low.refuse(fence.BARE_SUPER, node)
+        return low.emit(callee, *_arguments_of_super(low, node), node=node, name=name)
     if any(_is(callee, function) for function in _ALWAYS_LOOK_AROUND) or (
         not node.args and any(_is(callee, function) for function in _LOOK_AROUND_BY_DEFAULT)
     ):
@@ -91,6 +91,15 @@ def _lower_keywords(low: Lowering, node: ast.Call) -> Value:
         _refuse_repeated(low, total, piece, node)
         total = low.emit(Opcode.INFIX, total, low.emit(builtin(dict), piece, node=node), node=node, payload="|")
     return total
+
+
+def _arguments_of_super(low: Lowering, node: ast.Call) -> tuple[Value, Value]:
+    """`super()` is `super(__class__, self)`: Python captures the class wherever the name `super` is read in a method."""
+    code = low.unit.code
+    if "__class__" not in code.co_freevars or not code.co_argcount or low.inner_names:
+        low.refuse(fence.BARE_SUPER, node)
+    first = ast.copy_location(ast.Name(code.co_varnames[0], ast.Load()), node)
+    return low.env["__class__"], low.expression(first)
 
 
 def _refuse_repeated(low: Lowering, known: Value, added: Value, node: ast.Call) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects
+from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects, overloading
 from tests.programs.table import PROGRAMS, Program
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "loops",
     "models",
     "objects",
+    "overloading",
 ]
