@@ -88,7 +88,7 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
         else:
             key.append(cls)
             if cls not in LEAVES:
-                key.append(features_in((value,)))
+                key.append(features_in((value,)) or None)
     key = tuple(key)
     plan: Plan | None = CACHE.plans.get(key)
     if plan is not None and is_valid(plan.unit):

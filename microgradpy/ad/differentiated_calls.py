@@ -23,6 +23,7 @@ from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
     UNKNOWN,
+    Inert,
     Kind,
     Sequence,
     TupleOf,
@@ -35,7 +36,7 @@ from microgradpy.ir.kinds import (
     python_type,
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
-from microgradpy.ir.objects import NO_FEATURES, Features, features_of
+from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 
@@ -161,7 +162,9 @@ def dispatch(
 
 def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:
     """What may be expected of what a call returns: that of the callee's fields and of the arguments; the class itself of
-    what is made by its constructor."""
+    what is made by its constructor, anything of a class that is known only at run time."""
+    if not isinstance(callee, Const) and primal.kind(callee) == Inert("type"):
+        return ANY_FEATURES
     kinds = (primal.kind(value) for value in (callee, *arguments))
     made = callee.value if isinstance(callee, Const) and isinstance(callee.value, type) else None
     return reduce(or_, map(features_of_kind, kinds), NO_FEATURES if made is None else features_of(made))

@@ -35,8 +35,7 @@ from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.protocols import CONSUMERS
-from microgradpy.runtime.special_methods import OVERLOADABLE
+from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
@@ -93,9 +92,10 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
 
 def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
     """Whether a builtin may call a method of one of the user's classes."""
-    if not _is_hashable(function) or function not in OVERLOADABLE | CONSUMERS:
+    methods = asks_for(function)
+    if not methods or not primal.any_active(arguments):
         return False
-    return primal.any_active(arguments) and any(features_of_kind(primal.kind(value)).overloaded for value in arguments)
+    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -158,9 +158,9 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
-    if isinstance(kind, Unknown) and kind.features.overloaded and primal.any_active(primal.inputs(op)[0]):
-        assert not isinstance(op.callee, Opcode)
-        dispatch(primal, op, primal.of(op.callee), primal.inputs(op)[0], ())
+    callee = primal.of(op.callee)  # type: ignore[arg-type]
+    if isinstance(callee, Const) and _asks_a_class(primal, callee.value, primal.inputs(op)[0]):
+        dispatch(primal, op, callee, primal.inputs(op)[0], ())
         return
     if isinstance(kind, Array | Sequence):
         primal.refuse(

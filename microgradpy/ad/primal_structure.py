@@ -48,6 +48,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.runtime import opaque
+from microgradpy.runtime.protocols import ITERATION
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -104,21 +105,34 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
-    """A value as something that is iterated over: an object whose class may say how gives its items by a call, which is
-    differentiated."""
-    kind = primal.kind(source)
-    if not (isinstance(kind, Unknown) and kind.features.overloaded and primal.is_active(source)):
+    """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
+    call, which is differentiated."""
+    value = primal.of(source)
+    kind = primal.kind(value)
+    if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
         return source
     items = fresh("items")
-    dispatch(primal, Op(ITEMS, (source,), (items,), where=primal.where), ITEMS, (source,), ())
-    return primal.of(items)
+    dispatch(primal, Op(_ITER, (value,), (items,), where=primal.where), _ITER, (value,), ())
+    return items
 
 
-ITEMS = Const(iter, "iter", iter)
+_ITER = Const(iter, "iter", iter)
+
+
+def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
+    """What a loop runs over, after the objects in it have been asked for their items, once and before the loop."""
+    match items:
+        case Each(source=source, item=item):
+            return Each(_iterable(primal, source), item)
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(ask_for_items(primal, inner), start, index)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+    return items
 
 
 def _unpack(primal: PrimalBuilder, op: Op) -> None:
-    source = _iterable(primal, primal.of(op.arguments[0]))
+    source = primal.of(_iterable(primal, op.arguments[0]))
     kind, active = primal.kind(source), primal.is_active(source)
     if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
         kinds = kind.items
@@ -222,7 +236,7 @@ def _bind_one(
 ) -> Each | Range:
     if isinstance(items, Range):
         return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
-    source = _iterable(primal, primal.of(items.source))
+    source = primal.of(items.source)
     item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
     primal.lend(item, source)
     if item in primal.active:

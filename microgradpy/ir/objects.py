@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -24,18 +24,19 @@ ANY_NAME = "*"
 @final
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`computed`: the attributes that a function of the user's gives; `overloaded`: whether operators call one."""
+    """`computed`: the attributes that a function of the user's gives; `operators`: the methods of his that operators, item
+    access and iteration call."""
 
     computed: frozenset[str] = frozenset()
-    overloaded: bool = False
+    operators: frozenset[str] = frozenset()
 
     def __or__(self, other: Features) -> Features:
         if not other or self == other:
             return self
-        return Features(self.computed | other.computed, self.overloaded or other.overloaded) if self else other
+        return Features(self.computed | other.computed, self.operators | other.operators) if self else other
 
     def __bool__(self) -> bool:
-        return self.overloaded or bool(self.computed)
+        return bool(self.operators or self.computed)
 
 
 NO_FEATURES = Features()
@@ -49,6 +50,7 @@ _OPERATORS = frozenset(
         *("lt", "le", "gt", "ge", "eq", "ne", "getitem", "missing", "iter", "next", "reversed"),
     )
 )
+ANY_FEATURES = Features(frozenset({ANY_NAME}), _OPERATORS)
 _PLAIN = (
     types.FunctionType,
     staticmethod,
@@ -72,34 +74,71 @@ _LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
 def features_in(values: Iterable[Any]) -> Features:
     """The features of some values and of what they hold."""
     found = NO_FEATURES
-    waiting = [value for value in values if type(value) not in LEAVES]
+    waiting = list(values)
     seen: set[int] = set()
-    while waiting and len(seen) < _LARGEST_WALK:
-        # What is not deep comes first, so that the limit cuts off what is.
-        ahead: list[Any] = []
-        for value in waiting[: _LARGEST_WALK - len(seen)]:
-            if id(value) not in seen:
-                seen.add(id(value))
-                if not isinstance(value, type):
-                    found = found | features_of(type(value))
-                    ahead += [held for held in _held(value) if type(held) not in LEAVES]
-        waiting = ahead
+    # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
+    for value in waiting:
+        cls = type(value)
+        if cls in LEAVES or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if len(seen) > _LARGEST_WALK:
+            break
+        known = _classes.get(id(cls))
+        if known is None or known.cls() is not cls:
+            known = _known(cls)
+        if known.features:
+            found = found | known.features
+        waiting += known.held(value)
     return found
 
 
-def _held(value: Any) -> Iterable[Any]:
-    match value:
-        case list() | tuple():
-            return value[:_LARGEST_WALK]
-        case dict():
-            return value.values()
-        case types.FunctionType():
-            return [_content(cell) for cell in value.__closure__ or ()]
-        case types.MethodType():
-            return (value.__self__,)
-        case functools.partial():
-            return (value.func, *value.args, *value.keywords.values())
-    return _fields(value) + [_slot(member, value) for member in _known(type(value)).members]
+def _items(value: Any) -> Iterable[Any]:
+    return value[:_LARGEST_WALK]  # type: ignore[no-any-return]
+
+
+def _captured(value: types.FunctionType) -> Iterable[Any]:
+    return [_content(cell) for cell in value.__closure__ or ()]
+
+
+def _of_partial(value: functools.partial[Any]) -> Iterable[Any]:
+    return (value.func, *value.args, *value.keywords.values())
+
+
+def _nothing(value: Any) -> Iterable[Any]:
+    return ()
+
+
+_HELD: tuple[tuple[type, Callable[[Any], Iterable[Any]]], ...] = (
+    (list, _items),
+    (tuple, _items),
+    (dict, dict.values),
+    (types.FunctionType, _captured),
+    (types.MethodType, lambda value: (value.__self__,)),
+    (functools.partial, _of_partial),
+    (type, _nothing),
+    (types.ModuleType, _nothing),
+    (np.generic, _nothing),
+)
+
+
+def _holder(cls: type) -> Callable[[Any], Iterable[Any]]:
+    """What the values of a class hold: their items or their fields."""
+    for known, held in _HELD:
+        if issubclass(cls, known):
+            return held
+    members = [member for base in cls.__mro__ for member in vars(base).values() if _is_slot(member)]
+    fields = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
+    if not isinstance(fields, types.GetSetDescriptorType):
+        return (lambda value: [_slot(member, value) for member in members]) if members else _nothing
+    read = fields.__get__
+    if members:
+        return lambda value: [*read(value).values(), *(_slot(member, value) for member in members)]
+    return lambda value: read(value).values()
+
+
+def _is_slot(member: Any) -> bool:
+    return isinstance(member, types.MemberDescriptorType) and not member.__name__.startswith("__")
 
 
 def _content(cell: types.CellType) -> Any:
@@ -107,15 +146,6 @@ def _content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # not assigned yet
         return None
-
-
-def _fields(value: Any) -> list[Any]:
-    if not type(value).__dictoffset__ or isinstance(value, types.ModuleType):
-        return []
-    try:
-        return list(object.__getattribute__(value, "__dict__").values())
-    except AttributeError:
-        return []
 
 
 def _slot(member: types.MemberDescriptorType, value: Any) -> Any:
@@ -130,7 +160,7 @@ def _slot(member: types.MemberDescriptorType, value: Any) -> Any:
 class _Class:
     cls: weakref.ref[type]
     features: Features
-    members: tuple[types.MemberDescriptorType, ...]
+    held: Callable[[Any], Iterable[Any]]
 
 
 _classes: dict[int, _Class] = {}
@@ -152,24 +182,22 @@ def _known(cls: type) -> _Class:
 
 def _examined(cls: type) -> _Class:
     if issubclass(cls, np.ndarray) or cls.__module__.partition(".")[0] in _NUMBERS:
-        return _Class(weakref.ref(cls), NO_FEATURES, ())
+        return _Class(weakref.ref(cls), NO_FEATURES, _nothing)
     computed: set[str] = set()
-    overloaded = False
-    members = []
+    operators: set[str] = set()
     attributes: dict[str, Any] = {}
     for base in reversed(cls.__mro__[:-1]):
         attributes |= vars(base)
     for name, value in attributes.items():
         if name in _OPERATORS:
-            overloaded |= is_function(value)
+            if is_function(value):
+                operators.add(name)
         elif name in ("__getattr__", "__getattribute__"):
             if is_function(value):
                 computed.add(ANY_NAME)
         elif is_computed(value):
             computed.add(name)
-        if isinstance(value, types.MemberDescriptorType) and not name.startswith("__"):
-            members.append(value)
-    return _Class(weakref.ref(cls), Features(frozenset(computed), overloaded), tuple(members))
+    return _Class(weakref.ref(cls), Features(frozenset(computed), frozenset(operators)), _holder(cls))
 
 
 def inherited_member(x: Any, name: str) -> Any:

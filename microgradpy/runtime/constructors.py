@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import inspect
 import types
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -103,6 +104,37 @@ def _exception_back(cls: Any, count: int, names: tuple[str, ...], y_bar: Any) ->
     if names or y_bar.keys() - {"args"} or isinstance(cls.__init__, types.FunctionType):
         raise MissingRuleError(f"the fields of a {cls.__name__} are differentiated", None, "Return the values instead.")
     return Bars(None, tuple(cotangent_item(y_bar.get("args"), place) for place in range(count)), {})
+
+
+# Objects made from others
+
+_REPLACE: Any = vars(namedtuple("_Example", ()))["_replace"]
+REPLACES = frozenset({dataclasses.replace.__code__, _REPLACE.__code__})
+"""The code of the functions that make an object like another but for some fields."""
+
+
+def replaced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """dataclasses.replace(x, name=value), x._replace(name=value)"""
+    if f is not dataclasses.replace:
+        return f(*args, **kwargs), functools.partial(_named_replace_back, args[0], tuple(kwargs))
+    x = args[0]
+    names = [field.name for field in dataclasses.fields(x) if field.init]
+    if not _is_plain(type(x)) or not kwargs.keys() <= set(names):
+        return None
+    y = f(*args, **kwargs)
+    kept = [name for name in names if name not in kwargs]
+
+    def back(y_bar: Any) -> Bars:
+        fields = {name: y_bar[name] for name in kept if y_bar.get(name) is not None}
+        return Bars(None, (Tangent(type(x), fields),), {name: y_bar.get(name) for name in kwargs})
+
+    return y, back
+
+
+def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any) -> Bars:
+    bars = dict(zip(x._fields, y_bar, strict=True))
+    own = tuple(None if name in names else bar for name, bar in bars.items())
+    return Bars(None, (own,), {name: bars[name] for name in names})
 
 
 # functools.partial

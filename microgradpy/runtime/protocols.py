@@ -6,46 +6,52 @@ iterators that are read item by item.
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
-from microgradpy.ir.objects import features_of
+from microgradpy.ir.objects import ANY_FEATURES, features_of
 from microgradpy.rules.containers import attribute_bar
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
-from microgradpy.runtime.constructors import call_partial, constructed
+from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS
-from microgradpy.runtime.special_methods import OVERLOADABLE, attribute, overloaded
+from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, overloaded
 from microgradpy.runtime.streams import Stream, items_of_object
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 CONSUMERS = frozenset({list, tuple, sum, min, max, sorted, iter})
 """Builtins that read all items of what they are given."""
+ITERATION = frozenset({"__iter__", "__getitem__"})
+_METHODS = {
+    **METHODS_ASKED,
+    **dict.fromkeys(CONSUMERS, ITERATION),
+    sum: ITERATION | METHODS_ASKED[operator.add],
+    **dict.fromkeys((copy.copy, copy.deepcopy), ANY_FEATURES.operators),
+}
+
+
+def asks_for(f: Any) -> frozenset[str]:
+    """The methods of the user's classes that a builtin may call, or whose objects it passes on."""
+    try:
+        return _METHODS.get(f, frozenset())
+    except TypeError:  # unhashable
+        return frozenset()
 
 
 def by_protocol(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """The value and the pullback of such a call; None for any other."""
-    match f:
-        case type():
-            return _by_class(f, args, kwargs, resolve)
-        case types.BuiltinFunctionType():
-            return _by_builtin(f, args, kwargs, resolve)
-        case types.FunctionType():
-            return _by_table_of_types(f, args, kwargs, resolve)
-        case types.WrapperDescriptorType() | types.MethodWrapperType() if f.__name__ == "__getattribute__":
-            owned = args if isinstance(f, types.WrapperDescriptorType) else (f.__self__, *args)
-            return _plain_attribute(f, *owned, resolve) if len(owned) == 2 and not kwargs else None
-        case functools.partial():
-            return call_partial(f, args, kwargs, resolve)
-        case operator.itemgetter() | operator.attrgetter() if len(args) == 1 and not kwargs:
-            return _by_getter(f, args[0], resolve)
-        case operator.methodcaller() if len(args) == 1 and not kwargs:
-            return _by_methodcaller(f, args[0], resolve)
-    return None
+    protocol = _PROTOCOLS.get(type(f))
+    if protocol is None:
+        if not isinstance(f, type):
+            return None
+        protocol = _by_class
+    return protocol(f, args, kwargs, resolve)
 
 
 def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
@@ -57,25 +63,25 @@ def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
         return _dict(args, kwargs, resolve)
     if f in CONSUMERS and args:
         return _consumed(f, args, kwargs, resolve)
-    if f in OVERLOADABLE and not kwargs:
+    if f in METHODS_ASKED and not kwargs:
         return overloaded(f, args, resolve)
     return constructed(f, args, kwargs)
 
 
 def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    if f in METHODS_ASKED:
+        return None if kwargs else overloaded(f, args, resolve)
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
     if f in REPLACEMENTS:
         return resolve(REPLACEMENTS[f], args, kwargs)
-    if kwargs and f not in CONSUMERS:
-        return None
+    if f in CONSUMERS and args:
+        return _consumed(f, args, kwargs, resolve)
     if f is getattr and len(args) in (2, 3):
         return _read(args[0], args[1], args[2:], resolve)
     if f is next and args and isinstance(args[0], Stream):
         return next_item(*args)
-    if f in CONSUMERS and args:
-        return _consumed(f, args, kwargs, resolve)
-    return overloaded(f, args, resolve) if f in OVERLOADABLE else None
+    return _new_tuple(*args, resolve=resolve) if f == tuple.__new__ and len(args) == 2 and not kwargs else None
 
 
 # Attributes
@@ -95,9 +101,13 @@ def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Reso
     return y, lambda y_bar: Bars(None, (*back(y_bar).arguments, None), {})
 
 
-def _plain_attribute(f: Any, x: Any, name: str, resolve: Resolve) -> Resolved:
+def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """object.__getattribute__(x, name), or the same method bound to x."""
     is_bound = isinstance(f, types.MethodWrapperType)
+    owned = (f.__self__, *args) if is_bound else args
+    if f.__name__ != "__getattribute__" or len(owned) != 2 or kwargs:
+        return None
+    x, name = owned
     y, back = attribute(x, name, resolve, plain=True) or (object.__getattribute__(x, name), None)
 
     def getter_back(y_bar: Any) -> Bars:
@@ -164,7 +174,7 @@ def _with_default(f: Any, iterable: Any, kwargs: dict[str, Any], resolve: Resolv
 
 
 def _has_objects(items: Any) -> bool:
-    return isinstance(items, list | tuple) and any(features_of(type(item)).overloaded for item in items)
+    return isinstance(items, list | tuple) and any(features_of(type(item)).operators for item in items)
 
 
 def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
@@ -179,6 +189,12 @@ def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Res
         return Bars(None, given[: len(args)], {name: given[1] for name in kwargs})
 
     return y, sum_back
+
+
+def _new_tuple(cls: Any, items: Any, *, resolve: Resolve) -> Resolved:
+    """tuple.__new__(cls, items), which makes named tuples."""
+    plain, back = resolve(tuple, (items,), {})
+    return tuple.__new__(cls, plain), lambda y_bar: Bars(None, (None, back(y_bar).arguments[0]), {})
 
 
 def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
@@ -197,19 +213,23 @@ def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Re
 # Callables of functools and operator
 
 
-def _by_table_of_types(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
-    """A `functools.singledispatch` function: the implementation for the class of the first argument."""
-    if not args or f.__module__ == "functools" or not (hasattr(f, "registry") and hasattr(f, "dispatch")):
-        return None
-    return resolve(f.dispatch(type(args[0])), args, kwargs) if f.__code__ is _SINGLE_DISPATCH else None
+def _by_function(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A `functools.singledispatch` function, which calls the implementation for the class of its first argument; or one
+    that makes an object from another."""
+    if f.__code__ in REPLACES:
+        return replaced(f, args, kwargs)
+    return resolve(f.dispatch(type(args[0])), args, kwargs) if f.__code__ is _SINGLE_DISPATCH and args else None
 
 
 _EXAMPLE: Any = functools.singledispatch(lambda x: x)
 _SINGLE_DISPATCH = _EXAMPLE.__code__
 
 
-def _by_getter(f: Any, x: Any, resolve: Resolve) -> Resolved:
+def _by_getter(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """operator.itemgetter(key, ...)(x), operator.attrgetter(path, ...)(x)"""
+    if len(args) != 1 or kwargs:
+        return None
+    (x,) = args
     keys = f.__reduce__()[1]
     read = _item if isinstance(f, operator.itemgetter) else _path
     parts = [read(x, key, resolve) for key in keys]
@@ -227,13 +247,16 @@ def _by_getter(f: Any, x: Any, resolve: Resolve) -> Resolved:
     return tuple(y for y, _ in parts), getter_back
 
 
-def _by_methodcaller(f: Any, x: Any, resolve: Resolve) -> Resolved:
+def _by_methodcaller(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """operator.methodcaller(name, ...)(x)"""
-    made, args = f.__reduce__()
-    kwargs = made.keywords if isinstance(made, functools.partial) else {}
-    name, *given = (*made.args, *args) if isinstance(made, functools.partial) else args
+    if len(args) != 1 or kwargs:
+        return None
+    (x,) = args
+    made, rest = f.__reduce__()  # a partial of the class, if there are keyword arguments
+    parts: list[Any] = [*getattr(made, "args", ()), *rest]
+    name, given = parts[0], parts[1:]
     method, method_back = resolve(getattr, (x, name), {})
-    y, back = resolve(method, tuple(given), dict(kwargs))
+    y, back = resolve(method, tuple(given), dict(getattr(made, "keywords", {})))
 
     def methodcaller_back(y_bar: Any) -> Bars:
         own = back(y_bar).function
@@ -260,3 +283,16 @@ def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
         return Bars(None, (y_bar,), {})
 
     return x, path_back
+
+
+_PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
+    type: _by_class,
+    types.BuiltinFunctionType: _by_builtin,
+    types.FunctionType: _by_function,
+    types.WrapperDescriptorType: _plain_attribute,
+    types.MethodWrapperType: _plain_attribute,
+    functools.partial: call_partial,
+    operator.itemgetter: _by_getter,
+    operator.attrgetter: _by_getter,
+    operator.methodcaller: _by_methodcaller,
+}

@@ -64,15 +64,22 @@ _BINARY = _binary_methods()
 _IN_PLACE = {
     getattr(operator, "i" + name.rstrip("_")): (f"__i{name.rstrip('_')}__", getattr(operator, name)) for name in _ARITHMETIC
 }
-OVERLOADABLE = frozenset({*_BINARY, *_UNARY, *_IN_PLACE, operator.getitem})
-"""The functions that ask a class for a method, and give what it returns."""
 
+def _methods_asked() -> dict[Any, frozenset[str]]:
+    table = {f: frozenset({methods.name, methods.reflected}) for f, methods in _BINARY.items()}
+    table |= {f: frozenset({name}) for f, name in _UNARY.items()}
+    table |= {f: table[binary] | {name} for f, (name, binary) in _IN_PLACE.items()}
+    return table | {operator.getitem: frozenset({"__getitem__", "__missing__"})}
+
+
+METHODS_ASKED = _methods_asked()
+"""The functions that ask a class for a method and give what it returns, with the methods."""
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
 
 
 def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
     """The value and the pullback of an operator that a class of the user's answers, None if none does."""
-    if not any(features_of(type(value)).overloaded for value in args[:2]):
+    if not any(features_of(type(value)).operators for value in args[:2]):
         return _in_place(f, args, resolve) if f in _IN_PLACE and len(args) == 2 else None
     if f in _BINARY and len(args) == 2:
         return _binary(_BINARY[f], *args, resolve)

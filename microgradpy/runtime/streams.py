@@ -139,7 +139,7 @@ class Source:
 def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     """The stream of the items of an object whose class says how to iterate over it; None for any other value. Its pullback
     gives the cotangent of the object."""
-    if isinstance(x, Stream | np.ndarray | type) or not features_of(type(x)).overloaded:
+    if isinstance(x, Stream | np.ndarray | type) or not features_of(type(x)).operators:
         return None
     method = next((vars(cls)["__iter__"] for cls in type(x).__mro__ if "__iter__" in vars(cls)), None)
     if is_function(method):

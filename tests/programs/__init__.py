@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects, overloading
+from tests.programs import (
+    arrays,
+    branches,
+    calls,
+    constructors,
+    containers,
+    expressions,
+    iteration,
+    iterators,
+    loops,
+    models,
+    objects,
+    overloading,
+)
 from tests.programs.table import PROGRAMS, Program
 
 __all__ = [
@@ -11,9 +24,11 @@ __all__ = [
     "arrays",
     "branches",
     "calls",
+    "constructors",
     "containers",
     "expressions",
     "iteration",
+    "iterators",
     "loops",
     "models",
     "objects",

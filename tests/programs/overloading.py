@@ -399,8 +399,9 @@ class Watched:
         self.a = a
 
     def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        return value * 2.0 if name == "a" else value
+        if name == "double":
+            return 2.0 * object.__getattribute__(self, "a")
+        return object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -439,7 +440,7 @@ def reads_virtual_attributes(v):
 
 @program(Watched(0.6), features="__getattribute__")
 def reads_watched_attributes(w):
-    return w.a * w.a + w.other
+    return w.a * w.double + w.other
 
 
 @program(Affine(0.6, 1.7), Point(0.3, 0.4), features="bound method as a value, callables in fields and containers")
