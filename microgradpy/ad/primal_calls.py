@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 
@@ -26,10 +27,11 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     features_of_kind,
     is_immutable,
+    object_with,
     python_type,
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
-from microgradpy.ir.objects import ANY_NAME
+from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
@@ -187,13 +189,25 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
     )
     writes_nothing = all(map(is_immutable, kinds)) and not (isinstance(callee, Const) and may_write(callee.value))
     if known or writes_nothing:
-        primal.plain(op, kind=kind, callee=callee)
+        primal.plain(op, kind=_given_by(callee) if kind == UNKNOWN else kind, callee=callee)
     else:
         arguments, keywords = primal.inputs(op)
-        result = primal.define(op.result, UNKNOWN, False)
+        result = primal.define(op.result, _given_by(callee), False)
         watch = function_constant(opaque.call_unchanged)
         primal.emit(watch, (Const(str(op.where)), callee, *arguments), (result,), keywords)
         primal.lend_with(result, arguments)
+
+
+def _given_by(callee: Value) -> Kind:
+    """What the user's code returns may be an object that answers for the number on the other side of an operator."""
+    match callee:
+        case Const(value=type() as cls):
+            return object_with(features_of(cls))
+        case Const(value=FunctionType(__module__=str() as module)) if module.partition(".")[0] == "numpy":
+            return UNKNOWN
+        case Const(value=function) if not isinstance(function, FunctionType):
+            return UNKNOWN
+    return object_with(Features(operators=ANY_FEATURES.operators))
 
 
 # Callees that are known only at run time, and methods
