@@ -15,10 +15,17 @@ import numpy as np
 
 from microgradpy.compiler import location_of
 from microgradpy.entry import differentiate as differentiate
-from microgradpy.errors import CotangentShapeError, DifferentiationError, MutationError, NonScalarOutputError
+from microgradpy.errors import (
+    CotangentShapeError,
+    DifferentiationError,
+    MissingRuleError,
+    MutationError,
+    NonScalarOutputError,
+)
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -154,6 +161,8 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     MutationError from `back` if an array among the arguments or in `y` has been written into since."""
     with _located():
         y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+        if isinstance(y, Stream):
+            raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
     return y, Pullback(f, args, y, back)
 
 

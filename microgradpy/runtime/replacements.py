@@ -26,13 +26,5 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial
     return total
 
 
-def sum_of_objects(iterable: Iterable[Any], /, start: Any = 0) -> Any:
-    """sum, of objects with an `__add__` or `__radd__` of their own."""
-    total = start
-    for item in iterable:
-        total = total + item
-    return total
-
-
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce}
 """What is differentiated in the place of a builtin, whatever it is called with."""
