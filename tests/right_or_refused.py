@@ -819,3 +819,35 @@ def iterators_kept_in_a_container(values):
 @case([0.5, 1.5])
 def groups_whose_key_is_used(values):
     return sum([key * sum(group) for key, group in itertools.groupby(values)])
+
+
+@dataclass
+class Hidden:
+    """The property takes the place of the field that the constructor is given."""
+
+    a: float
+
+    @property
+    def a(self):
+        return 3.0 * self._a
+
+    @a.setter
+    def a(self, value):
+        vars(self)["_a"] = value
+
+
+@case(0.7)
+def constructor_through_a_property(x):
+    return Hidden(x).a * x
+
+
+class Weights(list):
+    """A list with items of its own, which nobody but the program reads."""
+
+    def __getitem__(self, index):
+        return list.__getitem__(self, index) * 2.0
+
+
+@case(Weights([0.5, 1.5]))
+def subclass_of_list(w):
+    return w[0] * w[1] + sum(w)

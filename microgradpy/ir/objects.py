@@ -93,8 +93,12 @@ def features_in(values: Iterable[Any]) -> Features:
     return found
 
 
-def _items(value: Any) -> Iterable[Any]:
-    return value[:_LARGEST_WALK]  # type: ignore[no-any-return]
+def _items_of_list(value: list[Any]) -> Iterable[Any]:
+    return list.__getitem__(value, slice(_LARGEST_WALK))  # not the method of a subclass
+
+
+def _items_of_tuple(value: tuple[Any, ...]) -> Iterable[Any]:
+    return tuple.__getitem__(value, slice(_LARGEST_WALK))
 
 
 def _captured(value: types.FunctionType) -> Iterable[Any]:
@@ -110,8 +114,8 @@ def _nothing(value: Any) -> Iterable[Any]:
 
 
 _HELD: tuple[tuple[type, Callable[[Any], Iterable[Any]]], ...] = (
-    (list, _items),
-    (tuple, _items),
+    (list, _items_of_list),
+    (tuple, _items_of_tuple),
     (dict, dict.values),
     (types.FunctionType, _captured),
     (types.MethodType, lambda value: (value.__self__,)),

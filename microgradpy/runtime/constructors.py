@@ -72,15 +72,19 @@ def _dataclass(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
     names = cls.__init__.__code__.co_varnames[1 : 1 + len(args)]
     given = {**dict(zip(names, args, strict=True)), **kwargs}
     stored = {name for name, value in given.items() if _is_stored(y, name, value)}
+    # Fields that were not given have their defaults, and what is not in the object is a constant of the class.
+    constants = {field.name for field in dataclasses.fields(cls)} - given.keys()
+    others = (given.keys() | getattr(y, "__dict__", {}).keys()) - stored - constants
 
     def back(y_bar: Any) -> Bars:
-        bars = _fields_back(names, tuple(kwargs), y_bar)
-        for name in given.keys() - stored:
-            if not is_structural_zero(y_bar) and y_bar.get(name) is not None:
+        for name in () if is_structural_zero(y_bar) else others:
+            if not is_structural_zero(y_bar.get(name)):
                 raise MissingRuleError(
-                    f"the field {name!r} of a {cls.__name__} is not the argument of that name", None, "Store it as it is."
+                    f"the field {name!r} of a {cls.__name__} is not the argument of that name as it was given",
+                    None,
+                    "Let the class store it as it is.",
                 )
-        return bars
+        return _fields_back(names, tuple(kwargs), y_bar)
 
     return y, back
 
