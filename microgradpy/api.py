@@ -15,10 +15,16 @@ import numpy as np
 
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import differentiate as differentiate
-from microgradpy.errors import CotangentShapeError, MutationError, NonScalarOutputError
+from microgradpy.errors import (
+    CotangentShapeError,
+    MissingRuleError,
+    MutationError,
+    NonScalarOutputError,
+)
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars, resolve
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import check_seed, project, zeros_for
@@ -145,6 +151,8 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     MutationError from `back` if an array among the arguments or in `y` has been written into since."""
     with BOUNDARY:
         y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+        if isinstance(y, Stream):
+            raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
         return y, Pullback(f, args, y, back)
 
 

@@ -16,6 +16,7 @@ from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import kinds_of
+from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
@@ -91,6 +92,8 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
             return _new_plan(function, bound, wanted, keywords_wanted)
         else:
             key.append(cls)
+            if cls not in LEAVES:
+                key.append(features_in((value,)) or None)
     key = tuple(key)
     plan: Plan | None = CACHE.plans.get(key)
     if plan is not None and is_valid(plan.unit):

@@ -791,32 +791,65 @@ def method_with_an_argument_that_its_rule_does_not_take(x, c):
     return np.sum(x.astype(float, "C") * x)  # here
 
 
-# Iterators without a rule
+# Iterators and calls
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="map comprehension")
-def maps(values):
-    return sum(map(lambda v: v * v, values))  # here
+@rejected([1.0, 2.0], error=MissingRuleError, words="map second time list")
+def iterates_twice_over_a_map(values):
+    squares = map(lambda v: v * v, values)
+    first = sum(squares)
+    return first + sum(squares)  # here
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="functools.reduce loop")
-def reduces(values):
-    return functools.reduce(lambda a, b: a * b, values)  # here
+@rejected([1.0, 2.0], error=MissingRuleError, words="iter second time list")
+def loops_over_an_iterator_after_next(values):
+    items = iter(values)
+    total = next(items)
+    for v in items:  # here
+        total = total + v * v
+    return total
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="filter comprehension")
-def filters(values):
-    return sum(filter(None, values))  # here
+@rejected([1.0, 2.0], error=MissingRuleError, words="key itertools.groupby")
+def computes_with_the_key_of_a_group(values):
+    return sum([key * 2.0 for key, _ in itertools.groupby(values, lambda v: v * v)])  # here
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="accumulate loop")
-def accumulates(values):
-    return sum(itertools.accumulate(values))  # here
+class Cached:
+    def __init__(self, a):
+        self.a = a
+
+    @functools.cached_property
+    def square(self):
+        return self.a * self.a
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="chain loop")
-def chains(values):
-    return sum(itertools.chain.from_iterable([values, values]))  # here
+@rejected(Cached(2.0), error=MissingRuleError, words="cached_property property method")
+def reads_a_cached_property(c):
+    return c.square * c.a  # here
+
+
+@functools.lru_cache
+def remembered(x):
+    return x * x
+
+
+@rejected(2.0, error=MissingRuleError, words="lru_cache remembered __wrapped__")
+def calls_a_function_with_a_cache(x):
+    return remembered(x) * x  # here
+
+
+class Scale:
+    def __init__(self, a):
+        self.a = a
+
+    def __rmul__(self, other):
+        return other * self.a
+
+
+@rejected(np.array([1.0, 2.0]), Scale(2.0), error=MissingRuleError, words="array Scale item __array_ufunc__")
+def array_times_an_object(x, s):
+    return np.sum(x * s)  # here
 
 
 @rejected(2.0, error=MissingRuleError, words="objects")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import math
 import operator
 from collections import OrderedDict, defaultdict, deque
@@ -725,3 +726,128 @@ def transposed_reshaped_written_views(a):
     b = a.T.reshape(-1)
     c = b[::2] + a[:, ::-1].ravel()[1:3]
     return np.sum(c * c) + a.T[0] @ a[1] + np.swapaxes(a, 0, 1)[0, 1]
+
+
+@dataclass(eq=False)
+class Doubling:
+    """A class whose operators are not those of numbers."""
+
+    x: float
+
+    def __add__(self, other):
+        return Doubling(2.0 * self.x + (other.x if isinstance(other, Doubling) else other))
+
+    __radd__ = __add__
+
+    def __pos__(self):
+        return Doubling(3.0 * self.x)
+
+    def __neg__(self):
+        return Doubling(5.0 * self.x)
+
+    def __lt__(self, other):
+        return self.x < other.x
+
+
+class Constant:
+    """Answers for the number on the other side, and not linearly."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __add__(self, other):
+        return other * self.a * 3.0
+
+    def __mul__(self, other):
+        return other * self.a + 7.0
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def make_doubling(x):
+    return Doubling(x)
+
+
+def make_constant():
+    return Constant(2.0)
+
+
+@case(0.7, make_doubling)
+def operators_on_what_a_parameter_returns(x, make):
+    v = make(x)
+    return (v + v).x + (+make(x)).x + (-make(x)).x
+
+
+@case(0.7)
+def operators_on_the_values_of_a_dict(x):
+    made = {1: Doubling(x), 2: Doubling(2.0 * x)}
+    return (made[1] + made[2]).x
+
+
+@case([0.5, 1.5])
+def operators_on_mapped_objects(values):
+    total = Doubling(0.0)
+    for v in map(Doubling, values):
+        total = total + v
+    return total.x + sum(map(Doubling, values)).x + sorted(map(Doubling, values))[0].x
+
+
+@case(0.7)
+def constants_that_answer_for_a_number(x):
+    return x + make_constant() + (make_constant() + x) + x * Constant(3.0) + make_constant() * 2.0 * x
+
+
+@case(0.7, Constant)
+def constants_made_by_a_parameter(x, make):
+    return x * make(3.0) + make(2.0) * x
+
+
+@case([0.5, 1.5, 2.5, 0.1])
+def one_iterator_read_at_several_places(values):
+    items = iter(values)
+    first = next(items)
+    return first * sum([a * b for a, b in zip(items, items)])
+
+
+@case([0.5, 1.5])
+def iterators_kept_in_a_container(values):
+    kept = {"squares": map(lambda v: v * v, values)}
+    a, b = zip(*[(v, v * v) for v in values])
+    return sum(kept["squares"]) * sum(a) * sum(b)
+
+
+@case([0.5, 1.5])
+def groups_whose_key_is_used(values):
+    return sum([key * sum(group) for key, group in itertools.groupby(values)])
+
+
+@dataclass
+class Hidden:
+    """The property takes the place of the field that the constructor is given."""
+
+    a: float
+
+    @property
+    def a(self):
+        return 3.0 * self._a
+
+    @a.setter
+    def a(self, value):
+        vars(self)["_a"] = value
+
+
+@case(0.7)
+def constructor_through_a_property(x):
+    return Hidden(x).a * x
+
+
+class Weights(list):
+    """A list with items of its own, which nobody but the program reads."""
+
+    def __getitem__(self, index):
+        return list.__getitem__(self, index) * 2.0
+
+
+@case(Weights([0.5, 1.5]))
+def subclass_of_list(w):
+    return w[0] * w[1] + sum(w)

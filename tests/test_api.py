@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import namedtuple
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ import pytest
 import microgradpy
 from microgradpy import (
     DifferentiationError,
+    MissingRuleError,
     NoTangent,
     Tangent,
     ZeroTangent,
@@ -447,3 +449,20 @@ def test_code_with_example_arguments_is_what_the_call_runs():
     assert "rate_bar" not in texts[0] and "rate_bar" in texts[1]
     assert "rate_bar" in code_adjoint(decay)
     assert "rate_bar" in code_adjoint(decay, np.ones(3), argnums=(0, 1))
+
+
+class Knot:
+    def __init__(self, value):
+        self.value = value
+        self.other = self
+
+
+def test_objects_that_hold_themselves():
+    knot = Knot(0.5)
+    (bar,) = gradient(lambda k: k.value * k.other.value * k.other.other.value, knot)
+    assert (bar.value, bar.other.value, bar.other.other.value) == (0.25, 0.25, 0.25)
+
+
+def test_returning_an_iterator_is_refused():
+    with pytest.raises(MissingRuleError, match="an iterator"):
+        pullback(lambda xs: map(math.sin, xs), [1.0, 2.0])

@@ -17,6 +17,7 @@ from microgradpy.ir.kinds import (
     Inert,
     Kind,
     TupleOf,
+    Unknown,
     carries_nothing,
     cotangent_kind,
     is_numeric,
@@ -143,7 +144,7 @@ class AdjointBuilder(TypedBuilder):
     def dense(self, cotangent: Value, var: Var) -> Value:
         """The cotangent with None replaced by zeros, for code that computes with it."""
         kind = self.kind(cotangent)
-        if not isinstance(kind, Inert) and kind != UNKNOWN:
+        if not isinstance(kind, Inert | Unknown):
             return cotangent
         return self.helper(run_time.or_zero, cotangent, var, hint=self.bar_name(var), kind=cotangent_kind(self.kind(var)))
 

@@ -11,6 +11,8 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from types import FunctionType
 from typing import Any
 
@@ -20,8 +22,22 @@ from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, TupleOf, canonical, carries_nothing, in_terms_of, python_type
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Inert,
+    Kind,
+    Sequence,
+    TupleOf,
+    Unknown,
+    canonical,
+    carries_nothing,
+    features_of_kind,
+    in_terms_of,
+    object_with,
+    python_type,
+)
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
+from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
@@ -42,7 +58,8 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
         return None
     # So it does where the choice among the rules depends on a type that is not known, but for + and *, whose rule for
     # numbers refuses sequences.
-    if UNKNOWN in kinds and rrule.is_typed(function) and function not in (operator.add, operator.mul):
+    is_unknown = any(isinstance(kind, Unknown) for kind in kinds)
+    if is_unknown and rrule.is_typed(function) and function not in (operator.add, operator.mul):
         return None
     return rrule.find(function, tuple(map(python_type, kinds)))
 
@@ -134,6 +151,8 @@ def dispatch(
 ) -> None:
     """Leave the choice of the derivative to run time. With `packed`, the arguments are one tuple and one dict."""
     kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
+    if isinstance(kind, Unknown):
+        kind = object_with(_features_of_call(primal, callee, (*arguments, *(value for _, value in keywords))))
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
     # The cotangents belong to the arguments, not to what was copied to be kept.
@@ -144,6 +163,16 @@ def dispatch(
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
+
+
+def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:
+    """What may be expected of what a call returns: that of the callee's fields and of the arguments; the class itself of
+    what is made by its constructor, anything of a class that is known only at run time."""
+    if not isinstance(callee, Const) and primal.kind(callee) == Inert("type"):
+        return ANY_FEATURES
+    kinds = (primal.kind(value) for value in (callee, *arguments))
+    made = callee.value if isinstance(callee, Const) and isinstance(callee.value, type) else None
+    return reduce(or_, map(features_of_kind, kinds), NO_FEATURES if made is None else features_of(made))
 
 
 def _pack_tuple(primal: PrimalBuilder, items: tuple[Value, ...]) -> Var:

@@ -22,7 +22,7 @@ from microgradpy.ad.calls import Call, Inlined
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
-from microgradpy.ad.primal_structure import bind_items, lower_structure
+from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
@@ -193,6 +193,8 @@ class _Walk:
         return kind, active
 
     def loop(self, statement: While | For) -> None:
+        if isinstance(statement, For):
+            statement = replace(statement, items=ask_for_items(self.builder, statement.items))
         initial = tuple(map(self.builder.of, statement.initial))
         for parameter, value in zip(statement.parameters, initial, strict=True):
             if parameter in self.assumptions:  # of an earlier walk over the loop around this one, by its symbols

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, carries_nothing, is_immutable, without_items
+from microgradpy.ir.kinds import UNKNOWN, Kind, Unknown, carries_nothing, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
@@ -125,7 +125,7 @@ class PrimalBuilder(TypedBuilder):
         """Note that a variable was read from `source`, if that may be such an object."""
         if self.services.tracks:
             return
-        if self.kind(source) == UNKNOWN and not self.is_active(source) and not is_immutable(self.kind(var)):
+        if isinstance(self.kind(source), Unknown) and not self.is_active(source) and not is_immutable(self.kind(var)):
             self.lent.add(var)
 
     def lend_with(self, var: Var, sources: Iterable[Value]) -> None:

@@ -9,16 +9,30 @@ from __future__ import annotations
 import operator
 import warnings
 from dataclasses import replace
+from types import FunctionType
 
 import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
 from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
-from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, carries_nothing, is_immutable, python_type
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Scalar,
+    Unknown,
+    carries_nothing,
+    features_of_kind,
+    is_immutable,
+    object_with,
+    python_type,
+)
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
@@ -26,6 +40,7 @@ from microgradpy.runtime import opaque
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -69,6 +84,9 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
+    if _asks_a_class(primal, function, arguments):
+        dispatch(primal, op, callee, arguments, keywords)
+        return
     if not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
         if function is operator.getitem:
@@ -104,6 +122,14 @@ def _make(primal: PrimalBuilder, op: Op) -> None:
 def _counts_frames(op: Op) -> bool:
     """Whether a call of `warnings.warn` means another line than its own."""
     return len(op.arguments) > 2 or bool(op.keywords)
+
+
+def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
+    """Whether a builtin may call a method of one of the user's classes."""
+    methods = asks_for(function)
+    if not methods or not primal.any_active(arguments):
+        return False
+    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -167,6 +193,10 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
+    callee = primal.of(op.callee)  # type: ignore[arg-type]
+    if isinstance(callee, Const) and _asks_a_class(primal, callee.value, primal.inputs(op)[0]):
+        dispatch(primal, op, callee, primal.inputs(op)[0], ())
+        return
     if not is_immutable(kind):
         raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
     _call_known(primal, replace(op, callee=binary), binary)
@@ -183,14 +213,26 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
     )
     writes_nothing = all(map(is_immutable, kinds)) and not (isinstance(callee, Const) and may_write(callee.value))
     if known or writes_nothing:
-        primal.plain(op, kind=kind, callee=callee)
+        primal.plain(op, kind=_given_by(callee) if kind == UNKNOWN else kind, callee=callee)
     else:
         primal.services.calls_unknown()
         arguments, keywords = primal.inputs(op)
-        result = primal.define(op.result, UNKNOWN, False)
+        result = primal.define(op.result, _given_by(callee), False)
         watch = function_constant(opaque.call_unchanged)
         primal.emit(watch, (callee, *arguments), (result,), keywords)
         primal.lend_with(result, arguments)
+
+
+def _given_by(callee: Value) -> Kind:
+    """What the user's code returns may be an object that answers for the number on the other side of an operator."""
+    match callee:
+        case Const(value=type() as cls):
+            return object_with(features_of(cls))
+        case Const(value=FunctionType(__module__=str() as module)) if module.partition(".")[0] == "numpy":
+            return UNKNOWN
+        case Const(value=function) if not isinstance(function, FunctionType):
+            return UNKNOWN
+    return object_with(Features(operators=ANY_FEATURES.operators))
 
 
 # Callees that are known only at run time, and methods
@@ -255,6 +297,9 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         rule = find_attribute_rule(cls, name)
         if rule is not None and inline_rule(primal, op, rule, name, (target,), {}):
             return
+    if isinstance(kind, Unknown) and not kind.features.computed.isdisjoint((name, ANY_NAME)):
+        dispatch(primal, op, GETATTR, (target, Const(name)), ())
+        return
     result = primal.plain(op, kind=proven, active=True)
     if result in primal.active:
         primal.record(Attribute(result, target, name, op.where))

@@ -23,6 +23,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    Unknown,
     dict_of,
     entry_kinds,
     item_kind,
@@ -44,9 +45,11 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     Zip,
+    fresh,
     function_constant,
 )
 from microgradpy.runtime import opaque
+from microgradpy.runtime.protocols import ITERATION
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -102,8 +105,35 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
+def _iterable(primal: PrimalBuilder, source: Value) -> Value:
+    """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
+    call, which is differentiated."""
+    value = primal.of(source)
+    kind = primal.kind(value)
+    if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
+        return source
+    items = fresh("items")
+    dispatch(primal, Op(_ITER, (value,), (items,), where=primal.where), _ITER, (value,), ())
+    return items
+
+
+_ITER = Const(iter, "iter", iter)
+
+
+def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
+    """What a loop runs over, after the objects in it have been asked for their items, once and before the loop."""
+    match items:
+        case Each(source=source, item=item):
+            return Each(_iterable(primal, source), item)
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(ask_for_items(primal, inner), start, index)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+    return items
+
+
 def _unpack(primal: PrimalBuilder, op: Op) -> None:
-    source = primal.of(op.arguments[0])
+    source = primal.of(_iterable(primal, op.arguments[0]))
     kind, active = primal.kind(source), primal.is_active(source)
     if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
         kinds = kind.items

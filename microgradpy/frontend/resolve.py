@@ -81,7 +81,7 @@ class Resolver:
     def name(self, name: str) -> Const | None:
         """The constant a module-level name stands for; None if it is data or does not exist."""
         value = self.namespace[name] if name in self.namespace else self.builtins.get(name, _MISSING)
-        if value is _MISSING or not isinstance(value, _FUNCTION_TYPES):
+        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented):
             return None
         self._guard(name, (), value)
         return Const(value, path=name, root=value)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, final
 
 import numpy as np
+
+from microgradpy.ir.objects import NO_FEATURES, Features, features_in
 
 
 @final
@@ -70,7 +73,10 @@ class Numeric:
 @final
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing is proven. A cotangent of unknown kind may be None."""
+    """Nothing is proven. A cotangent of unknown kind may be None. `features` are not proven either: they tell that the value
+    is, or holds, an object whose operators or attributes call functions, so that these had better be differentiated."""
+
+    features: Features = NO_FEATURES
 
 
 Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
@@ -100,7 +106,29 @@ def kind_of(value: object) -> Kind:
     if isinstance(value, np.generic):
         name = _DTYPES.get(value.dtype.kind)
         return Scalar(name) if name else UNKNOWN
-    return UNKNOWN
+    return object_with(features_in((value,)))
+
+
+def object_with(features: Features) -> Kind:
+    """A value of which nothing is proven, but for which these features are expected."""
+    return Unknown(features) if features else UNKNOWN
+
+
+def features_of_kind(kind: Kind) -> Features:
+    """The features that are expected of a value of this kind, or of what it holds."""
+    match kind:
+        case Unknown(features=features):
+            return features
+        case TupleOf(items=items):
+            return reduce(operator.or_, map(features_of_kind, items), NO_FEATURES)
+        case Sequence(item=item, entries=entries):
+            return reduce(operator.or_, (features_of_kind(value) for _, value in entries), features_of_kind(item))
+    return NO_FEATURES
+
+
+def unknown_from(kinds: Iterable[Kind]) -> Kind:
+    """A value of which nothing is proven, computed from values of these kinds."""
+    return object_with(reduce(operator.or_, map(features_of_kind, kinds), NO_FEATURES))
 
 
 def _kind_of_items(items: list[Any]) -> Kind:
@@ -109,7 +137,7 @@ def _kind_of_items(items: list[Any]) -> Kind:
     kind: Kind = UNASSIGNED
     for cls in types if len(types) <= _MOST_TYPES else (object,):
         kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
-    return kind
+    return object_with(features_in(items[:_MOST_ENTRIES])) if kind == UNKNOWN else kind
 
 
 _MOST_TYPES = 3
@@ -125,6 +153,7 @@ _BY_TYPE: dict[type, Kind] = {
     bytes: Inert("bytes"),
     type(None): Inert("NoneType"),
     type(Ellipsis): Inert("ellipsis"),
+    type(NotImplemented): Inert("NotImplementedType"),
     type: Inert("type"),
     set: Sequence("set"),
     range: Sequence("range"),
@@ -272,7 +301,7 @@ def item_kind(kind: Kind) -> Kind:
             return INT
         case Sequence(name="list", item=item) if item != UNASSIGNED:
             return item
-        case Inert(name="str"):
+        case Inert(name="str") | Unknown():
             return kind
     return UNKNOWN
 
@@ -282,14 +311,16 @@ def entry_kinds(kind: Kind) -> tuple[Kind, Kind]:
     match kind:
         case Sequence(name="dict", entries=(_, *_) as entries):
             return Inert("str"), reduce(join, (value for _, value in entries))
-    return UNKNOWN, UNKNOWN
+    return UNKNOWN, unknown_from((kind,))
 
 
 def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
     """A dict with these keys and values, as far as it can be told."""
     known = tuple(entries)
     told = len(known) <= _MOST_ENTRIES and all(type(key) is str for key, _ in known)
-    return Sequence("dict", entries=known if told else ())
+    if told:
+        return Sequence("dict", entries=known)
+    return Sequence("dict", unknown_from(kind for _, kind in known))
 
 
 _MOST_ENTRIES = 64
@@ -318,7 +349,7 @@ def join(a: Kind, b: Kind) -> Kind:
             return Array(a.ndim, dtype, _common_axes(a.shape, b.shape))
         case TupleOf() | Sequence(), TupleOf() | Sequence():
             return _join_containers(a, b)
-    return NUMERIC if is_numeric(a) and is_numeric(b) else UNKNOWN
+    return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
 
 
 def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
@@ -333,7 +364,7 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
             return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
-    return UNKNOWN
+    return unknown_from((a, b))
 
 
 def _common_axes(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:

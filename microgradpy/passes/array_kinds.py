@@ -22,6 +22,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     is_numeric,
     item_kind,
+    unknown_from,
 )
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, widest
 
@@ -46,7 +47,7 @@ def item(arguments: Arguments, known: Known) -> Kind:
     match container:
         case TupleOf(items=items):
             place = known.get(1)
-            return items[place] if type(place) is int and -len(items) <= place < len(items) else UNKNOWN
+            return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)
         case Array(ndim=int(), dtype=dtype):
             items = index.items if isinstance(index, TupleOf) else (index,)
             axes = _indexed(axes_of(container), items)
@@ -55,12 +56,12 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case Array():
             return NUMERIC
         case Sequence(name="dict", entries=entries):
-            return dict(entries).get(str(known.get(1)), UNKNOWN)
+            return dict(entries).get(str(known.get(1)), unknown_from((container,)))
         case Sequence(name="list") if index == INT:
             return item_kind(container)
         case Sequence(name="list") if _is_slice(index):
             return container
-    return UNKNOWN
+    return unknown_from((container,))
 
 
 def _indexed(axes: Axes, index: tuple[Kind, ...]) -> Axes | None:
@@ -99,7 +100,7 @@ def _is_slice(kind: Kind) -> bool:
 def attribute(arguments: Arguments, known: Known) -> Kind:
     target, name = arguments[0], known.get(1)
     if not isinstance(target, Array):
-        return UNKNOWN
+        return unknown_from((target,))
     match name:
         case "T":
             return Array(target.ndim, target.dtype, target.shape[::-1] if target.ndim is not None else ())

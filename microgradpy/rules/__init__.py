@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from microgradpy.rules import builtins as builtins
 from microgradpy.rules import containers as containers
+from microgradpy.rules import copies as copies
 from microgradpy.rules import creation as creation
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise

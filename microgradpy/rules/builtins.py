@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,8 +83,7 @@ def chosen_bars(z_bar: Any, values: Sequence[Any], z: Any) -> list[Any]:
 @rrule.register(max, arity=1)
 def max_of_items_rrule(iterable, **options):
     """The chosen item gets z_bar; a tie goes to the first, as max does it. `options` are `key` and `default`."""
-    items = items_of(iterable)
-    z = max(items, **options)
+    items, z = chosen_of(max, iterable, options)
 
     def max_of_items_pullback(z_bar):
         return NoTangent(), chosen_item_bar(z_bar, items, z)
@@ -95,13 +94,27 @@ def max_of_items_rrule(iterable, **options):
 @rrule.register(min, arity=1)
 def min_of_items_rrule(iterable, **options):
     """The chosen item gets z_bar; a tie goes to the first, as min does it. `options` are `key` and `default`."""
-    items = items_of(iterable)
-    z = min(items, **options)
+    items, z = chosen_of(min, iterable, options)
 
     def min_of_items_pullback(z_bar):
         return NoTangent(), chosen_item_bar(z_bar, items, z)
 
     return z, min_of_items_pullback
+
+
+def chosen_of(choose: Any, iterable: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The items of an iterable, and the one that max or min chooses. What an iterator computes item by item is computed
+    between the calls of the key, as in the plain call."""
+    if isinstance(iterable, Collection | np.ndarray):
+        return iterable, choose(iterable, **options)
+    items: list[Any] = []
+
+    def noted() -> Any:
+        for item in iterable:
+            items.append(item)
+            yield item
+
+    return items, choose(noted(), **options)
 
 
 def chosen_item_bar(z_bar: Any, items: Any, z: Any) -> Any:
@@ -252,7 +265,7 @@ def parsed_complex_rrule(real):
 examples(complex, (2.5, -1.0), (3,), (1.0 + 2.0j,), (1.5, 2.0j), ("1+2j",))
 
 
-# Copies and iterators -------------------------------------------------------------------------------------------------
+# Copies ---------------------------------------------------------------------------------------------------------
 
 
 @rrule.register(list)
@@ -322,48 +335,6 @@ class _Number(float):
 
 examples(super, (_Number, _Number(2.5)))
 
-
-@rrule.register(reversed)
-def reversed_rrule(sequence, /):
-    """The items from the last to the first."""
-
-    def reversed_pullback(y_bar):
-        return NoTangent(), spread_over_items(y_bar[::-1], sequence)
-
-    return reversed(sequence), reversed_pullback
-
-
-@rrule.register(enumerate)
-def enumerate_rrule(iterable, start=0):
-    """Pairs of an index and an item."""
-    items = items_of(iterable)
-
-    def enumerate_pullback(y_bar):
-        return NoTangent(), column_bar(y_bar, 1, items), NoTangent()
-
-    return enumerate(items, start), enumerate_pullback
-
-
-@rrule.register(zip)
-def zip_rrule(*iterables, strict=False):
-    """Tuples of the items at one place, as far as the shortest goes."""
-    collections = tuple(map(items_of, iterables))
-
-    def zip_pullback(y_bar):
-        return NoTangent(), *(column_bar(y_bar, k, items) for k, items in enumerate(collections))
-
-    return zip(*collections, strict=strict), zip_pullback
-
-
-def column_bar(y_bar: Any, column: int, items: Any) -> Any:
-    """The cotangent of a collection whose items are one column of the tuples that y_bar is the cotangent of."""
-    bars = [None if row is None else row[column] for row in y_bar]
-    return spread_over_items(bars + [None] * (len(items) - len(bars)), items)
-
-
-examples(reversed, ([1.0, 2.0],), ((1.0, 2.0, 3.0),))
-examples(enumerate, ([1.0, 2.0],), (_ROW, 1))
-examples(zip, ([1.0, 2.0], (3.0, 4.0, 5.0)), ([1.0], [2], _ROW))
 
 non_differentiable(
     int, round, len, bool, str, repr, ascii, format, print, isinstance, issubclass, callable, hasattr, type, id, hash,

@@ -86,7 +86,11 @@ def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:
     """The cotangent of x under y = x.name for an attribute without rule."""
     if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name):
         return None
-    if getattr(y, "__self__", None) is x:
+    bound = getattr(y, "__self__", None)
+    if isinstance(x, super):
+        # Its cotangent is that of the object; what is not a method is a constant of a class, as the dispatcher has seen.
+        return y_bar.get("__self__") if bound is x.__self__ else None  # type: ignore[attr-defined]
+    if bound is x:
         return y_bar.get("__self__")  # a method, whose field is the object it is bound to
     descriptor = inspect.getattr_static(type(x), name, None)
     if isinstance(descriptor, property | functools.cached_property):

@@ -266,7 +266,7 @@ def pos_rrule(x):
     """x_bar = z_bar."""
 
     def pos_pullback(z_bar):
-        return NoTangent(), z_bar
+        return NoTangent(), unbroadcast(z_bar, x)
 
     return +x, pos_pullback
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.ir.objects import inherited_member, is_computed
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
+from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -67,17 +69,20 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
-    if isinstance(x, list):
+    if isinstance(x, list | Stream):
         return list(items)
     if isinstance(x, tuple):
         return items
     if isinstance(x, dict | str | range | set):
         return None
-    if isinstance(x, _DICT_VALUES):
+    if isinstance(x, _VIEWS):
         return list(items)
     raise MissingRuleError(
         f"a {type(x).__name__} of differentiated values was unpacked", None, "Make a tuple or list of it first."
     )
+
+
+_VIEWS: Any = type({}.values()) | type({}.items())  # their cotangents are lists, as those of iterators are
 
 
 def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
@@ -86,17 +91,13 @@ def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
         return x_bar  # keys, characters and integers carry no derivative
     if isinstance(x, np.ndarray | list | tuple):
         return add_item(x_bar, x, position, d)
-    if isinstance(x, _DICT_VALUES):
-        # As in the rule of `dict.values`, the cotangent of the view is a list.
-        x_bar = [None] * len(x) if x_bar is None else x_bar
-        x_bar[position] = accumulate(x_bar[position], d)
-        return x_bar
+    if isinstance(x, Stream | _VIEWS):
+        bars = [None] * (len(x.given) if isinstance(x, Stream) else len(x)) if x_bar is None else x_bar
+        bars[position] = d if bars[position] is None else accumulate(bars[position], d)
+        return bars
     raise MissingRuleError(
         f"a loop ran over a {type(x).__name__} of differentiated values", None, "Loop over a list, tuple or array."
     )
-
-
-_DICT_VALUES = type(dict[str, int]().values())
 
 
 def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
@@ -128,6 +129,9 @@ def _field_cotangent(x: Any, name: str, d: Any) -> Any:
         return _method_cotangent(x, name, d)
     if isinstance(x, types.ModuleType | type):
         return None
+    if isinstance(x, super) and not is_computed(inherited_member(x, name)):
+        # The cotangent of the object that a method is bound to stands for that of `x`; other members are constants.
+        return d.get("__self__") if isinstance(d, Tangent) else None
     if _has_field(x, name):
         return Tangent(type(x), {name: d})
     if isinstance(static, types.FunctionType):

@@ -6,39 +6,29 @@ the compiler, which installs its entry here, so that recursion runs by value and
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, final
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
-from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.cotangents import cotangent_item, missing_cotangent
+from microgradpy.runtime.activity import may_be_active as may_be_active
+from microgradpy.runtime.activity import value_kind as value_kind
+from microgradpy.runtime.bars import Back as Back
+from microgradpy.runtime.bars import Bars as Bars
+from microgradpy.runtime.bars import Wanted as Wanted
+from microgradpy.runtime.bars import nothing as _nothing
+from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
+from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.types import Tangent, is_structural_zero
-
-
-@final
-class Bars(NamedTuple):
-    """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments. `fresh` says
-    of which arguments they are arrays that nobody else holds; of none if it is empty."""
-
-    function: Any
-    arguments: tuple[Any, ...]
-    keywords: Mapping[str, Any]
-    fresh: tuple[bool, ...] = ()
-
-
-Back = Callable[[Any], Bars]
-Wanted = tuple[bool, ...] | None
 
 
 class Entry(Protocol):
@@ -96,6 +86,9 @@ def resolve(
 ) -> tuple[Any, Back]:
     """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
     given)."""
+    found = by_protocol(f, args, kwargs, resolve)
+    if found is not None:
+        return found
     _refuse_write(f, args, kwargs)
     if rrule.has(f):
         return _by_rule(f, args, kwargs, keywords_wanted)
@@ -106,12 +99,8 @@ def resolve(
             return _by_source(f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
-        case functools.partial():
-            return _by_partial(f, args, kwargs)
         case types.BuiltinFunctionType() if not isinstance(f.__self__, types.ModuleType | types.NoneType):
             return _by_builtin_method(f, args, kwargs, keywords_wanted)
-        case type() if issubclass(f, tuple) and hasattr(f, "_fields"):
-            return f(*args, **kwargs), _named_tuple_back(f, len(args), tuple(kwargs))
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
         return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
@@ -249,36 +238,6 @@ def _field(f: Any, name: str, bar: Any) -> Tangent | None:
     return None if is_structural_zero(bar) else Tangent(type(f), {name: bar})
 
 
-def _by_partial(f: functools.partial[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Back]:
-    fixed = len(f.args)
-    y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
-
-    def partial_back(y_bar: Any) -> Bars:
-        bars = back(y_bar)
-        fields: dict[str, Any] = {}
-        if bars.function is not None:
-            fields["func"] = bars.function
-        if any(bar is not None for bar in bars.arguments[:fixed]):
-            fields["args"] = tuple(bars.arguments[:fixed])
-        own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs and bar is not None}
-        if own:
-            fields["keywords"] = own
-        rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
-        return Bars(Tangent(type(f), fields) if fields else None, tuple(bars.arguments[fixed:]), rest)
-
-    return y, partial_back
-
-
-def _named_tuple_back(cls: Any, count: int, names: tuple[str, ...]) -> Back:
-    fields = cls._fields
-
-    def back(y_bar: Any) -> Bars:
-        arguments = tuple(cotangent_item(y_bar, index) for index in range(count))
-        return Bars(None, arguments, {name: cotangent_item(y_bar, fields.index(name)) for name in names})
-
-    return back
-
-
 def _by_callable_object(
     f: Any,
     call: types.FunctionType,
@@ -316,6 +275,19 @@ def without_rule(f: Any, name: str) -> DifferentiationError:
     foreign = refusal_of_foreign(f, path)
     if foreign is not None:
         return foreign
+    modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
+    if f is map or f is filter or "itertools" in modules:
+        return MissingRuleError(
+            f"{name} was reached with differentiated data, and it gives its items one by one, to be read once",
+            None,
+            "Write it as a comprehension or a loop.",
+        )
+    if hasattr(f, "cache_info") and hasattr(f, "__wrapped__"):
+        return MissingRuleError(
+            f"{name} has an lru_cache, whose entries do not know how they were computed",
+            None,
+            f"Call {name}.__wrapped__, or keep the values that are used again in variables.",
+        )
     if isinstance(f, type):
         return MissingRuleError(
             f"the constructor {name} was reached with differentiated data",
@@ -340,31 +312,3 @@ def nested(f: Any) -> DifferentiationError:
         None,
         "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
     )
-
-
-def _nothing(count: int) -> Back:
-    return lambda y_bar: Bars(None, (None,) * count, {})
-
-
-def may_be_active(value: Any, depth: int = 3) -> bool:
-    """Whether a value may carry a derivative, as far as a look at it tells."""
-    if carries_nothing(value_kind(value)):
-        return False
-    if depth and type(value) in (list, tuple):
-        return any(may_be_active(item, depth - 1) for item in value)
-    if depth and type(value) is dict:
-        return any(may_be_active(item, depth - 1) for item in value.values())
-    return True
-
-
-def value_kind(value: Any) -> Any:
-    """The kind of an argument. Functions without fields, modules and classes carry no derivative."""
-    kind = kind_of(value)
-    if isinstance(value, types.FunctionType):
-        return Inert("function") if value.__closure__ is None else kind
-    if isinstance(value, type | types.ModuleType):
-        return Inert(type(value).__name__)
-    if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType | types.NoneType):
-        return Inert("function")
-    return kind
-

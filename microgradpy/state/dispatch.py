@@ -23,6 +23,7 @@ from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
 from microgradpy.runtime.dispatch import Bars, Wanted
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
 from microgradpy.state.events import find_event
@@ -92,6 +93,10 @@ def resolve(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
+    if not kwargs and _looked_up(METHODS_ASKED, f) is not None:
+        asked = overloaded(f, args, resolve)
+        if asked is not None:
+            return asked
     made = _by_write(f, args, kwargs)
     if made is not None:
         return made

@@ -7,6 +7,7 @@ whose first argument belongs to the caller.
 from __future__ import annotations
 
 import math
+import numbers
 import types
 from types import EllipsisType
 from typing import Any
@@ -55,7 +56,19 @@ def conj(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         refuse_unlike_arrays(x)
         return np.conjugate(x) if x.dtype.kind == "c" else x
+    _refuse_objects(x)
     return x
+
+
+def _refuse_objects(x: Any) -> None:
+    """Refuse operands to which a formula for numbers does not apply."""
+    if not isinstance(x, int | float | complex | np.generic | np.ndarray | list | tuple | numbers.Number):
+        name = type(x).__name__
+        raise MissingRuleError(
+            f"an operator is applied to a {name}, of which that was not known when the program was compiled",
+            None,
+            f"Call {name} by its name where the object is made, or pass the object as an argument.",
+        )
 
 
 @like(0)
@@ -126,6 +139,9 @@ def unbroadcast(d: Any, x: Any) -> Any:
         return None
     refuse_unlike_arrays(d)
     refuse_unlike_arrays(x)
+    _refuse_objects(x)
+    if isinstance(d, Tangent):
+        return -d  # refuses, by the class of what it is the cotangent of
     if isinstance(x, list | tuple):
         x = _operand_array(d, x)
     if isinstance(x, np.ndarray):

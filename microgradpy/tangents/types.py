@@ -10,7 +10,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from microgradpy.errors import CotangentShapeError
+from microgradpy.errors import CotangentShapeError, MissingRuleError
 
 
 class _StructuralZero:
@@ -125,6 +125,18 @@ class Tangent(Mapping[str, Any]):
         return NotImplemented
 
     __radd__ = __add__
+
+    def _refuse(self, *_: Any) -> Any:
+        """Reached where the formula for numbers is applied to an object whose class has operators of its own."""
+        name = _type_name(self)
+        raise MissingRuleError(
+            f"a {name}, whose class has operators of its own, came out of a call of which that was not known",
+            None,
+            f"Call {name} by its name where the object is made, or pass the object as an argument.",
+        )
+
+    __neg__ = __pos__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __sub__ = __rsub__ = _refuse
+    __matmul__ = __rmatmul__ = __pow__ = __mod__ = _refuse
 
 
 def _type_name(tangent: Tangent) -> str:

@@ -7,13 +7,16 @@ from tests.programs import (
     binding,
     branches,
     calls,
+    constructors,
     containers,
     expressions,
     iteration,
+    iterators,
     loops,
     matching,
     models,
     objects,
+    overloading,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -24,11 +27,14 @@ __all__ = [
     "binding",
     "branches",
     "calls",
+    "constructors",
     "containers",
     "expressions",
     "iteration",
+    "iterators",
     "loops",
     "matching",
     "models",
     "objects",
+    "overloading",
 ]

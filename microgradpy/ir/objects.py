@@ -1,0 +1,228 @@
+"""Which objects run the user's code where operators and attribute reads stand, as far as a look at them tells.
+
+An object of a plain class gives its fields and nothing else. One whose class has `__add__`, `__getitem__` or a property
+answers by calling a function, and that function has to be differentiated. A value is looked at with what it holds, so
+that it is known of what is read from it too. Nobody's code runs here, and what is missed is refused later: the answer
+decides how a program is compiled, not whether its derivative is right.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+ANY_NAME = "*"
+"""Among the computed attributes of a class with `__getattr__` or a `__getattribute__` of its own."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`computed`: the attributes that a function of the user's gives; `operators`: the methods of his that operators, item
+    access and iteration call."""
+
+    computed: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
+
+    def __or__(self, other: Features) -> Features:
+        if not other or self == other:
+            return self
+        return Features(self.computed | other.computed, self.operators | other.operators) if self else other
+
+    def __bool__(self) -> bool:
+        return bool(self.operators or self.computed)
+
+
+NO_FEATURES = Features()
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
+_OPERATORS = frozenset(
+    f"__{name}__"
+    for name in (
+        *(prefix + name for prefix in ("", "r", "i") for name in _BINARY),
+        *("neg", "pos", "abs", "invert", "float", "complex", "int", "round", "floor", "ceil", "trunc"),
+        *("lt", "le", "gt", "ge", "eq", "ne", "getitem", "missing", "iter", "next", "reversed"),
+    )
+)
+ANY_FEATURES = Features(frozenset({ANY_NAME}), _OPERATORS)
+_PLAIN = (
+    types.FunctionType,
+    staticmethod,
+    classmethod,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.BuiltinFunctionType,
+    type,
+)
+LEAVES = frozenset({
+    int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), np.ndarray, np.ufunc, np.dtype,
+    np.float64, np.float32, np.int64, np.bool, type, types.ModuleType, types.BuiltinFunctionType,
+})  # fmt: skip
+_NUMBERS = frozenset({"numpy", "fractions", "decimal", "datetime"})  # modules whose operators are not looked into
+_LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
+
+
+def features_in(values: Iterable[Any]) -> Features:
+    """The features of some values and of what they hold."""
+    found = NO_FEATURES
+    waiting = list(values)
+    seen: set[int] = set()
+    # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
+    for value in waiting:
+        cls = type(value)
+        if cls in LEAVES or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if len(seen) > _LARGEST_WALK:
+            break
+        known = _classes.get(id(cls))
+        if known is None or known.cls() is not cls:
+            known = _known(cls)
+        if known.features:
+            found = found | known.features
+        waiting += known.held(value)
+    return found
+
+
+def _items_of_list(value: list[Any]) -> Iterable[Any]:
+    return list.__getitem__(value, slice(_LARGEST_WALK))  # not the method of a subclass
+
+
+def _items_of_tuple(value: tuple[Any, ...]) -> Iterable[Any]:
+    return tuple.__getitem__(value, slice(_LARGEST_WALK))
+
+
+def _captured(value: types.FunctionType) -> Iterable[Any]:
+    return [_content(cell) for cell in value.__closure__ or ()]
+
+
+def _of_partial(value: functools.partial[Any]) -> Iterable[Any]:
+    return (value.func, *value.args, *value.keywords.values())
+
+
+def _nothing(value: Any) -> Iterable[Any]:
+    return ()
+
+
+_HELD: tuple[tuple[type, Callable[[Any], Iterable[Any]]], ...] = (
+    (list, _items_of_list),
+    (tuple, _items_of_tuple),
+    (dict, dict.values),
+    (types.FunctionType, _captured),
+    (types.MethodType, lambda value: (value.__self__,)),
+    (functools.partial, _of_partial),
+    (type, _nothing),
+    (types.ModuleType, _nothing),
+    (np.generic, _nothing),
+)
+
+
+def _holder(cls: type) -> Callable[[Any], Iterable[Any]]:
+    """What the values of a class hold: their items or their fields."""
+    for known, held in _HELD:
+        if issubclass(cls, known):
+            return held
+    members = [member for base in cls.__mro__ for member in vars(base).values() if _is_slot(member)]
+    fields = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
+    if not isinstance(fields, types.GetSetDescriptorType):
+        return (lambda value: [_slot(member, value) for member in members]) if members else _nothing
+    read = fields.__get__
+    if members:
+        return lambda value: [*read(value).values(), *(_slot(member, value) for member in members)]
+    return lambda value: read(value).values()
+
+
+def _is_slot(member: Any) -> bool:
+    return isinstance(member, types.MemberDescriptorType) and not member.__name__.startswith("__")
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+
+
+def _slot(member: types.MemberDescriptorType, value: Any) -> Any:
+    try:
+        return member.__get__(value)
+    except AttributeError:
+        return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Class:
+    cls: weakref.ref[type]
+    features: Features
+    held: Callable[[Any], Iterable[Any]]
+
+
+_classes: dict[int, _Class] = {}
+
+
+def features_of(cls: type) -> Features:
+    """The features of the instances of a class themselves."""
+    return _known(cls).features
+
+
+def _known(cls: type) -> _Class:
+    known = _classes.get(id(cls))
+    if known is None or known.cls() is not cls:
+        if len(_classes) > 4096:
+            _classes.clear()
+        known = _classes[id(cls)] = _examined(cls)
+    return known
+
+
+def _examined(cls: type) -> _Class:
+    if issubclass(cls, np.ndarray) or cls.__module__.partition(".")[0] in _NUMBERS:
+        return _Class(weakref.ref(cls), NO_FEATURES, _nothing)
+    computed: set[str] = set()
+    operators: set[str] = set()
+    attributes: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        attributes |= vars(base)
+    for name, value in attributes.items():
+        if name in _OPERATORS:
+            if is_function(value):
+                operators.add(name)
+        elif name in ("__getattr__", "__getattribute__"):
+            if is_function(value):
+                computed.add(ANY_NAME)
+        elif is_computed(value):
+            computed.add(name)
+    return _Class(weakref.ref(cls), Features(frozenset(computed), frozenset(operators)), _holder(cls))
+
+
+def inherited_member(x: Any, name: str) -> Any:
+    """What `super(C, o)` finds in the classes after C, as it stands there."""
+    classes = x.__self_class__.__mro__ if x.__self_class__ is not None else ()
+    after = classes[classes.index(x.__thisclass__) + 1 :] if classes else ()
+    return next((vars(base)[name] for base in after if name in vars(base)), None)
+
+
+def is_function(value: Any) -> bool:
+    """Whether a member of a class is a function with a text; what `dataclass` writes compares field by field, and needs
+    no derivative."""
+    return isinstance(value, types.FunctionType) and value.__code__.co_filename != "<string>"
+
+
+def is_computed(value: Any) -> bool:
+    """Whether a member of a class is a descriptor that calls a function of Python's when it is read."""
+    if isinstance(value, _PLAIN):
+        return False
+    if isinstance(value, property):
+        return isinstance(value.fget, types.FunctionType | functools.partial) or value.fget is None
+    return isinstance(value, functools.cached_property) or isinstance(
+        getattr(type(value), "__get__", None), types.FunctionType
+    )

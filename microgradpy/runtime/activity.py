@@ -1,0 +1,32 @@
+"""Which values may carry a derivative, as far as a look at them tells."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
+
+
+def may_be_active(value: Any, depth: int = 3) -> bool:
+    """Whether a value may carry a derivative, as far as a look at it tells."""
+    if carries_nothing(value_kind(value)):
+        return False
+    if depth and type(value) in (list, tuple):
+        return any(may_be_active(item, depth - 1) for item in value)
+    if depth and type(value) is dict:
+        return any(may_be_active(item, depth - 1) for item in value.values())
+    return True
+
+
+def value_kind(value: Any) -> Any:
+    """The kind of an argument. Functions without fields, modules and classes carry no derivative."""
+    kind = kind_of(value)
+    if isinstance(value, types.FunctionType):
+        return Inert("function") if value.__closure__ is None else kind
+    if isinstance(value, type | types.ModuleType):
+        return Inert(type(value).__name__)
+    if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType | types.NoneType):
+        return Inert("function")
+    return kind
+

@@ -1,0 +1,192 @@
+"""Objects made of differentiated values: classes whose constructor stores its arguments and does nothing else.
+
+    p = Point(x, y)        x_bar = p_bar["x"], y_bar = p_bar["y"]
+
+That is so for named tuples, for dataclasses without `__init__` or `__post_init__` of their own, for `SimpleNamespace`,
+`functools.partial`, and for exceptions, whose arguments are their field `args`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.runtime.bars import Back, Bars, Resolved
+from microgradpy.runtime.cotangents import cotangent_item
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """The object and the pullback of its constructor; None for a class that is not one of these."""
+    if not isinstance(cls, type):
+        return None
+    if issubclass(cls, tuple) and _is_named_tuple(cls):
+        return cls(*args, **kwargs), _named_tuple_back(cls, len(args), tuple(kwargs))
+    if cls is functools.partial:
+        return _partial(args, kwargs)
+    if cls is types.SimpleNamespace and not args:
+        return cls(**kwargs), functools.partial(_fields_back, (), tuple(kwargs))
+    if issubclass(cls, BaseException):
+        return cls(*args, **kwargs), functools.partial(_exception_back, cls, len(args), tuple(kwargs))
+    if dataclasses.is_dataclass(cls) and _is_plain(cls):
+        return _dataclass(cls, args, kwargs)
+    return None
+
+
+def _is_named_tuple(cls: type) -> bool:
+    """Whether a class is a named tuple, made as `namedtuple` makes it."""
+    own = [base for base in cls.__mro__ if "__new__" in vars(base) or "__init__" in vars(base)]
+    return hasattr(cls, "_fields") and "_fields" in vars(own[0])
+
+
+def _named_tuple_back(cls: Any, count: int, names: tuple[str, ...]) -> Back:
+    fields = cls._fields
+
+    def back(y_bar: Any) -> Bars:
+        arguments = tuple(cotangent_item(y_bar, index) for index in range(count))
+        return Bars(None, arguments, {name: cotangent_item(y_bar, fields.index(name)) for name in names})
+
+    return back
+
+
+def _is_plain(cls: Any) -> bool:
+    """Whether nothing but the `__init__` that `dataclass` wrote runs when an object is made."""
+    if hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__ or type(cls).__call__ is not type.__call__:
+        return False
+    return _is_written(cls.__init__) and (cls.__setattr__ is object.__setattr__ or _is_written(cls.__setattr__))
+
+
+def _is_written(method: Any) -> bool:
+    """Whether a method is one that `dataclass` wrote."""
+    return isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>"
+
+
+def _dataclass(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    y = cls(*args, **kwargs)
+    names = cls.__init__.__code__.co_varnames[1 : 1 + len(args)]
+    given = {**dict(zip(names, args, strict=True)), **kwargs}
+    stored = {name for name, value in given.items() if _is_stored(y, name, value)}
+    # Fields that were not given have their defaults, and what is not in the object is a constant of the class.
+    constants = {field.name for field in dataclasses.fields(cls)} - given.keys()
+    others = (given.keys() | getattr(y, "__dict__", {}).keys()) - stored - constants
+
+    def back(y_bar: Any) -> Bars:
+        for name in () if is_structural_zero(y_bar) else others:
+            if not is_structural_zero(y_bar.get(name)):
+                raise MissingRuleError(
+                    f"the field {name!r} of a {cls.__name__} is not the argument of that name as it was given",
+                    None,
+                    "Let the class store it as it is.",
+                )
+        return _fields_back(names, tuple(kwargs), y_bar)
+
+    return y, back
+
+
+def _is_stored(y: Any, name: str, value: Any) -> bool:
+    static = inspect.getattr_static(type(y), name, None)
+    if isinstance(static, types.MemberDescriptorType):
+        return static.__get__(y) is value
+    return getattr(y, "__dict__", {}).get(name) is value and not hasattr(type(static), "__set__")
+
+
+def _fields_back(places: tuple[str, ...], names: tuple[str, ...], y_bar: Any) -> Bars:
+    fields: Mapping[str, Any] = {} if is_structural_zero(y_bar) else y_bar
+    return Bars(None, tuple(map(fields.get, places)), {name: fields.get(name) for name in names})
+
+
+def _exception_back(cls: Any, count: int, names: tuple[str, ...], y_bar: Any) -> Bars:
+    """An exception usually leaves the function, and nothing depends on what is in it."""
+    if is_structural_zero(y_bar):
+        return Bars(None, (None,) * count, {})
+    if names or y_bar.keys() - {"args"} or isinstance(cls.__init__, types.FunctionType):
+        raise MissingRuleError(f"the fields of a {cls.__name__} are differentiated", None, "Return the values instead.")
+    return Bars(None, tuple(cotangent_item(y_bar.get("args"), place) for place in range(count)), {})
+
+
+# Objects made from others
+
+_REPLACE: Any = vars(namedtuple("_Example", ()))["_replace"]
+REPLACES = frozenset({dataclasses.replace.__code__, _REPLACE.__code__})
+"""The code of the functions that make an object like another but for some fields."""
+
+
+def replaced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """dataclasses.replace(x, name=value), x._replace(name=value)"""
+    if f is not dataclasses.replace:
+        return f(*args, **kwargs), functools.partial(_named_replace_back, args[0], tuple(kwargs))
+    x = args[0]
+    names = [field.name for field in dataclasses.fields(x) if field.init]
+    if not _is_plain(type(x)) or not kwargs.keys() <= set(names):
+        return None
+    y = f(*args, **kwargs)
+    kept = [name for name in names if name not in kwargs]
+
+    def back(y_bar: Any) -> Bars:
+        fields = {name: y_bar[name] for name in kept if y_bar.get(name) is not None}
+        return Bars(None, (Tangent(type(x), fields),), {name: y_bar.get(name) for name in kwargs})
+
+    return y, back
+
+
+def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any) -> Bars:
+    bars = dict(zip(x._fields, y_bar, strict=True))
+    own = tuple(None if name in names else bar for name, bar in bars.items())
+    return Bars(None, (own,), {name: bars[name] for name in names})
+
+
+# functools.partial
+
+
+def _partial(args: Any, kwargs: dict[str, Any]) -> Resolved:
+    y: functools.partial[Any] = functools.partial(*args, **kwargs)
+    function = args[0]
+    inner = function if type(function) is functools.partial else None  # its fields become those of the new one
+    known = 0 if inner is None else len(inner.args)
+
+    def back(y_bar: Any) -> Bars:
+        if is_structural_zero(y_bar):
+            return Bars(None, (None,) * len(args), {})
+        fixed: tuple[Any, ...] = y_bar.get("args") or (None,) * len(y.args)
+        named = y_bar.get("keywords") or {}
+        own = y_bar.get("func")
+        if inner is not None:
+            rest = {name: bar for name, bar in named.items() if name not in kwargs}
+            own = _partial_tangent(own, fixed[:known], rest)
+        return Bars(None, (own, *fixed[known:]), {name: named.get(name) for name in kwargs})
+
+    return y, back
+
+
+def _partial_tangent(function: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Tangent | None:
+    fields: dict[str, Any] = {}
+    if function is not None:
+        fields["func"] = function
+    if any(bar is not None for bar in args):
+        fields["args"] = tuple(args)
+    named = {name: bar for name, bar in keywords.items() if bar is not None}
+    if named:
+        fields["keywords"] = named
+    return Tangent(functools.partial, fields) if fields else None
+
+
+def call_partial(
+    f: functools.partial[Any], args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Callable[..., Resolved]
+) -> Resolved:
+    """Call a `functools.partial`, whose fields have cotangents too."""
+    fixed = len(f.args)
+    y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
+
+    def partial_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs}
+        rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
+        return Bars(_partial_tangent(bars.function, bars.arguments[:fixed], own), tuple(bars.arguments[fixed:]), rest)
+
+    return y, partial_back

@@ -1,0 +1,298 @@
+"""Calls that stand for other calls: of methods of the user's classes, of functions that are the fields of a callable, and of
+iterators that are read item by item.
+
+`by_protocol(f, args, kwargs, resolve)` is asked by the dispatcher before it looks for a rule or a source of `f`.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from microgradpy.ir.objects import ANY_FEATURES, features_of
+from microgradpy.rules.containers import attribute_bar
+from microgradpy.runtime.activity import may_be_active
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
+from microgradpy.runtime.iterators import STREAMS, next_item, stream
+from microgradpy.runtime.replacements import REPLACEMENTS
+from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, overloaded
+from microgradpy.runtime.streams import Stream, items_of_object
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+
+CONSUMERS = frozenset({list, tuple, sum, min, max, sorted, iter})
+"""Builtins that read all items of what they are given."""
+ITERATION = frozenset({"__iter__", "__getitem__"})
+_METHODS = {
+    **METHODS_ASKED,
+    **dict.fromkeys(CONSUMERS, ITERATION),
+    sum: ITERATION | METHODS_ASKED[operator.add],
+    **dict.fromkeys((copy.copy, copy.deepcopy), ANY_FEATURES.operators),
+}
+
+
+def asks_for(f: Any) -> frozenset[str]:
+    """The methods of the user's classes that a builtin may call, or whose objects it passes on."""
+    try:
+        return _METHODS.get(f, frozenset())
+    except TypeError:  # unhashable
+        return frozenset()
+
+
+def by_protocol(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """The value and the pullback of such a call; None for any other."""
+    protocol = _PROTOCOLS.get(type(f))
+    if protocol is None:
+        if not isinstance(f, type):
+            return None
+        protocol = _by_class
+    return protocol(f, args, kwargs, resolve)
+
+
+def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    if f in STREAMS:
+        return _stream(f, args, kwargs, resolve)
+    if f is super and len(args) == 2:
+        return super(*args), lambda y_bar: Bars(None, (None, y_bar), {})
+    if f is dict and kwargs:
+        return _dict(args, kwargs, resolve)
+    if f in CONSUMERS and args:
+        return _consumed(f, args, kwargs, resolve)
+    if f in METHODS_ASKED and not kwargs:
+        return overloaded(f, args, resolve)
+    return constructed(f, args, kwargs)
+
+
+def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    if f in METHODS_ASKED:
+        return None if kwargs else overloaded(f, args, resolve)
+    if f in STREAMS:
+        return _stream(f, args, kwargs, resolve)
+    if f in REPLACEMENTS:
+        return resolve(REPLACEMENTS[f], args, kwargs)
+    if f in CONSUMERS and args:
+        return _consumed(f, args, kwargs, resolve)
+    if f is getattr and len(args) in (2, 3):
+        return _read(args[0], args[1], args[2:], resolve)
+    if f is next and args and isinstance(args[0], Stream):
+        return next_item(*args)
+    return _new_tuple(*args, resolve=resolve) if f == tuple.__new__ and len(args) == 2 and not kwargs else None
+
+
+# Attributes
+
+
+def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
+    """getattr, of an attribute that is computed."""
+    try:
+        found = attribute(x, name, resolve)
+    except AttributeError:
+        if not default:
+            raise
+        return default[0], lambda y_bar: Bars(None, (None, None, y_bar), {})
+    if found is None or not default:
+        return found
+    y, back = found
+    return y, lambda y_bar: Bars(None, (*back(y_bar).arguments, None), {})
+
+
+def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """object.__getattribute__(x, name), or the same method bound to x."""
+    is_bound = isinstance(f, types.MethodWrapperType)
+    owned = (f.__self__, *args) if is_bound else args
+    if f.__name__ != "__getattribute__" or len(owned) != 2 or kwargs:
+        return None
+    x, name = owned
+    y, back = attribute(x, name, resolve, plain=True) or (object.__getattribute__(x, name), None)
+
+    def getter_back(y_bar: Any) -> Bars:
+        if is_structural_zero(y_bar):
+            x_bar = None
+        else:
+            x_bar = attribute_bar(x, name, y, y_bar) if back is None else back(y_bar).arguments[0]
+        if not is_bound:
+            return Bars(None, (x_bar, None), {})
+        return Bars(None if x_bar is None else Tangent(type(f), {"__self__": x_bar}), (None,), {})
+
+    return y, getter_back
+
+
+# Iterators
+
+
+def _stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    if f is iter and len(args) != 1:
+        return None
+    if not any(map(may_be_active, (*args, *kwargs.values()))):
+        return f(*args, **kwargs), nothing(len(args))
+    return stream(f, args, kwargs, resolve)
+
+
+def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A builtin that reads the items of an object whose class gives them, or that adds up objects."""
+    iterable, *others = args
+    if f in (min, max) and others:
+        return None
+    if f in (min, max) and "default" in kwargs:
+        return _with_default(f, iterable, kwargs, resolve)
+    if f is sum and (isinstance(iterable, Stream) or _has_objects(iterable)):
+        return _sum(args, kwargs, resolve)
+    made = items_of_object(iterable, resolve)
+    if made is None:
+        return None
+    items, items_back = made
+    y, back = resolve(f, (items, *others), kwargs)
+
+    def consumed_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        first = bars.arguments[0]
+        own = None if is_structural_zero(first) else items_back(first).arguments[0]
+        return Bars(None, (own, *bars.arguments[1:]), bars.keywords)
+
+    return y, consumed_back
+
+
+def _with_default(f: Any, iterable: Any, kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
+    """max(items, default=x): what is computed without it, if there are items."""
+    options = {name: value for name, value in kwargs.items() if name != "default"}
+    items, items_back = resolve(list, (iterable,), {})
+    if not items:
+        return kwargs["default"], lambda y_bar: Bars(None, (None,), {"default": y_bar})
+    y, back = resolve(f, (items,), options)
+
+    def chosen_back(y_bar: Any) -> Bars:
+        items_bar = back(y_bar).arguments[0]
+        own = None if is_structural_zero(items_bar) else items_back(items_bar).arguments[0]
+        return Bars(None, (own,), {})
+
+    return y, chosen_back
+
+
+def _has_objects(items: Any) -> bool:
+    return isinstance(items, list | tuple) and any(features_of(type(item)).operators for item in items)
+
+
+def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
+    """sum: the last of the partial sums, each made when its item has been read."""
+    iterable, start = args if len(args) == 2 else (args[0], kwargs.get("start", 0))
+    partial_sums, back = stream(itertools.accumulate, (iterable, operator.add), {"initial": start}, resolve)
+    *before, y = list(partial_sums)
+
+    def sum_back(y_bar: Any) -> Bars:
+        bars = back([*(None for _ in before), y_bar])
+        given = (bars.arguments[0], bars.keywords["initial"])
+        return Bars(None, given[: len(args)], {name: given[1] for name in kwargs})
+
+    return y, sum_back
+
+
+def _new_tuple(cls: Any, items: Any, *, resolve: Resolve) -> Resolved:
+    """tuple.__new__(cls, items), which makes named tuples."""
+    plain, back = resolve(tuple, (items,), {})
+    return tuple.__new__(cls, plain), lambda y_bar: Bars(None, (None, back(y_bar).arguments[0]), {})
+
+
+def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
+    """dict(items, name=value): the values by name take the place of items with the same key."""
+    items, back = resolve(dict, args, {}) if args else ({}, None)
+
+    def dict_back(y_bar: Any) -> Bars:
+        whole = {} if is_structural_zero(y_bar) else y_bar
+        rest = {key: bar for key, bar in whole.items() if key not in kwargs}
+        own = back(rest).arguments if back is not None else ()
+        return Bars(None, own, {name: whole.get(name) for name in kwargs})
+
+    return dict(items, **kwargs), dict_back
+
+
+# Callables of functools and operator
+
+
+def _by_function(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A `functools.singledispatch` function, which calls the implementation for the class of its first argument; or one
+    that makes an object from another."""
+    if f.__code__ in REPLACES:
+        return replaced(f, args, kwargs)
+    return resolve(f.dispatch(type(args[0])), args, kwargs) if f.__code__ is _SINGLE_DISPATCH and args else None
+
+
+_EXAMPLE: Any = functools.singledispatch(lambda x: x)
+_SINGLE_DISPATCH = _EXAMPLE.__code__
+
+
+def _by_getter(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """operator.itemgetter(key, ...)(x), operator.attrgetter(path, ...)(x)"""
+    if len(args) != 1 or kwargs:
+        return None
+    (x,) = args
+    keys = f.__reduce__()[1]
+    read = _item if isinstance(f, operator.itemgetter) else _path
+    parts = [read(x, key, resolve) for key in keys]
+    if len(parts) == 1:
+        y, back = parts[0]
+        return y, lambda y_bar: Bars(None, back(y_bar).arguments[:1], {})
+
+    def getter_back(y_bar: Any) -> Bars:
+        x_bar: Any = None
+        for (_, back), bar in zip(parts, y_bar, strict=True):
+            if not is_structural_zero(bar):
+                x_bar = accumulate(x_bar, back(bar).arguments[0])
+        return Bars(None, (x_bar,), {})
+
+    return tuple(y for y, _ in parts), getter_back
+
+
+def _by_methodcaller(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """operator.methodcaller(name, ...)(x)"""
+    if len(args) != 1 or kwargs:
+        return None
+    (x,) = args
+    made, rest = f.__reduce__()  # a partial of the class, if there are keyword arguments
+    parts: list[Any] = [*getattr(made, "args", ()), *rest]
+    name, given = parts[0], parts[1:]
+    method, method_back = resolve(getattr, (x, name), {})
+    y, back = resolve(method, tuple(given), dict(getattr(made, "keywords", {})))
+
+    def methodcaller_back(y_bar: Any) -> Bars:
+        own = back(y_bar).function
+        return Bars(None, (None if is_structural_zero(own) else method_back(own).arguments[0],), {})
+
+    return y, methodcaller_back
+
+
+def _item(x: Any, key: Any, resolve: Resolve) -> tuple[Any, Back]:
+    y, back = resolve(operator.getitem, (x, key), {})
+    return y, back
+
+
+def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
+    backs = []
+    for name in path.split("."):
+        x, back = resolve(getattr, (x, name), {})
+        backs.append(back)
+
+    def path_back(y_bar: Any) -> Bars:
+        for back in reversed(backs):
+            if not is_structural_zero(y_bar):
+                y_bar = back(y_bar).arguments[0]
+        return Bars(None, (y_bar,), {})
+
+    return x, path_back
+
+
+_PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
+    type: _by_class,
+    types.BuiltinFunctionType: _by_builtin,
+    types.FunctionType: _by_function,
+    types.WrapperDescriptorType: _plain_attribute,
+    types.MethodWrapperType: _plain_attribute,
+    functools.partial: call_partial,
+    operator.itemgetter: _by_getter,
+    operator.attrgetter: _by_getter,
+    operator.methodcaller: _by_methodcaller,
+}
