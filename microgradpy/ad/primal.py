@@ -23,7 +23,7 @@ from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -76,15 +76,29 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
     marked `active` are differentiated. Where writes are tracked it is walked again if something active is stored in what
     was taken for constant."""
     forced: frozenset[Var] = frozenset()
+    items: dict[Var, Kind] = {}
     while True:
-        builder = PrimalBuilder(services=services, forced=forced)
+        builder = PrimalBuilder(services=services, forced=forced, items=items)
         primal = _transformed(function, kinds, active, builder)
         if not services.tracks:
             return primal
-        memory = analyse(primal.function, primal.active, builder.origin)
-        if memory.activated <= forced:
+        memory = analyse(primal.function, primal.active, builder.origin, services.is_root, not items)
+        wider = _checked(items, memory.items)
+        if memory.activated <= forced and (wider == items or not any(map(_tells, wider.values()))):
             return replace(primal, calls=_without_copies(primal.calls, builder.frozen, memory), memory=memory)
-        forced |= memory.activated
+        forced, items = forced | memory.activated, wider
+
+
+def _tells(kind: Kind) -> bool:
+    return not isinstance(kind, Unknown) and kind != UNASSIGNED
+
+
+def _checked(assumed: Mapping[Var, Kind], found: Mapping[Var, Kind]) -> dict[Var, Kind]:
+    """What to assume of the items of lists in the next walk: what was found in the first, and nothing where a later one
+    finds another thing."""
+    if not assumed:
+        return dict(found)
+    return {var: kind if found.get(var) == kind else UNKNOWN for var, kind in assumed.items()}
 
 
 def _without_copies(calls: Mapping[Var, Call], copies: Mapping[Var, Var], memory: Memory) -> Mapping[Var, Call]:

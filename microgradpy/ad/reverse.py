@@ -91,6 +91,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             by_value=primal.memory.by_value,
             views=_views(primal),
             region_of=primal.memory.region_of,
+            lasting=frozenset(primal.function.inputs),
         )
         seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
     seed = builder.variable(seed_kind, _seed_hint(primal.function))
@@ -103,8 +104,9 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             returned = results[0]
         else:
             (returned,) = builder.operation(Opcode.TUPLE, results)
+    first = builder.prelude if isinstance(builder, TrackedAdjointBuilder) else []
     return Reverse(
-        Region(tuple(statements), Return(returned)),
+        Region((*first, *statements), Return(returned)),
         seed,
         tuple(map(builder.is_absent, differentiated)),
         reverse.frame,

@@ -161,7 +161,12 @@ class Blocks:
             target: ast.expr = ast.Attribute(self._read(sign.operand), sign.place, context)
         else:
             target = ast.Subscript(self._read(sign.operand), self.expressions.index(sign.place), context)
-        statement = ast.Delete([target]) if value is None else ast.Assign([target], value)
+        if value is None:
+            statement: ast.stmt = ast.Delete([target])
+        elif sign.sign is not None:
+            statement = ast.AugAssign(target, sign.sign(), value)
+        else:
+            statement = ast.Assign([target], value)
         return self._placed(statement, op.where)
 
     def _append(self, op: Op) -> list[ast.stmt]:

@@ -138,6 +138,14 @@ class Form(enum.Enum):
 STATEMENT = Form.STATEMENT
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Augmented:
+    """As the payload of `operator.setitem(x, i, y)`: `x[i] += y`, by the operator of this sign."""
+
+    sign: str
+
+
 class SelfReference(enum.Enum):
     """As a constant among the captured values of a `CLOSURE`: the function that is being made."""
 
