@@ -37,6 +37,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -99,15 +100,10 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         _read_item(primal, op, arguments, kind)
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
-    elif isinstance(function, type) and not _keeps_arguments(function):
+    elif isinstance(function, type) and writes_fields(function):
         raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)
-
-
-def _keeps_arguments(cls: type) -> bool:
-    """Whether making an object of a class comes to putting the arguments into a tuple."""
-    return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
