@@ -50,13 +50,15 @@ class Method:
 class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
     containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
-    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept."""
+    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept. `marks` has what
+    each mark of a `Try` carries, by scope."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
     methods: dict[Var, Method] = field(default_factory=dict)
     calls: dict[Var, Call] = field(default_factory=dict)
     lent: set[Var] = field(default_factory=set)
+    marks: dict[Var, list[tuple[Value, ...]]] = field(default_factory=dict)
 
     # What the user's values have become
 

@@ -16,14 +16,16 @@ A value computed in one arm of an `If` becomes a result of it, None on the other
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
-from microgradpy.ad.exits import Frame
+from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.nodes import (
+    UNDEFINED,
     Break,
     Const,
     Continue,
@@ -42,6 +44,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -49,7 +52,7 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import definitions, item_variables, regions, terminator_values, uses
+from microgradpy.ir.traversal import definitions, is_mark, item_variables, regions, terminator_values, uses
 from microgradpy.runtime.watching import keep, unchanged
 
 Tape = Var
@@ -112,13 +115,14 @@ class _Homes:
             self.put(var, None)
         for tape, frame in self.frames.items():
             self.home[frame.path] = tape
-        self.region(function.body, None)
+        self.region(function.body, None, reverse.function_frame)
 
     def put(self, var: Var, home: Tape | None) -> None:
         self.home[var] = home
         self.order[var] = len(self.order)
 
-    def region(self, region: Region, home: Tape | None) -> None:
+    def region(self, region: Region, home: Tape | None, around: Frame | None) -> None:
+        """`around` is the frame whose exits are in the region, if it is known."""
         for statement in region.statements:
             match statement:
                 case While() | For():
@@ -131,14 +135,27 @@ class _Homes:
                     for var in (*inside, *statement.parameters):
                         self.put(var, inner)
                     for nested in regions(statement):
-                        self.region(nested, inner)
+                        self.region(nested, inner, frame)
                 case If():
                     for nested in regions(statement):
-                        self.region(nested, home)
+                        self.region(nested, home, around)
+                case Try():
+                    self.attempt(statement, home, around)
                 case Op():
                     pass
             for var in definitions(statement):
                 self.put(var, home)
+
+    def attempt(self, statement: Try, home: Tape | None, around: Frame | None) -> None:
+        frame = None if around is None else around.tries[id(statement)]
+        if frame is not None:
+            self.put(frame.path, home)
+            self.put(frame.handled, home)
+        self.region(statement.body, home, frame)
+        for var in statement.parameters:
+            self.put(var, home)
+        for handler in statement.handlers:
+            self.region(handler.body, home, around)
 
 
 class _Plan:
@@ -217,6 +234,7 @@ class _Recorder:
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
+        self.columns: dict[Var, list[Var]] = {}
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())
@@ -236,6 +254,9 @@ class _Recorder:
         for statement in region.statements:
             self.statement(statement, frame, available, statements)
         number = frame.terminators.get(id(region))
+        if number is not None and isinstance(region.terminator, Yield):
+            available |= reached(frame, number)
+            number = None
         terminator: Terminator = region.terminator
         if number is not None:
             terminator = self.close(statements, terminator, frame, number, available)
@@ -243,13 +264,17 @@ class _Recorder:
 
     def statement(self, statement: Statement, frame: Frame, available: Available, out: list[Statement]) -> None:
         match statement:
+            case Op() if is_mark(statement):
+                out.append(self.mark(statement, frame, available, out))
             case Op():
                 out.append(statement)
+            case Try():
+                out.append(self.attempt(statement, frame, available))
             case If():
                 out.append(self.branch(statement, frame, available))
             case While(body=body) | For(body=body):
                 out.extend(self.loop(statement, body, frame, available))
-        wanted = self.plan.wanted.get(self.tape(frame), set())
+        wanted = self.wanted_of(frame)
         for var in definitions(statement):
             if var in wanted:
                 available[var] = self.kept(var, statement.where, out) if var in self.lent else var
@@ -271,27 +296,88 @@ class _Recorder:
         return checked
 
     def tape(self, frame: Frame) -> Tape | None:
+        frame = recording(frame)
         return None if frame.loop is None else frame.tape
 
-    def branch(self, statement: If, frame: Frame, available: Available) -> If:
-        arms = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
+    def wanted_of(self, frame: Frame) -> set[Var]:
+        return self.plan.wanted.get(self.tape(frame), set())
+
+    # Try: what is saved of a body that may stop anywhere is seen by the handlers too
+
+    def attempt(self, statement: Try, frame: Frame, available: Available) -> Try:
+        inner = frame.tries[id(statement)]
+        wanted = self.wanted_of(frame)
+        columns = [var for var in (inner.path, *self.made_in(statement.body, inner)) if var in wanted]
+        parameters = [self.copy(var) for var in columns]
+        self.columns[statement.scope] = columns
+        body, found = self.region(statement.body, inner, available)
+        arms, ends = [body], [found]
+        for number, handler in enumerate(statement.handlers, 1):
+            seen = {var: var for var in statement.parameters if var in wanted}
+            seen |= {inner.handled: Const(number), **dict(zip(columns, parameters, strict=True))}
+            arm, found = self.region(handler.body, frame, available | seen)
+            arms.append(arm)
+            ends.append(found)
+        results, (body, *handled) = self.threaded(statement.results, arms, ends, available, wanted)
+        handlers = tuple(replace(handler, body=arm) for handler, arm in zip(statement.handlers, handled, strict=True))
+        seen_by_handlers = (*statement.parameters, *parameters)
+        return replace(statement, body=body, handlers=handlers, parameters=seen_by_handlers, results=results)
+
+    def made_in(self, region: Region, frame: Frame) -> list[Var]:
+        """What may be saved of a region, apart from what the loops in it record."""
+        found: list[Var] = []
+        for statement in region.statements:
+            match statement:
+                case If(then=then, orelse=orelse):
+                    found += [*self.made_in(then, frame), *self.made_in(orelse, frame)]
+                case Try(handlers=handlers):
+                    inner = frame.tries[id(statement)]
+                    found += [inner.path, inner.handled, *self.made_in(statement.body, inner), *statement.parameters]
+                    found += (var for handler in handlers for var in self.made_in(handler.body, frame))
+                case While() | For() if id(statement) in self.homes.frame_of_loop:
+                    found.append(self.homes.frame_of_loop[id(statement)].tape)
+            found += definitions(statement)
+        return found
+
+    def mark(self, mark: Op, frame: Frame, available: Available, out: list[Statement]) -> Op:
+        now = available | reached(frame, frame.mark_number(mark), mark.payload)
+        is_first = frame.exits[0] is mark
+        missing = Const(None) if is_first else UNDEFINED
+        values = [now.get(var, missing) for var in self.columns[mark.payload]]
+        settled = tuple(value if value is UNDEFINED else self.settled(value, out) for value in values)
+        return replace(mark, arguments=(*mark.arguments, *settled))
+
+    def threaded(
+        self,
+        results: tuple[Var, ...],
+        arms: list[Region],
+        ends: list[Available],
+        available: Available,
+        wanted: AbstractSet[Var],
+    ) -> tuple[tuple[Var, ...], list[Region]]:
+        """The arms of a statement with what they save among their results; None on a path where it is not computed."""
         inside = [
             var
-            for var in dict.fromkeys((*arms[0][1], *arms[1][1]))
-            if any(isinstance(arm.terminator, Yield) and found.get(var) != available.get(var) for arm, found in arms)
+            for var in dict.fromkeys(var for found in ends for var in found)
+            if var in wanted
+            and any(isinstance(a.terminator, Yield) and f.get(var) != available.get(var) for a, f in zip(arms, ends, strict=True))
         ]
-        results = list(statement.results)
         threaded = [self.copy(var) for var in inside]
         new_arms = []
-        for arm, found in arms:
+        for arm, found in zip(arms, ends, strict=True):
             if isinstance(arm.terminator, Yield):
                 checks: list[Statement] = []
                 extra = tuple(self.settled(found.get(var, Const(None)), checks) for var in inside)
                 arm = Region((*arm.statements, *checks), Yield((*arm.terminator.values, *extra)))
             new_arms.append(arm)
         available.update(zip(inside, threaded, strict=True))
-        then, orelse = new_arms
-        return replace(statement, then=then, orelse=orelse, results=(*results, *threaded))
+        return (*results, *threaded), new_arms
+
+    def branch(self, statement: If, frame: Frame, available: Available) -> If:
+        made = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
+        arms, ends = [arm for arm, _ in made], [found for _, found in made]
+        results, (then, orelse) = self.threaded(statement.results, arms, ends, available, self.wanted_of(frame))
+        return replace(statement, then=then, orelse=orelse, results=results)
 
     def copy(self, var: Var) -> Var:
         new = fresh(var.hint, var.user_named)
@@ -318,17 +404,14 @@ class _Recorder:
     def unrecorded(self, statement: While | For) -> Frame:
         """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""
         known = self.homes.frame_of_loop.get(id(statement))
-        frame = Frame(statement, fresh(), fresh())
-        if known is not None:
-            frame.terminators = known.terminators
-        else:
-            _mark_returns(statement.body, frame)
-        return frame
+        return frame_of(statement.body, statement, "") if known is None else known
 
     def close(
         self, out: list[Statement], terminator: Terminator, frame: Frame, number: int, available: Available
     ) -> Terminator:
         """Write the records of the frames that end at an exit, inner to outer."""
+        available = available | reached(frame, number)
+        frame, number = left_with(frame, number)
         if isinstance(terminator, Continue | Break):
             self.record(out, frame, number, available)
             return terminator
@@ -336,9 +419,10 @@ class _Recorder:
         left = frame
         self.record(out, frame, number, available)
         for outer, outer_available in reversed(self.enclosing):
-            number = _exit_through(outer, left)
-            self.record(out, outer, number, outer_available)
-            left, available = outer, outer_available
+            number = outer.exit_through(left.loop) if left.loop is not None else None
+            available = outer_available | reached(outer, number or 0)
+            left, number = left_with(outer, number or 0)
+            self.record(out, left, number, available)
         return self.finish(out, terminator, number, available)
 
     def record(self, out: list[Statement], frame: Frame, number: int, available: Available) -> None:
@@ -365,18 +449,29 @@ class _Recorder:
         return Return(pair, terminator.where)
 
 
-def _exit_through(outer: Frame, left: Frame) -> int:
-    """The number of the exit of a frame that is taken when the loop `left` in it returns."""
-    for number, site in enumerate(outer.exits):
-        if site is left.loop:
-            return number
-    return 0
+def recording(frame: Frame) -> Frame:
+    """The frame that saves what a frame computes: that of the function or a loop."""
+    while frame.parent is not None:
+        frame = frame.parent
+    return frame
 
 
-def _mark_returns(region: Region, frame: Frame) -> None:
-    for statement in region.statements:
-        if isinstance(statement, If):
-            _mark_returns(statement.then, frame)
-            _mark_returns(statement.orelse, frame)
-    if isinstance(region.terminator, Return):
-        frame.terminators[id(region)] = 0
+def reached(frame: Frame, number: int, scope: Var | None = None) -> Available:
+    """What is known of the `Try`s that are left at an exit, up to the one of `scope`: the step, and that nothing was
+    handled."""
+    known: Available = {}
+    while isinstance(frame.loop, Try) and frame.parent is not None:
+        known |= {frame.path: Const(number), frame.handled: Const(0)}
+        if frame.loop.scope == scope or number not in frame.escapes:
+            break
+        number = frame.parent.exit_through(frame.loop, frame.leads[number]) or 0
+        frame = frame.parent
+    return known
+
+
+def left_with(frame: Frame, number: int) -> tuple[Frame, int]:
+    """The frame that ends where an exit of a `Try` in it leaves both, and the number of its exit."""
+    while frame.parent is not None and frame.loop is not None:
+        number = frame.parent.exit_through(frame.loop) or 0
+        frame = frame.parent
+    return frame, number

@@ -24,6 +24,7 @@ from microgradpy.ir.nodes import (
     Each,
     Enumerate,
     For,
+    Handler,
     If,
     Items,
     Location,
@@ -37,6 +38,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Undefined,
     Unreachable,
     Value,
@@ -45,7 +47,7 @@ from microgradpy.ir.nodes import (
     Yield,
     Zip,
 )
-from microgradpy.ir.traversal import item_variables, terminator_values, uses
+from microgradpy.ir.traversal import is_mark, item_variables, regions, terminator_values, terminators, uses, walk
 
 
 @final
@@ -69,6 +71,7 @@ class Blocks:
     filled: frozenset[Var]
     check: OrderCheck
     places: dict[ast.stmt, Location] = field(default_factory=dict)
+    seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)  # the parameters of the `Try`s around, by scope
 
     def function_body(self, body: Region) -> list[ast.stmt]:
         block = self._block(body, _Flow())
@@ -116,8 +119,12 @@ class Blocks:
 
     def _statement(self, statement: Statement, flow: _Flow) -> list[ast.stmt]:
         match statement:
+            case Op(payload=scope) if is_mark(statement):
+                return self._mark(self.seen[scope], statement.arguments)
             case Op():
                 return self._operation(statement)
+            case Try():
+                return self._try(statement, flow)
             case If() if self.expressions.nesting.is_choice(statement):
                 self.check.read(statement.condition)
                 return [self._assign(statement.results[0], self.expressions.choice(statement), statement.where)]
@@ -224,6 +231,34 @@ class Blocks:
 
     def _branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], where: Location) -> ast.stmt:
         return self._placed(ast.If(test, then, orelse), where)
+
+    # Try
+
+    def _try(self, statement: Try, flow: _Flow) -> list[ast.stmt]:
+        self.seen[statement.scope] = statement.parameters
+        first, *others = statement.body.statements
+        assert isinstance(first, Op)
+        # What the first mark says holds before the body begins.
+        start = self._copy(statement.parameters, first.arguments)
+        inner = replace(flow, results=statement.results, tail=False)
+        body = self._block(Region(tuple(others), statement.body.terminator), inner)
+        handlers = [self._handler(handler, inner) for handler in statement.handlers]
+        return [*start, self._placed(ast.Try(body or [ast.Pass()], handlers, [], []), statement.where)]
+
+    def _handler(self, handler: Handler, flow: _Flow) -> ast.ExceptHandler:
+        types = [self._read(caught) for caught in handler.types or ()]
+        caught: ast.expr | None = types[0] if len(types) == 1 else ast.Tuple(types, ast.Load()) if types else None
+        exception = handler.exception
+        name = self._name(exception) if exception is not None and _is_read(exception, handler.body) else None
+        if exception is not None:
+            self.check.assign([exception])
+        if name is not None and caught is None:
+            caught = self.expressions.bindings.builtin("BaseException")
+        return ast.ExceptHandler(caught, name, self._block(handler.body, flow) or [ast.Pass()])
+
+    def _mark(self, targets: Sequence[Var], values: Sequence[Value]) -> list[ast.stmt]:
+        pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not isinstance(value, Undefined)]
+        return self._copy([target for target, _ in pairs], [value for _, value in pairs])
 
     # Loops
 
@@ -377,6 +412,12 @@ class Blocks:
         return statement
 
 
+def _is_read(var: Var, region: Region) -> bool:
+    ends = (terminator_values(terminator) for terminator in terminators(region))
+    reads = (uses(statement) for statement in walk(region))
+    return any(var in values for values in (*ends, *reads))
+
+
 def _completes(region: Region, flow: _Flow) -> bool:
     """Whether control can fall off the end of the text of a region."""
     match region.terminator:
@@ -389,6 +430,8 @@ def _completes(region: Region, flow: _Flow) -> bool:
             match last:
                 case If(then=then, orelse=orelse):
                     return _completes(then, flow) or _completes(orelse, flow)
+                case Try():
+                    return any(_completes(inner, replace(flow, tail=False)) for inner in regions(last))
             return False
     return False
 

@@ -24,8 +24,8 @@ from microgradpy.codegen.naming import choose_names
 from microgradpy.codegen.nesting import Nesting, plan_nesting
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.codegen.undefined import filled_variables
-from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Var, While
-from microgradpy.ir.traversal import item_variables, walk
+from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Region, Try, Var, While
+from microgradpy.ir.traversal import item_variables, regions, walk
 
 # Each round writes values inside of copies that naming could not make vanish; more than a few never help.
 _ROUNDS = 3
@@ -92,11 +92,24 @@ def _settle_names(function: Function, signature: _Signature, taken: frozenset[st
 
 def _avoidable(function: Function, made: Iterable[Copy], nesting: Nesting, names: dict[Var, str]) -> Iterator[Var]:
     """Values that are copied under another name in the region that defines them."""
+    # In the body of a `try` a copy is all there is between two operations that may raise: nothing is written inside of it.
+    tried = {id(region) for region in _tried(function.body, False)}
     for copy in made:
+        if id(copy.region) in tried:
+            continue
         if isinstance(copy.value, Var) and copy.value not in nesting.nested:
             named_otherwise = copy.value.user_named and copy.value.hint != copy.target.hint
             if names[copy.value] != names[copy.target] and not named_otherwise:
                 yield copy.value
+
+
+def _tried(region: Region, inside: bool) -> Iterator[Region]:
+    """The bodies of `Try`s and the regions in them."""
+    if inside:
+        yield region
+    for statement in region.statements:
+        for inner in regions(statement):
+            yield from _tried(inner, inside or (isinstance(statement, Try) and inner is statement.body))
 
 
 def _user_names(function: Function) -> Iterator[str]:
@@ -106,6 +119,9 @@ def _user_names(function: Function) -> Iterator[str]:
             variables += statement.parameters
         if isinstance(statement, For):
             variables += item_variables(statement.items)
+        if isinstance(statement, Try):
+            variables += statement.parameters
+            variables += tuple(handler.exception for handler in statement.handlers if handler.exception is not None)
         yield from (var.hint for var in variables if var.user_named)
 
 

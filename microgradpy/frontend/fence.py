@@ -32,7 +32,6 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
     return Refusal(UnsupportedSyntaxError, what, remedy)
 
 
-_TRY = _syntax("`try`", "Test for the condition with `if` before the operation that may raise.")
 _GENERATOR = _syntax("`yield`", "Return a list instead of yielding its items.")
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
 _IMPORT = _syntax("an import inside a function", "Import at the top of the module.")
@@ -52,9 +51,7 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     ast.ImportFrom: _IMPORT,
     ast.Match: _syntax("`match`", "Write it as `if`/`elif`."),
     ast.NamedExpr: _syntax("`:=`", "Assign on a line of its own."),
-    ast.Try: _TRY,
-    ast.TryStar: _TRY,
-    ast.With: _syntax("`with`"),
+    ast.TryStar: _syntax("`except*`", "Catch the exceptions one by one with `except`."),
     ast.Yield: _GENERATOR,
     ast.YieldFrom: _GENERATOR,
     **({ast.TypeAlias: _syntax("a `type` statement")} if hasattr(ast, "TypeAlias") else {}),
@@ -69,6 +66,12 @@ GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 BARE_SUPER = _syntax("`super()` without arguments", "Name the class: `Base.method(self, ...)`.")
 FRAME_ACCESS = _syntax("a builtin that looks at the running frame", "Name the variables instead.")
+EXCEPTION_TYPES = _syntax(
+    "an `except` that does not name its classes", "Write the classes after `except`: `except (ValueError, KeyError):`."
+)
+STRICT_ZIP = _syntax(
+    "`zip(..., strict=True)` in a `try` whose handler uses what the loop has computed so far", "Compare the lengths before it."
+)
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")

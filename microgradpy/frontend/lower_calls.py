@@ -7,6 +7,7 @@ f(*xs, a, **kw)     apply(f, tuple(xs) + (a,), kw)
 from __future__ import annotations
 
 import ast
+import sys
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
@@ -16,7 +17,7 @@ from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
 
 # Builtins that read the local or module variables of their caller, which is generated code while differentiating.
-_ALWAYS_LOOK_AROUND = (locals, globals, eval, exec)
+_ALWAYS_LOOK_AROUND = (locals, globals, eval, exec, sys.exc_info, sys.exception)
 _LOOK_AROUND_BY_DEFAULT = (vars, dir)
 
 

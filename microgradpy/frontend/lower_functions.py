@@ -9,11 +9,13 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
 from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
+from microgradpy.frontend.marks import loops_with_marks, tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
     Binding,
     FunctionNode,
+    Position,
     bindings,
     body_of,
     declared_elsewhere,
@@ -36,8 +38,16 @@ from microgradpy.ir.nodes import (
 )
 
 
-def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple[str, ...], resolver: Resolver) -> Function:
-    """The IR of a function, given the syntax tree and the code object of the same text."""
+def lower_code(
+    tree: FunctionNode,
+    code: types.CodeType,
+    file: str,
+    lines: tuple[str, ...],
+    resolver: Resolver,
+    guarded: frozenset[Position] = frozenset(),
+) -> Function:
+    """The IR of a function, given the syntax tree and the code object of the same text. The loops in `guarded` hand over
+    what they have done to the handlers around them; which those are is known when the function has been lowered once."""
     parameters = lower_parameters(tree.args)
     captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
@@ -55,10 +65,15 @@ def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple
         locals=frozenset(local),
         bindings=tuple(bound),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
+        guarded=guarded,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
-    region = prune(reject_outdated(prune(region), low.closures))
+    region = tidy_marks(prune(region))
+    more = loops_with_marks(region) - guarded
+    if more:
+        return lower_code(tree, code, file, lines, resolver, guarded | more)
+    region = prune(reject_outdated(region, low.closures))
     name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import types
 
+from microgradpy.frontend.guarded_loops import guarded_for, guarded_while, is_guarded
 from microgradpy.frontend.lower_core import STATEMENTS, LoopFrame, Lowering, Step, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
@@ -37,6 +38,9 @@ Provided = Var | tuple["Provided", ...]
 def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
     frame = _frame(low, node)
     items, provided = lower_items(low, node.iter, node.target)
+    if is_guarded(low, node):
+        guarded_for(low, node, items, frame, lambda: bind(low, node.target, provided))
+        return _lower_else(low, node, frame, rest)
 
     def body() -> None:
         bind(low, node.target, provided)
@@ -49,6 +53,9 @@ def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
 @lowers(STATEMENTS, ast.While)
 def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     frame = _frame(low, node)
+    if is_guarded(low, node):
+        guarded_while(low, node, frame)
+        return _lower_else(low, node, frame, rest)
     low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
     return _lower_else(low, node, frame, rest)
 
@@ -56,7 +63,8 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
     bound = [*(bound_in_target(node.target) if isinstance(node, ast.For) else ()), *bound_names(node.body)]
     state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
-    if not (node.orelse and _has_break(node.body)):
+    state += tuple(name for protection in low.protections for name in (protection.leave, protection.value))
+    if not (node.orelse and (_has_break(node.body) or low.protections or is_guarded(low, node))):
         return LoopFrame(state)
     flag = low.hidden_name("broke")
     low.env[flag] = Const(False)
