@@ -170,9 +170,11 @@ class _Analysis:
         ending = self._terminator(statement.body.terminator, inner)
         if not isinstance(statement.body.terminator, Yield):
             ending |= self.raising
-        live = self.statements(statement.body, ending | outer, inner)
+        first, *others = statement.body.statements
+        live = self.statements(Region(tuple(others), statement.body.terminator), ending | outer, inner)
         self.raising = outer
-        return live
+        assert isinstance(first, Op)
+        return self._mark(first, live, is_first=True) | outer
 
     def _handler(self, handler: Handler, targets: _Targets) -> Set[Var]:
         """What a handler reads. Python unbinds the name of the exception where the handler ends, so nothing that is assigned
@@ -190,10 +192,11 @@ class _Analysis:
         self.define([caught], live)
         return live - more
 
-    def _mark(self, mark: Op, after: Set[Var]) -> Set[Var]:
-        """The copies of a mark; a copy does not make the two interfere."""
+    def _mark(self, mark: Op, after: Set[Var], is_first: bool = False) -> Set[Var]:
+        """The copies of a mark; a copy does not make the two interfere. After the first mark, what is undefined leaves a
+        parameter as it is."""
         pairs = zip(self.seen[mark.payload], mark.arguments, strict=True)
-        made = [(target, value) for target, value in pairs if target in after and not isinstance(value, Undefined)]
+        made = [pair for pair in pairs if pair[0] in after and (is_first or not isinstance(pair[1], Undefined))]
         for target, value in made:
             self.define([target], after - {value} if isinstance(value, Var) else after)
         targets = {target for target, _ in made}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.programs import arrays, branches, calls, containers, expressions, iteration, loops, models, objects
+from tests.programs import arrays, branches, calls, containers, exceptions, expressions, iteration, loops, models, objects
 from tests.programs.table import PROGRAMS, Program
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "branches",
     "calls",
     "containers",
+    "exceptions",
     "expressions",
     "iteration",
     "loops",
