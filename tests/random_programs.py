@@ -33,7 +33,8 @@ class RandomProgram:
         text = self.source if source is None else source
         name = f"<random program {self.number}{'' if source is None else ' changed'}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        namespace: dict[str, Any] = {"np": np, "math": math, "suppress": suppress, "nullcontext": nullcontext, "__name__": f"random_program_{self.number}"}
+        namespace: dict[str, Any] = {"np": np, "math": math, "suppress": suppress, "nullcontext": nullcontext}
+        namespace["__name__"] = f"random_program_{self.number}"
         exec(compile(text, name, "exec"), namespace)
         return namespace["program"]
 
@@ -360,7 +361,7 @@ class Writer:
             self.write(f"raise {error}{self.random.choice(['', '', ' from None', ' from OSError(1)'])}")
 
     def attempt(self, scope: Scope, depth: int) -> None:
-        """`try`, with handlers, `else` and `finally` as they come. What a part of it binds is not known to be bound after it."""
+        """`try`, with handlers, `else` and `finally` as they come. What it binds is not known to be bound after it."""
         clauses = self.random.choice(
             [
                 ["except ValueError:", "except (KeyError, ZeroDivisionError) as error:"],
@@ -400,7 +401,8 @@ class Writer:
 
     def with_statement(self, scope: Scope, depth: int) -> None:
         inner = scope.copy()
-        manager = self.random.choice(["suppress(Exception)", "suppress(ValueError, LookupError, ArithmeticError)", "nullcontext(0.5) as w"])
+        managers = ["suppress(Exception)", "suppress(ValueError, LookupError, ArithmeticError)", "nullcontext(0.5) as w"]
+        manager = self.random.choice(managers)
         inner.catching |= manager.startswith("suppress")
         if manager.endswith("w"):
             inner.floats.append("w")

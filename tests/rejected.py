@@ -421,7 +421,7 @@ def suppresses_every_exception(x):
     return x
 
 
-def numbers():
+def one_and_two():
     yield 1.0
     yield 2.0
 
@@ -430,7 +430,7 @@ def numbers():
 def keeps_what_a_loop_over_a_generator_had_done(x):
     total = x
     try:
-        for number in numbers():  # here
+        for number in one_and_two():  # here
             total = total * number
             math.sqrt(1.5 - number)
     except ValueError:

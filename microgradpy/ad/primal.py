@@ -123,7 +123,8 @@ class _Walk:
     def attempt(self, statement: Try) -> None:
         """The handlers see what any of the marks says; an exception itself counts as a constant, and the front end has put
         checks where something is read from it."""
-        self.builder.marks[statement.scope] = marks = []
+        marks: list[tuple[Value, ...]] = []
+        self.builder.marks[statement.scope] = marks
         body = self.region(statement.body)
         parameters = []
         for index, parameter in enumerate(statement.parameters):

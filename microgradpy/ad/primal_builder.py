@@ -50,8 +50,8 @@ class Method:
 class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
     containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
-    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept. `marks` has what
-    each mark of a `Try` carries, by scope."""
+    write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept.
+    `marks` has what each mark of a `Try` carries, by scope."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)

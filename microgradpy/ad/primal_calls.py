@@ -15,16 +15,19 @@ from microgradpy.ad.calls import Attribute, Item
 from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
+# They look at a value and do nothing with it, whatever it is.
+non_differentiable(*exceptions.CHECKS)
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
 

@@ -140,9 +140,10 @@ class _Body:
 @dataclass
 class _Walk:
     """`state` are the cotangents of the loop state that an edge of this frame carries, `yielded` those of the results of
-    the innermost `If` or `Try`, `seen` those of what handlers saw, by scope. An inner loop is walked again with each walk of the outer one, and starts from what was found the
-    last time: `frame_of_loop` has its frame, `carried_by` the indices of its state and the variables from before it whose
-    cotangents its adjoint carries. Both are keyed by identity, since equal loops at two places are two loops."""
+    the innermost `If` or `Try`, `seen` those of what handlers saw, by scope. An inner loop is walked again with each walk of
+    the outer one, and starts from what was found the last time: `frame_of_loop` has its frame, `carried_by` the indices of
+    its state and the variables from before it whose cotangents its adjoint carries. Both are keyed by identity, since equal
+    loops at two places are two loops."""
 
     builder: AdjointBuilder
     calls: Mapping[Var, Call]

@@ -16,16 +16,15 @@ A value computed in one arm of an `If` becomes a result of it, None on the other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import final
 
 from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
+from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
 from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.nodes import (
-    UNDEFINED,
     Break,
     Const,
     Continue,
@@ -54,9 +53,6 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import definitions, is_mark, item_variables, regions, terminator_values, uses
 from microgradpy.runtime.watching import keep, unchanged
-
-Tape = Var
-Wanted = dict[Tape | None, set[Var]]
 
 
 @final
@@ -126,16 +122,7 @@ class _Homes:
         for statement in region.statements:
             match statement:
                 case While() | For():
-                    frame = self.frame_of_loop.get(id(statement))
-                    # The values of a loop that is not replayed are never asked for.
-                    inner = frame.tape if frame is not None else home
-                    if frame is not None:
-                        self.put(frame.tape, home)
-                    inside = item_variables(statement.items) if isinstance(statement, For) else ()
-                    for var in (*inside, *statement.parameters):
-                        self.put(var, inner)
-                    for nested in regions(statement):
-                        self.region(nested, inner, frame)
+                    self.loop(statement, home)
                 case If():
                     for nested in regions(statement):
                         self.region(nested, home, around)
@@ -145,6 +132,18 @@ class _Homes:
                     pass
             for var in definitions(statement):
                 self.put(var, home)
+
+    def loop(self, statement: While | For, home: Tape | None) -> None:
+        frame = self.frame_of_loop.get(id(statement))
+        # The values of a loop that is not replayed are never asked for.
+        inner = frame.tape if frame is not None else home
+        if frame is not None:
+            self.put(frame.tape, home)
+        inside = item_variables(statement.items) if isinstance(statement, For) else ()
+        for var in (*inside, *statement.parameters):
+            self.put(var, inner)
+        for nested in regions(statement):
+            self.region(nested, inner, frame)
 
     def attempt(self, statement: Try, home: Tape | None, around: Frame | None) -> None:
         frame = None if around is None else around.tries[id(statement)]
@@ -221,10 +220,8 @@ class _Plan:
         return statement
 
 
-Available = dict[Var, Value]
 
-
-class _Recorder:
+class _Recorder(AttemptRecorder):
     """Writes the tapes and records into the primal."""
 
     def __init__(self, plan: _Plan, primal: Primal) -> None:
@@ -234,7 +231,7 @@ class _Recorder:
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
-        self.columns: dict[Var, list[Var]] = {}
+        super().__init__({loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}, plan.wanted)
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())
@@ -295,84 +292,6 @@ class _Recorder:
         out.append(Op(function_constant(unchanged), (var, value), (checked,), from_user=False, where=where))
         return checked
 
-    def tape(self, frame: Frame) -> Tape | None:
-        frame = recording(frame)
-        return None if frame.loop is None else frame.tape
-
-    def wanted_of(self, frame: Frame) -> set[Var]:
-        return self.plan.wanted.get(self.tape(frame), set())
-
-    # Try: what is saved of a body that may stop anywhere is seen by the handlers too
-
-    def attempt(self, statement: Try, frame: Frame, available: Available) -> Try:
-        inner = frame.tries[id(statement)]
-        wanted = self.wanted_of(frame)
-        columns = [var for var in (inner.path, *self.made_in(statement.body, inner)) if var in wanted]
-        parameters = [self.copy(var) for var in columns]
-        self.columns[statement.scope] = columns
-        body, found = self.region(statement.body, inner, available)
-        arms, ends = [body], [found]
-        for number, handler in enumerate(statement.handlers, 1):
-            seen = {var: var for var in statement.parameters if var in wanted}
-            seen |= {inner.handled: Const(number), **dict(zip(columns, parameters, strict=True))}
-            arm, found = self.region(handler.body, frame, available | seen)
-            arms.append(arm)
-            ends.append(found)
-        results, (body, *handled) = self.threaded(statement.results, arms, ends, available, wanted)
-        handlers = tuple(replace(handler, body=arm) for handler, arm in zip(statement.handlers, handled, strict=True))
-        seen_by_handlers = (*statement.parameters, *parameters)
-        return replace(statement, body=body, handlers=handlers, parameters=seen_by_handlers, results=results)
-
-    def made_in(self, region: Region, frame: Frame) -> list[Var]:
-        """What may be saved of a region, apart from what the loops in it record."""
-        found: list[Var] = []
-        for statement in region.statements:
-            match statement:
-                case If(then=then, orelse=orelse):
-                    found += [*self.made_in(then, frame), *self.made_in(orelse, frame)]
-                case Try(handlers=handlers):
-                    inner = frame.tries[id(statement)]
-                    found += [inner.path, inner.handled, *self.made_in(statement.body, inner), *statement.parameters]
-                    found += (var for handler in handlers for var in self.made_in(handler.body, frame))
-                case While() | For() if id(statement) in self.homes.frame_of_loop:
-                    found.append(self.homes.frame_of_loop[id(statement)].tape)
-            found += definitions(statement)
-        return found
-
-    def mark(self, mark: Op, frame: Frame, available: Available, out: list[Statement]) -> Op:
-        now = available | reached(frame, frame.mark_number(mark), mark.payload)
-        is_first = frame.exits[0] is mark
-        missing = Const(None) if is_first else UNDEFINED
-        values = [now.get(var, missing) for var in self.columns[mark.payload]]
-        settled = tuple(value if value is UNDEFINED else self.settled(value, out) for value in values)
-        return replace(mark, arguments=(*mark.arguments, *settled))
-
-    def threaded(
-        self,
-        results: tuple[Var, ...],
-        arms: list[Region],
-        ends: list[Available],
-        available: Available,
-        wanted: AbstractSet[Var],
-    ) -> tuple[tuple[Var, ...], list[Region]]:
-        """The arms of a statement with what they save among their results; None on a path where it is not computed."""
-        inside = [
-            var
-            for var in dict.fromkeys(var for found in ends for var in found)
-            if var in wanted
-            and any(isinstance(a.terminator, Yield) and f.get(var) != available.get(var) for a, f in zip(arms, ends, strict=True))
-        ]
-        threaded = [self.copy(var) for var in inside]
-        new_arms = []
-        for arm, found in zip(arms, ends, strict=True):
-            if isinstance(arm.terminator, Yield):
-                checks: list[Statement] = []
-                extra = tuple(self.settled(found.get(var, Const(None)), checks) for var in inside)
-                arm = Region((*arm.statements, *checks), Yield((*arm.terminator.values, *extra)))
-            new_arms.append(arm)
-        available.update(zip(inside, threaded, strict=True))
-        return (*results, *threaded), new_arms
-
     def branch(self, statement: If, frame: Frame, available: Available) -> If:
         made = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
         arms, ends = [arm for arm, _ in made], [found for _, found in made]
@@ -419,9 +338,10 @@ class _Recorder:
         left = frame
         self.record(out, frame, number, available)
         for outer, outer_available in reversed(self.enclosing):
-            number = outer.exit_through(left.loop) if left.loop is not None else None
-            available = outer_available | reached(outer, number or 0)
-            left, number = left_with(outer, number or 0)
+            assert left.loop is not None
+            number = outer.exit_through(left.loop) or 0
+            available = outer_available | reached(outer, number)
+            left, number = left_with(outer, number)
             self.record(out, left, number, available)
         return self.finish(out, terminator, number, available)
 
@@ -447,31 +367,3 @@ class _Recorder:
         pair = fresh()
         out.append(Op(Opcode.TUPLE, (terminator.value, saved), (pair,), from_user=False, where=terminator.where))
         return Return(pair, terminator.where)
-
-
-def recording(frame: Frame) -> Frame:
-    """The frame that saves what a frame computes: that of the function or a loop."""
-    while frame.parent is not None:
-        frame = frame.parent
-    return frame
-
-
-def reached(frame: Frame, number: int, scope: Var | None = None) -> Available:
-    """What is known of the `Try`s that are left at an exit, up to the one of `scope`: the step, and that nothing was
-    handled."""
-    known: Available = {}
-    while isinstance(frame.loop, Try) and frame.parent is not None:
-        known |= {frame.path: Const(number), frame.handled: Const(0)}
-        if frame.loop.scope == scope or number not in frame.escapes:
-            break
-        number = frame.parent.exit_through(frame.loop, frame.leads[number]) or 0
-        frame = frame.parent
-    return known
-
-
-def left_with(frame: Frame, number: int) -> tuple[Frame, int]:
-    """The frame that ends where an exit of a `Try` in it leaves both, and the number of its exit."""
-    while frame.parent is not None and frame.loop is not None:
-        number = frame.parent.exit_through(frame.loop) or 0
-        frame = frame.parent
-    return frame, number

@@ -82,22 +82,25 @@ def _flows(region: Region, seen: dict[Var, tuple[Var, ...]]) -> Iterator[Flow]:
                 # After the first mark, what is undefined leaves the parameter as it is.
                 pairs = zip(seen[scope], values, strict=True)
                 yield from (pair for pair in pairs if not isinstance(pair[1], Undefined))
-            case Try(results=results):
+            case Try():
                 seen[statement.scope] = statement.parameters
                 yield from zip(statement.parameters, uses(statement.body.statements[0]), strict=True)
-                for arm in regions(statement):
-                    if isinstance(arm.terminator, Yield):
-                        yield from zip(results, arm.terminator.values, strict=True)
-            case If(then=then, orelse=orelse, results=results):
-                for arm in (then, orelse):
-                    if isinstance(arm.terminator, Yield):
-                        yield from zip(results, arm.terminator.values, strict=True)
+                yield from _yields(statement)
+            case If():
+                yield from _yields(statement)
             case While() | For():
                 yield from zip(statement.parameters, statement.initial, strict=True)
                 yield from zip(statement.results, statement.parameters, strict=True)
                 yield from _edges(statement)
         for inner in regions(statement):
             yield from _flows(inner, seen)
+
+
+def _yields(statement: If | Try) -> Iterator[Flow]:
+    """What the regions of a statement give its results."""
+    for arm in regions(statement):
+        if isinstance(arm.terminator, Yield):
+            yield from zip(statement.results, arm.terminator.values, strict=True)
 
 
 def _edges(loop: While | For) -> Iterator[Flow]:

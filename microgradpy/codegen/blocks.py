@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never, final
+from typing import assert_never
 
+from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
 from microgradpy.codegen.expressions import Expressions, negation
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation
@@ -47,18 +48,7 @@ from microgradpy.ir.nodes import (
     Yield,
     Zip,
 )
-from microgradpy.ir.traversal import is_mark, item_variables, regions, terminator_values, terminators, uses, walk
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """Where the end of a region leads. `tail`: falling off the end is the same as `continue`."""
-
-    results: tuple[Var, ...] = ()
-    parameters: tuple[Var, ...] = ()
-    loop_results: tuple[Var, ...] = ()
-    tail: bool = False
+from microgradpy.ir.traversal import is_mark, item_variables, terminator_values, uses
 
 
 @dataclass(slots=True)
@@ -74,7 +64,7 @@ class Blocks:
     seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)  # the parameters of the `Try`s around, by scope
 
     def function_body(self, body: Region) -> list[ast.stmt]:
-        block = self._block(body, _Flow())
+        block = self._block(body, Flow())
         match block:
             case [_, *_, ast.Return(value=ast.Constant(value=None))] if not self._has_return(block[:-1]):
                 return block[:-1]
@@ -86,7 +76,7 @@ class Blocks:
 
     # Regions
 
-    def _block(self, region: Region, flow: _Flow) -> list[ast.stmt]:
+    def _block(self, region: Region, flow: Flow) -> list[ast.stmt]:
         block: list[ast.stmt] = []
         start = self.check.start_region()
         last = region.statements[-1] if region.statements else None
@@ -100,7 +90,7 @@ class Blocks:
         self.check.end_region(start, region.terminator)
         return block
 
-    def _end(self, terminator: Terminator, flow: _Flow) -> list[ast.stmt]:
+    def _end(self, terminator: Terminator, flow: Flow) -> list[ast.stmt]:
         match terminator:
             case Yield(values=values):
                 return self._copy(flow.results, values)
@@ -117,7 +107,7 @@ class Blocks:
                 return []
         assert_never(terminator)
 
-    def _statement(self, statement: Statement, flow: _Flow) -> list[ast.stmt]:
+    def _statement(self, statement: Statement, flow: Flow) -> list[ast.stmt]:
         match statement:
             case Op(payload=scope) if is_mark(statement):
                 return self._mark(self.seen[scope], statement.arguments)
@@ -207,11 +197,11 @@ class Blocks:
 
     # Branches
 
-    def _if(self, statement: If, flow: _Flow) -> list[ast.stmt]:
+    def _if(self, statement: If, flow: Flow) -> list[ast.stmt]:
         test = self._read(statement.condition)
         inner = replace(flow, results=statement.results)
-        then_ends, orelse_ends = (not _completes(arm, inner) for arm in (statement.then, statement.orelse))
-        shortcut = not then_ends and _is_shortcut(statement, inner)
+        then_ends, orelse_ends = (not completes(arm, inner) for arm in (statement.then, statement.orelse))
+        shortcut = not then_ends and is_shortcut(statement, inner)
         flat = then_ends or shortcut or orelse_ends
         then = self._block(statement.then, inner if not shortcut else replace(inner, tail=False))
         orelse = self._block(statement.orelse, inner)
@@ -234,7 +224,7 @@ class Blocks:
 
     # Try
 
-    def _try(self, statement: Try, flow: _Flow) -> list[ast.stmt]:
+    def _try(self, statement: Try, flow: Flow) -> list[ast.stmt]:
         self.seen[statement.scope] = statement.parameters
         first, *others = statement.body.statements
         assert isinstance(first, Op)
@@ -245,11 +235,11 @@ class Blocks:
         handlers = [self._handler(handler, inner) for handler in statement.handlers]
         return [*start, self._placed(ast.Try(body or [ast.Pass()], handlers, [], []), statement.where)]
 
-    def _handler(self, handler: Handler, flow: _Flow) -> ast.ExceptHandler:
+    def _handler(self, handler: Handler, flow: Flow) -> ast.ExceptHandler:
         types = [self._read(caught) for caught in handler.types or ()]
         caught: ast.expr | None = types[0] if len(types) == 1 else ast.Tuple(types, ast.Load()) if types else None
         exception = handler.exception
-        name = self._name(exception) if exception is not None and _is_read(exception, handler.body) else None
+        name = self._name(exception) if exception is not None and is_read(exception, handler.body) else None
         if exception is not None:
             self.check.assign([exception])
         if name is not None and caught is None:
@@ -264,9 +254,9 @@ class Blocks:
 
     def _while(self, loop: While) -> list[ast.stmt]:
         start = self._copy(loop.parameters, loop.initial)
-        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        flow = Flow((), loop.parameters, loop.results, tail=True)
         # Nothing is left of the condition's statements if all of them are nested in its value.
-        before = self._block(replace(loop.condition, terminator=Yield(())), _Flow())
+        before = self._block(replace(loop.condition, terminator=Yield(())), Flow())
         (condition,) = terminator_values(loop.condition.terminator)
         test = self._read(condition)
         body = self._loop_body(loop.body, flow)
@@ -280,11 +270,11 @@ class Blocks:
         source = self._iterable(loop.items)
         self.check.assign(item_variables(loop.items))
         target = self._item_target(loop.items)
-        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        flow = Flow((), loop.parameters, loop.results, tail=True)
         body = self._loop_body(loop.body, flow) or [ast.Pass()]
         return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
 
-    def _loop_body(self, body: Region, flow: _Flow) -> list[ast.stmt]:
+    def _loop_body(self, body: Region, flow: Flow) -> list[ast.stmt]:
         self.check.start_loop()
         block = self._block(body, flow)
         self.check.end_loop()
@@ -410,35 +400,3 @@ class Blocks:
     def _placed(self, statement: ast.stmt, where: Location) -> ast.stmt:
         self.places[statement] = where
         return statement
-
-
-def _is_read(var: Var, region: Region) -> bool:
-    ends = (terminator_values(terminator) for terminator in terminators(region))
-    reads = (uses(statement) for statement in walk(region))
-    return any(var in values for values in (*ends, *reads))
-
-
-def _completes(region: Region, flow: _Flow) -> bool:
-    """Whether control can fall off the end of the text of a region."""
-    match region.terminator:
-        case Yield():
-            return True
-        case Continue():
-            return flow.tail
-        case Unreachable():
-            last = region.statements[-1] if region.statements else None
-            match last:
-                case If(then=then, orelse=orelse):
-                    return _completes(then, flow) or _completes(orelse, flow)
-                case Try():
-                    return any(_completes(inner, replace(flow, tail=False)) for inner in regions(last))
-            return False
-    return False
-
-
-def _is_shortcut(statement: If, flow: _Flow) -> bool:
-    """`if c: continue` before much else, which is what the user wrote; without it, all the rest would be indented."""
-    then, orelse = statement.then, statement.orelse
-    if not (flow.tail and isinstance(then.terminator, Continue) and not then.statements):
-        return False
-    return len(orelse.statements) > 3

@@ -40,7 +40,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_sources, item_variables, terminator_values
+from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminator_values
 
 _NOTHING: frozenset[Var] = frozenset()
 
@@ -288,20 +288,20 @@ def _copies(
         match statement:
             case Op(payload=scope, arguments=values) if is_mark(statement):
                 yield from _received(seen[scope], values, region, live)
-            case Try(body=body, handlers=handlers):
-                inner = replace(targets, results=statement.results)
-                seen[statement.scope] = statement.parameters
-                for each in (body, *(handler.body for handler in handlers)):
-                    yield from _copies(each, nesting, live, inner, seen)
-            case If() if not nesting.is_choice(statement):
-                inner = replace(targets, results=statement.results)
-                yield from _copies(statement.then, nesting, live, inner, seen)
-                yield from _copies(statement.orelse, nesting, live, inner, seen)
+            case If() | Try() if not nesting.is_choice(statement):
+                if isinstance(statement, Try):
+                    seen[statement.scope] = statement.parameters
+                for arm in regions(statement):
+                    yield from _copies(arm, nesting, live, replace(targets, results=statement.results), seen)
             case While(body=body) | For(body=body):
                 yield from _received(statement.parameters, statement.initial, region, live)
                 if isinstance(statement, While):
                     yield from _copies(statement.condition, nesting, live, _Targets(), seen)
                 yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING), seen)
+    yield from _copies_at_end(region, targets, live)
+
+
+def _copies_at_end(region: Region, targets: _Targets, live: Set[Var] | None) -> Iterator[Copy]:
     match region.terminator:
         case Yield(values=values) if targets.results:
             yield from _received(targets.results, values, region, live)

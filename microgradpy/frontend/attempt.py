@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import final
 
 from microgradpy.errors import CompilerBug, DifferentiationError
-from microgradpy.frontend.lower_core import Arm, Lowering, Scope, Step
-from microgradpy.ir.nodes import UNDEFINED, Const, Handler, Raise, Region, Try, Unreachable, Value, Var, Yield, fresh
+from microgradpy.frontend.lower_core import Lowering
+from microgradpy.frontend.places import Arm, Scope, Step
+from microgradpy.ir.nodes import Const, Handler, Raise, Region, Try, Unreachable, Value, Var, Yield, fresh
 
 _OURS = tuple(Const(error, error.__name__, error) for error in (DifferentiationError, CompilerBug))
 # A refusal is not the program's own exception: it passes every handler that would catch it.
@@ -41,7 +42,7 @@ class Catch:
 
 def lower_attempt(low: Lowering, node: ast.AST, names: tuple[str, ...], body: Step, catches: Sequence[Catch]) -> None:
     """Append a `Try`. `names` are those that the body may bind."""
-    scope = Scope(fresh("scope"), names, last=(UNDEFINED,) * (len(names) + 1))
+    scope = Scope(fresh("scope"), names)
     before = dict(low.env)
     outer = low.scopes
 

@@ -86,3 +86,7 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     if isinstance(exception, DifferentiationError | CompilerBug):
         return False
     return bool(suppressed)
+
+
+CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit)
+"""What carries no derivative, whatever it is called with."""

@@ -18,7 +18,8 @@ import ast
 
 from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.attempt import Catch, lower_attempt
-from microgradpy.frontend.lower_core import LoopFrame, Lowering, Step
+from microgradpy.frontend.lower_core import Lowering
+from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import start_of
 from microgradpy.ir.nodes import (

@@ -11,8 +11,9 @@ import sys
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
-from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
+from microgradpy.frontend.places import LoopFrame
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
 

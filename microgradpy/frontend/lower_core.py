@@ -24,7 +24,8 @@ from typing import Any, NoReturn, TypeVar
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
-from microgradpy.frontend.resolve import Resolver, builtin
+from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
+from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
 from microgradpy.ir.blocks import is_always_true
 from microgradpy.ir.nodes import (
@@ -41,7 +42,6 @@ from microgradpy.ir.nodes import (
     Raise,
     Region,
     Return,
-    Statement,
     Terminator,
     Undefined,
     Unreachable,
@@ -51,83 +51,6 @@ from microgradpy.ir.nodes import (
     Yield,
     fresh,
 )
-
-Step = Callable[[], None]
-
-
-class Left(Exception):
-    """The region being lowered has ended: what follows in it is never reached."""
-
-
-@dataclass(slots=True)
-class Block:
-    """A region under construction. `raises` says that it is left by exceptions only."""
-
-    statements: list[Statement] = field(default_factory=list)
-    terminator: Terminator | None = None
-    raises: bool = False
-
-    def seal(self, otherwise: Terminator) -> Region:
-        return Region(tuple(self.statements), self.terminator or otherwise)
-
-
-@dataclass(slots=True)
-class Arm:
-    """A block with the environment at its end."""
-
-    block: Block
-    env: dict[str, Value]
-
-    @property
-    def is_open(self) -> bool:
-        return self.block.terminator is None
-
-
-@dataclass(slots=True)
-class LoopFrame:
-    """The loop being lowered: the names its state consists of, and the flag that `break` sets for its `else`."""
-
-    state: tuple[str, ...]
-    flag: str = ""
-    is_broken: bool = False
-
-
-@dataclass(slots=True)
-class Scope:
-    """The body of a `Try` being lowered: the names that its handlers see, and what the last mark said of them."""
-
-    var: Var
-    names: tuple[str, ...]
-    last: tuple[Value, ...] = ()
-
-
-@dataclass(slots=True)
-class Protection:
-    """What has to run before control leaves: a `finally`, or the end of a `with`. A `return`, `break` or `continue` inside,
-    `depth` loops deep, is put off: `leave` says which of `kinds` it was, `value` what is returned."""
-
-    leave: str
-    value: str
-    depth: int
-    kinds: set[int] = field(default_factory=set)
-
-
-RETURN, BREAK, CONTINUE = 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What does not change while one function is lowered."""
-
-    file: str
-    lines: tuple[str, ...]
-    name: str
-    code: Any
-    resolver: Resolver
-    locals: frozenset[str]
-    bindings: tuple[Binding, ...]
-    packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
-    guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far
 
 
 @dataclass(slots=True)
@@ -244,16 +167,13 @@ class Lowering:
         return True
 
     def mark(self) -> None:
-        """Say what the handlers around see from now on, if that has changed."""
+        """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
         if self.inner_names:
             return  # nothing of the function's own is bound inside a comprehension
         for scope in self.scopes:
-            values = self.visible(scope.names)
-            if values != scope.last:
-                scope.last = values
-                where = self.location(self.statement)
-                mark = Op(Opcode.MARK, values, (), payload=scope.var, from_user=False, where=where)
-                self.block.statements.append(mark)
+            where = self.location(self.statement)
+            mark = Op(Opcode.MARK, self.visible(scope.names), (), payload=scope.var, from_user=False, where=where)
+            self.block.statements.append(mark)
 
     def state(self) -> tuple[Value, ...]:
         return self.visible(self.frames[-1].state)
@@ -261,7 +181,7 @@ class Lowering:
     def visible(self, names: Iterable[str]) -> tuple[Value, ...]:
         """The values of names where a handler ends: the name of its exception is unbound there."""
         values = {name: self.env.get(name, UNDEFINED) for name in names}
-        return tuple(UNDEFINED if name in self.handling and value is self.handling[name] else value for name, value in values.items())
+        return tuple(UNDEFINED if value is self.handling.get(name, self) else value for name, value in values.items())
 
     def refuse(self, refusal: Refusal, node: ast.AST) -> NoReturn:
         """Here the program raises instead of doing what cannot be differentiated."""

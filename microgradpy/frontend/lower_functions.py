@@ -8,8 +8,9 @@ import types
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, Unit, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.marks import loops_with_marks, tidy_marks
+from microgradpy.frontend.places import Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (

@@ -12,9 +12,10 @@ import ast
 import types
 
 from microgradpy.frontend.guarded_loops import guarded_for, guarded_while, is_guarded
-from microgradpy.frontend.lower_core import STATEMENTS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
+from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.scope import bound_in_target, bound_names
 from microgradpy.ir.nodes import (
     Const,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
+from microgradpy.frontend.places import Step
 from microgradpy.ir.nodes import Const, Opcode, Raise
 
 

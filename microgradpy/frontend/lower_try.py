@@ -15,8 +15,9 @@ from functools import partial
 
 from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.attempt import Catch, lower_attempt
-from microgradpy.frontend.lower_core import BREAK, CONTINUE, RETURN, STATEMENTS, Lowering, Protection, Step, lowers
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
+from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Protection, Step
 from microgradpy.frontend.scope import bound_names
 from microgradpy.ir.nodes import (
     NOWHERE,
@@ -36,7 +37,8 @@ from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import is_mark, terminator_values, uses
 
 # What may be done with an exception without reading a value from it that a derivative could flow through.
-_HARMLESS = (print, str, repr, format, isinstance, type, issubclass, id, exceptions.suppresses, exceptions.check_not_interrupted)
+_CHECKS = (exceptions.suppresses, exceptions.check_not_interrupted)
+_HARMLESS = (print, str, repr, format, isinstance, type, issubclass, id, *_CHECKS)
 
 
 @lowers(STATEMENTS, ast.Try)

@@ -19,10 +19,11 @@ import ast
 
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.attempt import Catch
-from microgradpy.frontend.lower_core import STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, name_of
 from microgradpy.frontend.lower_try import local_names, protect
+from microgradpy.frontend.places import Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import bound_in_target
 from microgradpy.ir.nodes import Const, Raise, Var, function_constant

@@ -91,6 +91,6 @@ def loops_with_marks(body: Region) -> frozenset[Position]:
     for statement in walk(body):
         if isinstance(statement, While | For):
             inside = {inner.scope for inner in walk(statement.body) if isinstance(inner, Try)}
-            if _marked(statement.body) - inside:
+            if any(_marked(repeated) - inside for repeated in regions(statement)):
                 found.add((statement.where.line, statement.where.column))
     return frozenset(found)
