@@ -109,8 +109,8 @@ class Blocks:
 
     def _statement(self, statement: Statement, flow: Flow) -> list[ast.stmt]:
         match statement:
-            case Op(payload=scope) if is_mark(statement):
-                return self._mark(self.seen[scope], statement.arguments)
+            case Op() if is_mark(statement):
+                return self._mark(statement)
             case Op():
                 return self._operation(statement)
             case Try():
@@ -229,7 +229,7 @@ class Blocks:
         first, *others = statement.body.statements
         assert isinstance(first, Op)
         # What the first mark says holds before the body begins.
-        start = self._copy(statement.parameters, first.arguments)
+        start = self._mark(first)
         inner = replace(flow, results=statement.results, tail=False)
         body = self._block(Region(tuple(others), statement.body.terminator), inner)
         handlers = [self._handler(handler, inner) for handler in statement.handlers]
@@ -246,8 +246,9 @@ class Blocks:
             caught = self.expressions.bindings.builtin("BaseException")
         return ast.ExceptHandler(caught, name, self._block(handler.body, flow) or [ast.Pass()])
 
-    def _mark(self, targets: Sequence[Var], values: Sequence[Value]) -> list[ast.stmt]:
-        pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not isinstance(value, Undefined)]
+    def _mark(self, mark: Op) -> list[ast.stmt]:
+        wanted = self.liveness.marked.get(id(mark), frozenset())
+        pairs = [pair for pair in zip(self.seen[mark.payload], mark.arguments, strict=True) if pair[0] in wanted]
         return self._copy([target for target, _ in pairs], [value for _, value in pairs])
 
     # Loops

@@ -64,7 +64,7 @@ def emit(
     taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
     nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
     expressions = Expressions(nesting, names, bindings, function.kinds)
-    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness.live)), names)
+    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness)), names)
     blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
@@ -81,7 +81,7 @@ def _settle_names(function: Function, signature: _Signature, taken: frozenset[st
     for _ in range(_ROUNDS):
         nesting = plan_nesting(function, into_copies)
         liveness = analyse_liveness(function, nesting, signature.entry)
-        made = list(copies(function, nesting, liveness.live))
+        made = list(copies(function, nesting, liveness))
         names = choose_names(function, nesting, liveness, made, signature.fixed, signature.unpacked, taken)
         more = into_copies | frozenset(_avoidable(function, made, nesting, names))
         if more == into_copies:

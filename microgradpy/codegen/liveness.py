@@ -12,7 +12,7 @@ Live sets go backwards through the regions:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import assert_never, final
 
@@ -48,10 +48,12 @@ _NOTHING: frozenset[Var] = frozenset()
 @final
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned."""
+    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned; `marked` the
+    parameters that a mark, known by identity, has to set: after the last operation that may raise, nobody reads them."""
 
     interference: dict[Var, set[Var]]
     live: set[Var]
+    marked: Mapping[int, Set[Var]] = field(default_factory=dict)
 
 
 @final
@@ -74,7 +76,7 @@ def analyse_liveness(function: Function, nesting: Nesting, entry: Sequence[Var])
     analysis = _Analysis(nesting, forced)
     live = analysis.region(function.body, _Targets())
     analysis.define(entry, live)
-    return Liveness(analysis.interference, analysis.live)
+    return Liveness(analysis.interference, analysis.live, analysis.marked)
 
 
 @dataclass(slots=True)
@@ -86,6 +88,7 @@ class _Analysis:
     # What the handlers around may read: an exception may come at any statement.
     raising: Set[Var] = _NOTHING
     seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)
+    marked: dict[int, set[Var]] = field(default_factory=dict)
     # What was found live at the head of a loop in an earlier visit: it can only grow, so the next visit starts there.
     heads: dict[int, frozenset[Var]] = field(default_factory=dict)
 
@@ -200,6 +203,7 @@ class _Analysis:
         for target, value in made:
             self.define([target], after - {value} if isinstance(value, Var) else after)
         targets = {target for target, _ in made}
+        self.marked.setdefault(id(mark), set()).update(targets)
         return (after - targets) | self._leaves([value for _, value in made])
 
     def _with_forced(self, variables: Sequence[Var], live: Set[Var]) -> Set[Var]:
@@ -275,30 +279,31 @@ class Copy:
     region: Region
 
 
-def copies(function: Function, nesting: Nesting, live: Set[Var] | None = None) -> Iterator[Copy]:
-    """The copies of a function in program order; with `live`, only those to targets in it."""
+def copies(function: Function, nesting: Nesting, live: Liveness | None = None) -> Iterator[Copy]:
+    """The copies of a function in program order; with `live`, only those that somebody reads."""
     yield from _copies(function.body, nesting, live, _Targets(), {})
 
 
 def _copies(
-    region: Region, nesting: Nesting, live: Set[Var] | None, targets: _Targets, seen: dict[Var, tuple[Var, ...]]
+    region: Region, nesting: Nesting, live: Liveness | None, targets: _Targets, seen: dict[Var, tuple[Var, ...]]
 ) -> Iterator[Copy]:
     """`seen` are the parameters of the scopes around."""
     for statement in region.statements:
         match statement:
             case Op(payload=scope, arguments=values) if is_mark(statement):
-                yield from _received(seen[scope], values, region, live)
+                wanted = None if live is None else live.marked.get(id(statement), _NOTHING)
+                yield from _received(seen[scope], values, region, wanted)
             case If() | Try() if not nesting.is_choice(statement):
                 if isinstance(statement, Try):
                     seen[statement.scope] = statement.parameters
                 for arm in regions(statement):
                     yield from _copies(arm, nesting, live, replace(targets, results=statement.results), seen)
             case While(body=body) | For(body=body):
-                yield from _received(statement.parameters, statement.initial, region, live)
+                yield from _received(statement.parameters, statement.initial, region, live and live.live)
                 if isinstance(statement, While):
                     yield from _copies(statement.condition, nesting, live, _Targets(), seen)
                 yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING), seen)
-    yield from _copies_at_end(region, targets, live)
+    yield from _copies_at_end(region, targets, live and live.live)
 
 
 def _copies_at_end(region: Region, targets: _Targets, live: Set[Var] | None) -> Iterator[Copy]:

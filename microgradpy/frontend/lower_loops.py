@@ -16,7 +16,7 @@ from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
 from microgradpy.frontend.places import LoopFrame, Step
-from microgradpy.frontend.scope import bound_in_target, bound_names
+from microgradpy.frontend.scope import bound_in_target, bound_names, statements_in
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -64,8 +64,10 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
     bound = [*(bound_in_target(node.target) if isinstance(node, ast.For) else ()), *bound_names(node.body)]
     state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
-    state += tuple(name for protection in low.protections for name in (protection.leave, protection.value))
-    if not (node.orelse and (_has_break(node.body) or low.protections or is_guarded(low, node))):
+    returns = any(isinstance(inner, ast.Return) for inner in statements_in(node.body))
+    protections = low.protections if returns else ()
+    state += tuple(name for protection in protections for name in (protection.leave, protection.value))
+    if not (node.orelse and (_has_break(node.body) or protections or is_guarded(low, node))):
         return LoopFrame(state)
     flag = low.hidden_name("broke")
     low.env[flag] = Const(False)

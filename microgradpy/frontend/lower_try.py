@@ -18,7 +18,7 @@ from microgradpy.frontend.attempt import Catch, lower_attempt
 from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Protection, Step
-from microgradpy.frontend.scope import bound_names
+from microgradpy.frontend.scope import bound_names, statements_in
 from microgradpy.ir.nodes import (
     NOWHERE,
     UNDEFINED,
@@ -52,7 +52,7 @@ def lower_try(low: Lowering, node: ast.Try, rest: Step) -> bool | None:
         else:
             low.statements(node.body, None)
 
-    overrides = any(isinstance(inner, ast.Return | ast.Break | ast.Continue) for inner in _inner(node.finalbody))
+    overrides = any(isinstance(inner, ast.Return | ast.Break | ast.Continue) for inner in statements_in(node.finalbody))
 
     def again(exception: Var) -> None:
         low.statements(node.finalbody, lambda: low.leave(Raise(None), raises=True))
@@ -66,18 +66,6 @@ def lower_try(low: Lowering, node: ast.Try, rest: Step) -> bool | None:
 def _without_finally(node: ast.Try) -> ast.Try:
     inner = ast.Try(node.body, node.handlers, node.orelse, [])
     return ast.copy_location(inner, node)
-
-
-def _inner(statements: Sequence[ast.stmt]) -> list[ast.AST]:
-    """The statements of these and of the blocks in them, those of nested functions aside."""
-    found: list[ast.AST] = []
-    pending: list[ast.AST] = list(statements)
-    while pending:
-        node = pending.pop()
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            found.append(node)
-            pending.extend(ast.iter_child_nodes(node))
-    return found
 
 
 def local_names(low: Lowering, statements: Sequence[ast.stmt]) -> tuple[str, ...]:
@@ -190,7 +178,7 @@ def _catch(low: Lowering, handler: ast.ExceptHandler) -> Catch:
 def _goes_on_after_interrupts(handler: ast.ExceptHandler, types: tuple[Const, ...] | None) -> bool:
     if types is not None and not any(issubclass(KeyboardInterrupt, known.value) for known in types):
         return False
-    leaves = any(isinstance(inner, ast.Return | ast.Break | ast.Continue) for inner in _inner(handler.body))
+    leaves = any(isinstance(inner, ast.Return | ast.Break | ast.Continue) for inner in statements_in(handler.body))
     return leaves or not isinstance(handler.body[-1], ast.Raise)
 
 

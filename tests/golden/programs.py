@@ -132,11 +132,11 @@ def rooted(x, y):
     return a * y
 
 
-def until_it_fails(xs, k):
+def until_it_fails(x, k):
     total = k
     try:
-        for x in xs:
-            total = total * math.sqrt(x)
+        for i in range(4):
+            total = total * math.sqrt(x - i)
         return total
     except ValueError:
         total = total * k
@@ -174,6 +174,6 @@ PROGRAMS = [
     Program("closure", "an inner function that captures a differentiated variable", decay, (0.5, (1.0, 2.0)), (0, 1)),
     Program("recursion", "a function that calls itself", power, (1.5, 5), (0,)),
     Program("exception", "what a body had computed when an exception came", rooted, (1.5, -2.0), (0, 1)),
-    Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, ((4.0, 9.0, -1.0), 0.5), (0, 1)),
+    Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

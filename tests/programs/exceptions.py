@@ -555,3 +555,74 @@ def missing_key(table):
         return table["a"] * table["b"]
     except KeyError:
         return table["a"] ** 2
+
+
+# Found by random programs
+
+
+@program(0.4, 0.3, 1.2, features="try, rotation")
+def swapped_before_the_end(x, y, z):
+    try:
+        try:
+            y = x * x
+            x, z = z, x
+        except Exception:
+            y, z = y
+        finally:
+            y = x * z
+    finally:
+        y = y * x
+    return y
+
+
+@program(0.4, 0.3, features="try in loop, with")
+def items_bound_again(y, z):
+    for _, item in enumerate([math.cos(z + 0.2), y * y]):
+        with nullcontext(0.5), nullcontext(0.25):
+            try:
+                y = z * item
+                item = y  # noqa: PLW2901
+            except KeyError:
+                pass
+            finally:
+                y = item
+    return y
+
+
+@program(0.9, 1.2, features="try, arms that assign the same")
+def same_value_in_both_arms(x, z):
+    try:
+        v = z
+        if 1.15 < x < 2.0:
+            x = v
+        else:
+            x = v
+            raise ValueError from OSError
+    except Exception:
+        pass
+    return x * x
+
+
+@program(0.9, 1.2, features="finally, nested")
+def raised_by_a_finally(x, y):
+    with suppress(ValueError, ArithmeticError):
+        try:
+            y = y * x
+        except Exception:
+            y = x
+        finally:
+            raise ZeroDivisionError from None
+    return y * y
+
+
+@program(1.5, features="unassigned variable, else")
+@program(-1.5, features="unassigned variable, else")
+def bound_in_the_body_only(x):
+    try:
+        items = [math.sqrt(x * k) for k in range(3)]
+        print(len(items))
+    except Exception:
+        x = x * x
+    else:
+        x = items[1] * x
+    return x
