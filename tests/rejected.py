@@ -351,7 +351,7 @@ def catches_groups(x):
     return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="class, except")
+@rejected(2.0, error=UnsupportedSyntaxError, words="class except")
 def catches_what_is_computed(x):
     errors = (ValueError, KeyError)
     try:
@@ -360,7 +360,7 @@ def catches_what_is_computed(x):
         return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="ValueError, differentiated")
+@rejected(2.0, error=UnsupportedSyntaxError, words="ValueError differentiated")
 def reads_a_value_from_an_exception(x):
     try:
         raise ValueError(x * x)
@@ -368,7 +368,7 @@ def reads_a_value_from_an_exception(x):
         return error.args[0] * x  # here
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="LookupError, differentiated")
+@rejected(2.0, error=UnsupportedSyntaxError, words="LookupError differentiated")
 def returns_an_exception(x):
     try:
         raise LookupError("low", x * x)
@@ -426,7 +426,7 @@ def one_and_two():
     yield 2.0
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="generator, list of the items")
+@rejected(2.0, error=UnsupportedSyntaxError, words="generator list of the items")
 def keeps_what_a_loop_over_a_generator_had_done(x):
     total = x
     try:

@@ -17,7 +17,7 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, carries_nothing, is_immutable, python_type
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
@@ -47,7 +47,9 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
-    if _is_hashable(function) and function in OUT_OF_PLACE:
+    if op.payload == RAISED:
+        primal.plain(op, kind=UNKNOWN)
+    elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)

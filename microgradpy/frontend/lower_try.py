@@ -20,9 +20,10 @@ from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Protection, Step
 from microgradpy.frontend.scope import bound_names, statements_in
 from microgradpy.ir.nodes import (
-    NOWHERE,
+    RAISED,
     UNDEFINED,
     Const,
+    Location,
     Op,
     Opcode,
     Raise,
@@ -169,8 +170,10 @@ def _catch(low: Lowering, handler: ast.ExceptHandler) -> Catch:
             if handler.name is not None:
                 low.env.pop(handler.name, None)
 
+    where = low.location(handler)
+
     def finish(region: Region, exception: Var) -> Region:
-        return check_reads(region, exception)
+        return check_reads(region, exception, where)
 
     return Catch(types, handler.name or "", run, finish)
 
@@ -207,21 +210,21 @@ def _resolved(low: Lowering, node: ast.expr) -> Const | None:
 # What is read from an exception
 
 
-def check_reads(region: Region, exception: Var) -> Region:
-    """The handler with a check where the exception, or a part of it, is used as a value."""
+def check_reads(region: Region, exception: Var, where: Location) -> Region:
+    """A handler, which begins at `where`, with a check where the exception, or a part of it, is used as a value."""
     kept: list[Statement] = []
     for statement in region.statements:
         reads = exception in uses(statement)
         if not isinstance(statement, Op) or not reads:
-            kept.append(map_regions(statement, lambda inner: check_reads(inner, exception)))
+            kept.append(map_regions(statement, lambda inner: check_reads(inner, exception, where)))
         elif statement.callee is Opcode.GETATTR:
-            kept += [statement, _check(exceptions.check_part_of_caught, exception, statement.result, like=statement)]
-        elif is_mark(statement) or _is_harmless(statement.callee):
+            kept += [statement, _check(exceptions.check_part_of_caught, exception, statement.result, where=statement.where)]
+        elif is_mark(statement) or statement.payload == RAISED or _is_harmless(statement.callee):
             kept.append(statement)
         else:
-            kept += [_check(exceptions.check_caught, exception, like=statement), statement]
+            kept += [_check(exceptions.check_caught, exception, where=statement.where), statement]
     if exception in terminator_values(region.terminator) and not isinstance(region.terminator, Raise):
-        kept.append(_check(exceptions.check_caught, exception, like=kept[-1] if kept else None))
+        kept.append(_check(exceptions.check_caught, exception, where=where))
     return Region(tuple(kept), region.terminator)
 
 
@@ -229,6 +232,5 @@ def _is_harmless(callee: Opcode | Value) -> bool:
     return isinstance(callee, Const) and any(callee.value is known for known in _HARMLESS)
 
 
-def _check(function: Callable[..., None], *values: Value, like: Statement | None) -> Op:
-    where = NOWHERE if like is None else like.where
+def _check(function: Callable[..., None], *values: Value, where: Location) -> Op:
     return Op(function_constant(function), (*values, Const(str(where))), (fresh(),), where=where)

@@ -126,6 +126,8 @@ class SelfReference(enum.Enum):
 
 
 SELF = SelfReference.SELF
+RAISED = "raised"
+"""The payload of the call that makes an exception where it is raised."""
 Value = Var | Const | Undefined
 
 

@@ -211,6 +211,31 @@ def never_assigned(x):
         return x * x
 
 
+class Low(Exception):
+    def __init__(self, value, limit):
+        super().__init__(f"below {limit}")
+        self.value = value
+
+
+@program(1.5, features="exception with values")
+@program(-1.5, features="exception with values")
+def exceptions_hold_values(x):
+    y = x * x
+    try:
+        try:
+            if x < 0.0:
+                raise Low(y * x, 0.5)
+            raise ValueError(y, x)
+        except Low as error:
+            print(type(error).__name__, str(error), isinstance(error, Exception), f"{error!r:.3}")
+            y = y * 2.0
+            raise KeyError(y) from error
+    except (ValueError, KeyError) as error:
+        y = y * x
+        print(error.__traceback__ is not None, error.__cause__ is None)
+    return y
+
+
 # Loops
 
 
