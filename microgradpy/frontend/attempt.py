@@ -22,6 +22,7 @@ from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower_core import Lowering
 from microgradpy.frontend.places import Arm, Scope, Step
 from microgradpy.ir.nodes import Const, Handler, Raise, Region, Try, Unreachable, Value, Var, Yield, fresh
+from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
 
 _OURS = tuple(Const(error, error.__name__, error) for error in (DifferentiationError, CompilerBug))
 # A refusal is not the program's own exception: it passes every handler that would catch it.
@@ -61,7 +62,7 @@ def lower_attempt(low: Lowering, node: ast.AST, names: tuple[str, ...], body: St
     results, yields = low.join(arms, (*parameters, *exceptions))
     sealed = [arm.block.seal(Yield(values)) for arm, values in zip(arms, yields, strict=True)]
     handlers = [
-        Handler(catch.types, exception, catch.finish(region, exception))
+        Handler(catch.types, exception if _is_read(exception, region) else None, catch.finish(region, exception))
         for catch, exception, region in zip(catches, exceptions, sealed[1:], strict=True)
     ]
     place = next((k for k, catch in enumerate(catches) if _would_catch_refusals(catch)), len(handlers))
@@ -75,6 +76,11 @@ def lower_attempt(low: Lowering, node: ast.AST, names: tuple[str, ...], body: St
 
 def _handler_arm(low: Lowering, catch: Catch, exception: Var, env: dict[str, Value]) -> Arm:
     return low.arm(lambda: catch.run(exception), env)
+
+
+def _is_read(var: Var, region: Region) -> bool:
+    ends = (terminator_values(terminator) for terminator in terminators(region))
+    return any(var in values for values in (*ends, *map(uses, walk(region))))
 
 
 def _would_catch_refusals(catch: Catch) -> bool:

@@ -232,7 +232,7 @@ def exceptions_hold_values(x):
             raise KeyError(y) from error
     except (ValueError, KeyError) as error:
         y = y * x
-        print(error.__traceback__ is not None, error.__cause__ is None)
+        print(error.__traceback__ is not None)
     return y
 
 
@@ -644,7 +644,7 @@ def raised_by_a_finally(x, y):
 @program(-1.5, features="unassigned variable, else")
 def bound_in_the_body_only(x):
     try:
-        items = [math.sqrt(x * k) for k in range(3)]
+        items = [math.sqrt(x * k) for k in (1, 2)]
         print(len(items))
     except Exception:
         x = x * x
