@@ -17,14 +17,16 @@ import datetime
 import functools
 import heapq
 import itertools
+import math
 import operator
 import pickle
 import queue
 import random
 import struct
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -350,28 +352,111 @@ def rebinds_a_global(x):
 # Statements
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="try")
-def catches(x):
+@rejected(2.0, error=UnsupportedSyntaxError, words="except*")
+def catches_groups(x):
     try:  # here
         return x * x
-    except ValueError:
+    except* ValueError:
+        x = 1.0
+    return x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="class except")
+def catches_what_is_computed(x):
+    errors = (ValueError, KeyError)
+    try:
+        return x * x
+    except errors:  # here
         return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="try")
-def cleans_up(x):
-    try:  # here
+@rejected(2.0, error=UnsupportedSyntaxError, words="ValueError differentiated")
+def reads_a_value_from_an_exception(x):
+    try:
+        raise ValueError(x * x)
+    except ValueError as error:
+        return error.args[0] * x  # here
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="LookupError differentiated")
+def returns_an_exception(x):
+    try:
+        raise LookupError("low", x * x)
+    except LookupError as error:  # here
+        kept = error
+    return kept.args[1] * x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="running frame")
+def asks_for_the_exception(x):
+    try:
+        raise ValueError(x * x)
+    except ValueError:
+        return sys.exc_info()[1].args[0]  # here
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="KeyboardInterrupt")
+def goes_on_after_an_interrupt(x):
+    try:
         y = x * x
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:  # here
+        return y
+
+
+@rejected(2.0, error=MutationError, words="item")
+def catches_every_exception(x):
+    table = {}
+    try:
+        table["x"] = x  # here
+    except Exception:
+        return x
+    return table["x"]
+
+
+@rejected(2.0, error=MutationError, words="item")
+def overrides_every_exception(x):
+    table = {}
+    try:
+        table["x"] = x  # here
     finally:
-        print("done")
-    return y
+        return x  # noqa: B012
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="with")
-def uses_with(x):
-    with nullcontext():  # here
-        y = x * x
-    return y
+@rejected(2.0, error=MutationError, words="item")
+def suppresses_every_exception(x):
+    table = {}
+    with suppress(Exception):
+        table["x"] = x  # here
+    return x
+
+
+def one_and_two():
+    yield 1.0
+    yield 2.0
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="generator list of the items")
+def keeps_what_a_loop_over_a_generator_had_done(x):
+    total = x
+    try:
+        for number in one_and_two():  # here
+            total = total * number
+            math.sqrt(1.5 - number)
+    except ValueError:
+        return total
+    return x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="strict")
+def keeps_what_a_loop_over_a_strict_zip_had_done(x):
+    total = x
+    try:
+        for a, b in zip([1.0, 2.0], [3.0], strict=True):  # here
+            total = total * a * b
+    except ValueError:
+        return total
+    return x
 
 
 @rejected(2.0, error=UnsupportedSyntaxError, words="closure x")

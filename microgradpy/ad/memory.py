@@ -19,7 +19,21 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.calls import Unit
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, Numeric, Scalar, Sequence, Unknown, is_immutable, join, kind_of, map_axes, python_type
+from microgradpy.ir.kinds import (
+    UNASSIGNED,
+    UNKNOWN,
+    Array,
+    Kind,
+    Numeric,
+    Scalar,
+    Sequence,
+    Unknown,
+    is_immutable,
+    join,
+    kind_of,
+    map_axes,
+    python_type,
+)
 from microgradpy.ir.nodes import (
     Break,
     Const,

@@ -30,6 +30,7 @@ from microgradpy.ir.nodes import (
     Continue,
     For,
     Function,
+    Handler,
     If,
     Op,
     Opcode,
@@ -38,6 +39,7 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -183,19 +185,48 @@ class _Walk:
                 self.branch(statement)
             case While() | For():
                 self.loop(statement)
+            case Try():
+                self.attempt(statement)
             case _:
                 assert_never(statement)
+
+    def attempt(self, statement: Try) -> None:
+        """The handlers see what any of the marks says; an exception itself counts as a constant, and the front end has put
+        checks where something is read from it."""
+        marks: list[tuple[Value, ...]] = []
+        self.builder.marks[statement.scope] = marks
+        body = self.region(statement.body)
+        parameters = []
+        for index, parameter in enumerate(statement.parameters):
+            values = [mark[index] for mark in marks]
+            parameters.append(self.builder.define(parameter, *self.merged(values)))
+            self.builder.lend_with(parameters[-1], values)
+        handlers = []
+        for handler in statement.handlers:
+            caught = None if handler.exception is None else self.builder.define(handler.exception, UNKNOWN, False)
+            types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
+            handlers.append(Handler(types, caught, self.region(handler.body)))
+        regions = (body, *(handler.body for handler in handlers))
+        yields = [region.terminator.values for region in regions if isinstance(region.terminator, Yield)]
+        results = self.joined(statement.results, yields)
+        self.builder.where = statement.where
+        self.builder.add(Try(body, tuple(handlers), statement.scope, tuple(parameters), results, statement.where))
+
+    def joined(self, variables: tuple[Var, ...], yields: list[tuple[Value, ...]]) -> tuple[Var, ...]:
+        """The results of a statement, which are what one of its regions yields."""
+        results = []
+        for index, result in enumerate(variables):
+            values = [yielded[index] for yielded in yields]
+            results.append(self.builder.define(result, *self.merged(values)))
+            self.builder.lend_with(results[-1], values)
+        return tuple(results)
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
-        results = []
-        for index, result in enumerate(statement.results):
-            values = [yielded[index] for yielded in yields]
-            results.append(self.builder.define(result, *self.merged(values)))
-            self.builder.lend_with(results[-1], values)
-        self.builder.add(If(condition, then, orelse, tuple(results), statement.where))
+        results = self.joined(statement.results, yields)
+        self.builder.add(If(condition, then, orelse, results, statement.where))
 
     def merged(self, values: Iterable[Value]) -> tuple[Kind, bool]:
         """What is proven of a variable that is one of these values (a value that is not assigned proves nothing false)."""

@@ -68,6 +68,7 @@ class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
     containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
     write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept.
+    `marks` has what each mark of a `Try` carries, by scope.
 
     Where writes are tracked, `frozen` has the copies of contents that pullbacks read, with what they are copies of; `forced`
     are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
@@ -82,6 +83,7 @@ class PrimalBuilder(TypedBuilder):
     forced: frozenset[Var] = frozenset()
     origin: dict[Var, Var] = field(default_factory=dict)
     items: Mapping[Var, Kind] = field(default_factory=dict)
+    marks: dict[Var, list[tuple[Value, ...]]] = field(default_factory=dict)
 
     # What the user's values have become
 

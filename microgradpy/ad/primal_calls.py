@@ -18,6 +18,7 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, cal
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
+from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -31,11 +32,11 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
@@ -45,6 +46,8 @@ from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
+# They look at a value and do nothing with it, whatever it is.
+non_differentiable(*exceptions.CHECKS)
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
 
@@ -72,7 +75,9 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
-    if _is_hashable(function) and function in OUT_OF_PLACE:
+    if op.payload == RAISED:
+        primal.plain(op, kind=UNKNOWN)
+    elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)

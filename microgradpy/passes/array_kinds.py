@@ -14,7 +14,6 @@ from microgradpy.ir.kinds import (
     NUMERIC,
     UNKNOWN,
     WHOLE_SLICE,
-    slice_kind_of,
     Array,
     Inert,
     Kind,
@@ -23,6 +22,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     is_numeric,
     item_kind,
+    slice_kind_of,
     unknown_from,
 )
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, widest

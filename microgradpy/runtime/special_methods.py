@@ -21,7 +21,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import features_of, inherited_member, is_computed, is_function
-from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, nothing
 from microgradpy.tangents.types import is_structural_zero
 
 _ARITHMETIC = {

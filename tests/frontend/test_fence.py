@@ -26,20 +26,23 @@ def refused(error: type[DifferentiationError], marked: str) -> Callable[[Callabl
     return enter
 
 
-@refused(UnsupportedSyntaxError, "with open(x) as f:")
-def uses_with(x):
-    if x:
-        with open(x) as f:
-            return f
-    return 1
-
-
 @refused(UnsupportedSyntaxError, "try:")
-def uses_try(x):
+def uses_exception_groups(x):
     if x:
         try:
             x = 1 / x
-        except ZeroDivisionError:
+        except* ZeroDivisionError:
+            x = 0
+    return 1
+
+
+@refused(UnsupportedSyntaxError, "errors")
+def computes_what_it_catches(x):
+    errors = (ValueError, KeyError)
+    if x:
+        try:
+            x = 1 / x
+        except errors:
             x = 0
     return 1
 
