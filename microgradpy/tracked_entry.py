@@ -18,28 +18,42 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.state import dispatch
+from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
 
 
 def tracked_unit(
-    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, *, is_root: bool
+    function: types.FunctionType,
+    bound: Binding,
+    wanted: Wanted,
+    keywords_wanted: bool,
+    *,
+    is_root: bool,
+    catches: bool = False,
 ) -> Unit:
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
-    return compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted), tracks=True, is_root=is_root)
+    active = active_inputs(bound, wanted, keywords_wanted)
+    return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
 
 
 def differentiate_inner(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, dispatch.Back]:
-    """A call inside of a run that tracks."""
+    """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = bind(function, args, kwargs)
-    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False)
+    journal = current()
+    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=journal is not None)
     assert unit.primal is not None
-    y, saved = unit.primal(*bound.values)
+    if journal is None:
+        y, saved = unit.primal(*bound.values)
+    else:
+        with writing(None):
+            y, saved = unit.primal(*bound.values)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         inputs = _bars(unit, saved, y, y_bar, shadows)
@@ -49,6 +63,9 @@ def differentiate_inner(
             inputs[bound.keywords] = None if taken is None else taken.fields
         return bars_of(function, bound, len(args), inputs)
 
+    if journal is not None and type(y) is Failure:
+        journal.append(Step(function, args, kwargs, back))
+        raise_failure(y)
     return y, back
 
 

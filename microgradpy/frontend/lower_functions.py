@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
+from microgradpy.frontend.failures import catch_all
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
-from microgradpy.frontend.marks import loops_with_marks, tidy_marks
+from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy_marks
 from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
@@ -55,9 +56,14 @@ def lower_code(
     lines: tuple[str, ...],
     resolver: Resolver,
     guarded: frozenset[Position] = frozenset(),
+    *,
+    marks_effects: bool = False,
+    catches: bool = False,
 ) -> Function:
     """The IR of a function, given the syntax tree and the code object of the same text. The loops in `guarded` hand over
-    what they have done to the handlers around them; which those are is known when the function has been lowered once."""
+    what they have done to the handlers around them; which those are is known when the function has been lowered once.
+    For functions that write, `marks_effects` says after which effect an exception came, and one that `catches` returns a
+    `Failure` instead of raising."""
     parameters = lower_parameters(tree.args)
     captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
@@ -78,13 +84,17 @@ def lower_code(
         groups=find_groups(tree, code),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
         guarded=guarded,
+        marks_effects=marks_effects,
+        catches=catches,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
-    region = tidy_marks(prune(region))
+    region = prune(region)
+    region = tidy_marks(region, spared=scopes_that_go_on(region) if marks_effects else frozenset())
     more = loops_with_marks(region) - guarded
     if more:
-        return lower_code(tree, code, file, lines, resolver, guarded | more)
+        more |= guarded
+        return lower_code(tree, code, file, lines, resolver, more, marks_effects=marks_effects, catches=catches)
     region = prune(reject_outdated(region, low.closures))
     name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
     low.statement = tree
@@ -97,7 +107,14 @@ def _lower_body(low: Lowering, tree: FunctionNode) -> None:
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
         low.return_value(low.expression(tree.body), tree.body)
-    low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
+
+    def body() -> None:
+        low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
+
+    if low.unit.catches:
+        catch_all(low, tree, body)
+    else:
+        body()
 
 
 def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:

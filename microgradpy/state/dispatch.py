@@ -27,6 +27,7 @@ from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
 from microgradpy.state.events import find_event
+from microgradpy.state.journal import Step, current, noticing
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, seal, structure_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -59,20 +60,30 @@ def install(entry: Entry) -> None:
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument, None for
     those that are in the shadows or zero."""
-    y, back = resolve(f, args, kwargs, None, False)
+    return with_bars(resolve(f, args, kwargs, None, False), len(args))
+
+
+def with_bars(made: Made, count: int) -> tuple[Any, Undo]:
+    """What undoes a call, as text that has the arguments one by one calls it."""
+    y, back = made
 
     def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = back(y_bar, shadows)
-        given = bars.arguments[: len(args)]
-        return (bars.function, *given, *(None,) * (len(args) - len(given)))
+        given = bars.arguments[:count]
+        return (bars.function, *given, *(None,) * (count - len(given)))
 
     return y, pullback
 
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    y, back = resolve(f, tuple(args), dict(kwargs))
-    held = dict(kwargs)
+    args, kwargs = tuple(args), dict(kwargs)
+    return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
+
+
+def with_packed_bars(made: Made, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
+    """What undoes a call, as text that has the arguments as a tuple and a dict calls it."""
+    y, back = made
 
     def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = back(y_bar, shadows)
@@ -89,6 +100,16 @@ def resolve(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
 ) -> Made:
     """The value of a call, and what undoes it."""
+    journal = current()
+    if journal is None:
+        return _resolve(f, args, kwargs, wanted, keywords_wanted)
+    before = len(journal)
+    made = _resolve(f, args, kwargs, wanted, keywords_wanted)
+    journal[before:] = [Step(f, args, kwargs, made[1])]
+    return made
+
+
+def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Made:
     if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
         f.__self__, types.ModuleType | type | None
     ):
@@ -187,7 +208,8 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | N
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
     if found is not None:
-        return _from_undo(*found(*args, **kwargs))
+        with noticing(pure.name_of(f), f, args, kwargs):
+            return _from_undo(*found(*args, **kwargs))
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -200,7 +222,8 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | N
         raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
     where = named.pop("where", True)
-    y, undo = arrays.call_into(f, inputs, named, out, where)
+    with noticing(pure.name_of(f), f, args, kwargs):
+        y, undo = arrays.call_into(f, inputs, named, out, where)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = undo(y_bar, shadows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tests.programs.mutation import (
     array_items,
     array_writers,
+    attempts,
     calls,
     control,
     in_place,
@@ -24,6 +25,7 @@ __all__ = [
     "MUTATION",
     "array_items",
     "array_writers",
+    "attempts",
     "calls",
     "control",
     "in_place",
