@@ -187,7 +187,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | N
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
     if found is not None:
-        return _from_undo(*found(*args, **kwargs))
+        return _from_undo(*found(*args)) if not kwargs else _by_event_with_keywords(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -207,6 +207,34 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | N
         return Bars(None, bars + (None,) * (len(args) - len(bars)), {})
 
     return y, back
+
+
+def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
+    The names that `dict.update` collects come to a second update."""
+    parameters = inspect.signature(found).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        y, first = found(*args)
+        _, second = found(args[0], kwargs)
+
+        def merged_back(y_bar: Any, shadows: Shadows) -> Bars:
+            second(None, shadows)
+            taken = shadows.take(kwargs)
+            named = {} if taken is None else dict(taken.fields)
+            return Bars(None, first(y_bar, shadows), named)
+
+        return y, merged_back
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
+    bound = inspect.signature(found).bind(*args, **kwargs)
+    rest = {name: value for name, value in bound.kwargs.items()}
+    y, undo = found(*bound.args, **rest)
+
+    def named_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = undo(y_bar, shadows)
+        named = {name: bars[by_place.index(name)] for name in kwargs if name in by_place[: len(bars)]}
+        return Bars(None, bars[: len(args)], named)
+
+    return y, named_back
 
 
 def _is_users(args: tuple[Any, ...]) -> bool:
@@ -539,8 +567,6 @@ def _fill_dataclass(cls: type, y: Any, args: tuple[Any, ...], kwargs: dict[str, 
 def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
-    if f in NESTED_DIFFERENTIATION:
-        raise pure.nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
