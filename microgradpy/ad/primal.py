@@ -204,6 +204,8 @@ class _Walk:
         handlers = []
         for handler in statement.handlers:
             caught = None if handler.exception is None else self.builder.define(handler.exception, UNKNOWN, False)
+            if caught is not None:
+                self.builder.active.discard(caught)
             types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
             handlers.append(Handler(types, caught, self.region(handler.body)))
         regions = (body, *(handler.body for handler in handlers))

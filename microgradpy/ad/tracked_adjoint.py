@@ -183,10 +183,26 @@ class TrackedAdjointBuilder(AdjointBuilder):
         return kind == INT or (isinstance(kind, Inert) and kind.name in ("slice", "ellipsis"))
 
     def increment(self, shadow: Value, index: Value, contribution: Value) -> None:
-        """shadow[index] += contribution"""
-        arguments = (shadow, index, contribution)
+        """shadow[index] += contribution, or `-=` if it is the negative of something"""
+        positive = self.without_minus(contribution)
+        sign = "+" if positive is None else "-"
+        arguments = (shadow, index, contribution if positive is None else positive)
         result = self.variable(Inert("NoneType"))
-        self.add(Op(operator_constant("setitem"), arguments, (result,), (), Augmented("+"), True, self.where))
+        self.add(Op(operator_constant("setitem"), arguments, (result,), (), Augmented(sign), True, self.where))
+
+    def without_minus(self, value: Value) -> Value | None:
+        """x if a value is -x, and x * c if it is -x * c; None if it is neither."""
+        made = self.producers.get(value) if isinstance(value, Var) else None
+        if made is None or made.from_user:
+            return None
+        if made.callee == operator_constant("neg"):
+            return made.arguments[0]
+        if made.callee != operator_constant("mul"):
+            return None
+        inner = self.without_minus(made.arguments[0])
+        if inner is None:
+            return None
+        return self.call(operator_constant("mul"), (inner, made.arguments[1]), kind=self.kind(value))
 
     def keep_value(self, target: Value, value: Value) -> None:
         """Add what travels by value to the cotangent that is held here."""
