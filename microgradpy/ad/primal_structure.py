@@ -50,6 +50,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
+from microgradpy.state.iteration import walked
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -110,13 +111,20 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     call, which is differentiated."""
     value = primal.of(source)
     kind = primal.kind(value)
+    if primal.services.tracks and not isinstance(kind, Array | Sequence | TupleOf) and primal.is_active(value):
+        return _asked_for_items(primal, _WALKED, value)
     if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
         return source
+    return _asked_for_items(primal, _ITER, value)
+
+
+def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
     items = fresh("items")
-    dispatch(primal, Op(_ITER, (value,), (items,), where=primal.where), _ITER, (value,), ())
+    dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
     return items
 
 
+_WALKED = function_constant(walked)
 _ITER = Const(iter, "iter", iter)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.runtime.bars import Bars
 from microgradpy.state.events import event
-from microgradpy.state.shadows import Shadows, Undo, is_value
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, structure_of
 from microgradpy.tangents.arithmetic import stack_items
 
@@ -329,7 +330,13 @@ def clear_dict(mapping: dict[Any, Any], /) -> Made:
 
 @event(dict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
-    return None, _merge(mapping, other, named)
+    undo = _merge(mapping, other, named)
+
+    def undo_named(y_bar: Any, shadows: Shadows) -> Any:
+        bars = {name: shadows.of(mapping).take(name) for name in named}
+        return Bars(None, undo(y_bar, shadows), bars)
+
+    return None, undo_named
 
 
 @event(operator.ior, of=dict)
@@ -488,4 +495,3 @@ _register_sets()
 event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)(
     lambda mapping, *rest: (mapping.move_to_end(*rest), _nothing(1 + len(rest)))
 )
-assert is_value(0.0)
