@@ -106,6 +106,13 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
+def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
+    in the shadow of the dict."""
+    kind = primal.kind(source)
+    return primal.services.tracks and not isinstance(kind, Array | Sequence | TupleOf) and primal.is_active(source)
+
+
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
     call, which is differentiated."""
@@ -126,6 +133,7 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
 
 _WALKED = function_constant(walked)
 _ITER = Const(iter, "iter", iter)
+_REVERSED = Const(reversed, "reversed", reversed)
 
 
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
@@ -135,6 +143,8 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
             return Each(_iterable(primal, source), item)
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(ask_for_items(primal, inner), start, index)
+        case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
+            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
         case Zip(inners=inners, strict=strict):
             return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
     return items

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -17,7 +18,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing
-from microgradpy.runtime.streams import Box, Give, Items, Reading, Source, Stream, Sums, closed, give_to_call
+from microgradpy.runtime.streams import VIEWS, Box, Give, Items, Reading, Source, Stream, Sums, closed, give_to_call
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
@@ -132,7 +133,7 @@ def _choosing(function: Callable[..., Any]) -> Callable[..., Made]:
 
 
 def _reversed(reading: Reading, sequence: Any) -> Made:
-    if not isinstance(sequence, list | tuple | np.ndarray | range | str | dict):
+    if not isinstance(sequence, list | tuple | np.ndarray | range | str | dict | deque | VIEWS):
         raise MissingRuleError(
             f"reversed() of a {type(sequence).__name__} of differentiated values", None, "Make a list or tuple of it first."
         )

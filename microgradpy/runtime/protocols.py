@@ -19,7 +19,7 @@ from microgradpy.rules.containers import attribute_bar
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
-from microgradpy.runtime.iterators import STREAMS, listed, next_item, stream
+from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS
 from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, overloaded
 from microgradpy.runtime.streams import Stream, items_of_object

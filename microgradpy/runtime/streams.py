@@ -232,12 +232,13 @@ class Source:
         made = items_of_object(iterable, reading.resolve)
         self.iterable = iterable if made is None else made[0]
         self.back: Back | None = None if made is None else made[1]
-        self.keys: list[Any] | None = [] if reading.resolve.tracks and isinstance(iterable, VIEWS) else None
+        self.keys: dict[int, Any] | None = {} if reading.resolve.tracks and isinstance(iterable, VIEWS) else None
         self.count = 0
+        self._key: Any = None
 
     def __iter__(self) -> Iterator[Box]:
         # As Python does, ask for the iterator when the stream is made, and for items when they are needed.
-        return self._boxes(iter(self.iterable) if self.keys is None else self._read_dict(self.keys))
+        return self._boxes(iter(self.iterable) if self.keys is None else self._read_dict(iter))
 
     def _boxes(self, iterator: Iterator[Any], step: int = 1) -> Iterator[Box]:
         place = 0 if step > 0 else self.count - 1
@@ -247,6 +248,8 @@ class Source:
             except StopIteration:
                 return
             box = Box(self.number, place, value)
+            if self.keys is not None:
+                self.keys[place] = self._key
             place += step
             self.count = max(self.count, place)
             self.reading.note(self._undo_read(box))
@@ -254,14 +257,14 @@ class Source:
 
     def backwards(self) -> Iterator[Box]:
         """The items of a sequence, the last one first."""
-        iterator = reversed(self.iterable)
+        iterator = reversed(self.iterable) if self.keys is None else self._read_dict(reversed)
         self.count = len(self.iterable)
         return self._boxes(iterator, -1)
 
-    def _read_dict(self, keys: list[Any]) -> Iterator[Any]:
+    def _read_dict(self, order: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
         is_pairs = isinstance(self.iterable, collections.abc.ItemsView)
-        for pair in dict_of_view(self.iterable).items():
-            keys.append(pair[0])
+        for pair in order(dict_of_view(self.iterable).items()):
+            self._key = pair[0]
             yield pair if is_pairs else pair[1]
 
     def _undo_read(self, box: Box) -> Give:
@@ -304,7 +307,7 @@ class Source:
         return self.back(whole, *sums.shadows).arguments[0]
 
 
-VIEWS = (collections.abc.ValuesView, collections.abc.ItemsView)
+VIEWS = collections.abc.ValuesView | collections.abc.ItemsView
 
 
 def dict_of_view(view: Any) -> dict[Any, Any]:

@@ -45,6 +45,8 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return asked
     found = objects.static_attribute(x, name)
     y = getattr(x, name)
+    if name == "args" and isinstance(x, BaseException):
+        return y, lambda y_bar, shadows: (shadows.of(x).add(name, y_bar), Bars(None, (None, None), {}))[1]
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
 

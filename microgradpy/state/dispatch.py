@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted, nothing
@@ -254,6 +254,9 @@ def _by_method(
 
 def _by_builtin_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
     owner = f.__self__
+    plain = by_protocol(f, args, kwargs, RESOLVE) if isinstance(f, types.MethodWrapperType) else None
+    if plain is not None:
+        return plain
     unbound = getattr(type(owner), f.__name__, None)
     if unbound is None or is_non_differentiable(f):
         return (f(*args, **kwargs), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
