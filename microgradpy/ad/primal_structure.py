@@ -110,7 +110,8 @@ def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
     """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
     in the shadow of the dict."""
     kind = primal.kind(source)
-    return primal.services.tracks and not isinstance(kind, Array | Sequence | TupleOf) and primal.is_active(source)
+    is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not is_list and primal.is_active(source)
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
@@ -118,7 +119,7 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     call, which is differentiated."""
     value = primal.of(source)
     kind = primal.kind(value)
-    if primal.services.tracks and not isinstance(kind, Array | Sequence | TupleOf) and primal.is_active(value):
+    if _is_walked(primal, value):
         return _asked_for_items(primal, _WALKED, value)
     if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
         return source

@@ -345,7 +345,7 @@ def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
 
 
 def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
-    if not isinstance(other, dict):
+    if not isinstance(other, dict | list | tuple):
         other = dict(other.items()) if hasattr(other, "keys") else list(other)  # which may be read once only
     given = structure_of(other)
     mapping.update(other, **named)
@@ -356,8 +356,7 @@ def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
             return None, given.settle(shadows, {key: shadow.take(key) for key, _ in given.parts})
         last = {pair.x[0]: number for number, (_, pair) in enumerate(given.parts)}
         bars = [None if last[p.x[0]] != k else _pair_bar(shadow.take(p.x[0])) for k, (_, p) in enumerate(given.parts)]
-        given.settle(shadows, bars)
-        return None, None
+        return None, given.settle(shadows, tuple(bars) if isinstance(given.x, tuple) else bars)
 
     return undo
 
