@@ -20,7 +20,6 @@ import itertools
 import math
 import pickle
 import queue
-import random
 import struct
 import sys
 import threading

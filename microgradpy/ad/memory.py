@@ -53,6 +53,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import item_sources, item_variables, regions, terminators, uses
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import Maker
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.events import has_event
@@ -297,6 +298,8 @@ class _Analysis:
             self.call_unit(op, function.unit)
         elif self.is_write(op, function):
             self.write(op, function)
+        elif isinstance(function, Maker):
+            self.hold((*op.arguments[:1], *op.arguments[2:3], *op.results))  # a class finds what it captures, and its bases
         elif is_fresh(function):
             if is_view(function):
                 self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))

@@ -23,7 +23,7 @@ from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Unknown, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -47,6 +47,8 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import terminators
+
+_BOOL = Const(bool, "bool", bool)
 
 
 @final
@@ -225,6 +227,9 @@ class _Walk:
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
+        if self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
+            # It may be another one by the time the adjoint asks for it.
+            condition = self.builder.call(_BOOL, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
         results = self.joined(statement.results, yields)

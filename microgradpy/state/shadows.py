@@ -20,6 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.runtime.streams import Stream, StreamShadow
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -27,7 +28,8 @@ _VALUES: tuple[type, ...] = (
     float, int, complex, str, bytes, tuple, types.NoneType, np.generic, frozenset, range, slice, type, type(Ellipsis),
     type(NotImplemented), types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, np.ufunc, np.dtype,
     functools.partial, operator.attrgetter, operator.itemgetter, operator.methodcaller, types.MethodDescriptorType,
-    types.MethodWrapperType, types.WrapperDescriptorType, type({}.values()), type({}.items()), type({}.keys()), property, classmethod, staticmethod, types.CodeType, type(np.sum),
+    types.MethodWrapperType, types.WrapperDescriptorType, type({}.values()), type({}.items()), type({}.keys()), property,
+    classmethod, staticmethod, types.CodeType, type(np.sum), super,
 )  # fmt: skip
 _VALUE_TYPES: dict[type, bool] = {}
 
@@ -142,6 +144,8 @@ class Shadows:
             shadow: Any = self._array(x)
         elif _is_list(x):
             shadow = ListShadow()
+        elif isinstance(x, Stream):
+            shadow = StreamShadow(x, self)
         else:
             # An object and its `__dict__` are written through either.
             own = getattr(x, "__dict__", None)
@@ -183,7 +187,8 @@ class Shadows:
         if isinstance(x, tuple):
             if len(d) != len(x):
                 raise MutationError("a cotangent of a tuple has another length", None, "Report this program, please.")
-            parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in zip(x, d, strict=True)])
+            pairs = zip(x, d, strict=True)
+            parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in pairs])
             return None if all(part is None for part in parts) else parts
         if isinstance(d, Tangent):
             return self._settle_fields(x, d)
@@ -204,7 +209,9 @@ class Shadows:
 
     def _add_structure(self, x: Any, d: Any) -> None:
         shadow = self.of(x)
-        if isinstance(shadow, ListShadow):
+        if isinstance(shadow, StreamShadow):
+            shadow.add(d)
+        elif isinstance(shadow, ListShadow):
             for index, part in enumerate(d):
                 shadow.add(index, self.settle(_item(x, index), part))
         elif isinstance(x, dict):
@@ -238,6 +245,16 @@ class Shadows:
             return x_bar
         taken = self.take(x)
         return taken if x_bar is None else accumulate(taken, x_bar)
+
+    def content(self, x: Any, x_bar: Any) -> Any:
+        """The same, as a list, a dict of fields or items, or an array."""
+        if is_value(x):
+            return x_bar
+        self.add(x, x_bar)
+        taken = self.take(x)
+        if isinstance(taken, ListShadow):
+            return taken.slots
+        return taken.fields if isinstance(taken, FieldShadow) else taken
 
     # Arrays
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.runtime.streams import Stream
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
@@ -63,6 +64,9 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
+        return None
+    if isinstance(source, Stream):
+        shadows.of(source).undo(position, shadows.settle(item, d))
         return None
     if isinstance(source, list | deque | np.ndarray | dict) or type(source) is tuple or hasattr(source, "_fields"):
         return _give_item(shadows, source, position, d)
