@@ -44,6 +44,8 @@ from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
+from microgradpy.frontend.sharing import rebound_globals
+from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
@@ -52,6 +54,7 @@ from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_sta
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.variables import variables_of
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.reach import carries_state, reads_state
 
@@ -70,7 +73,7 @@ class Half:
         return self.unit.adjoint if self.is_adjoint else self.unit.primal
 
 
-_lowered: dict[tuple[int, int], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
+_lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 _always_dispatch: list[bool] = [False]
 
 
@@ -111,7 +114,7 @@ def is_dispatching() -> bool:
 
 def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on."""
-    key = (id(function.__code__), id(function.__globals__))
+    key = (id(function.__code__), id(function.__globals__), *_shared(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
@@ -124,6 +127,11 @@ def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, .
         _lowered.clear()
     _lowered[key] = (weakref.ref(function.__code__), ir, tuple(checks))
     return ir, tuple(checks)
+
+
+def _shared(function: types.FunctionType) -> tuple[frozenset[str], ...]:
+    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
+    return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
 
 
 @final
@@ -168,6 +176,13 @@ class Session:
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
 
+    def is_rebound(self, name: str) -> bool:
+        return name in rebound_globals(self.function.__globals__)
+
+    def variables(self) -> Const:
+        found = variables_of(self.function.__globals__, builtins_of(self.function))
+        return Const(found, "module_variables", found)
+
     def reads_state(self, function: types.FunctionType) -> bool:
         return reads_state(function)
 
@@ -206,7 +221,7 @@ def compile_unit(
     if tracks:
         kinds = tuple(map(without_items, kinds))
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, *_shared(function))
     with lock:
         unit = CACHE.find(key)
         if unit is not None:

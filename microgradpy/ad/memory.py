@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
@@ -39,6 +40,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import item_sources, item_variables, regions, terminators, uses
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.events import has_event
@@ -229,7 +231,12 @@ class _Analysis:
         if function in (tracked_pullback_of, tracked_pullback_of_packed):
             self.dispatched(op)
             return
-        if any(function is part for part in _PARTS):
+        if isinstance(function, FunctionType) and function in OF_MODULES:
+            self.module_variable(op)
+            return
+        if function is new_cell:
+            self.hold((*op.arguments, *op.results))
+        elif any(function is part for part in (*_PARTS, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
         elif getattr(type(function), "stands_for_unit", False):
             self.call_unit(op, function.unit)
@@ -252,6 +259,15 @@ class _Analysis:
             self.call(direct, callee.value)
         else:
             self.unknown(direct)
+
+    def module_variable(self, op: Op) -> None:
+        """A module variable is read, assigned or deleted: it may hold something active already."""
+        name = op.arguments[1]
+        assert isinstance(name, Const)
+        region = self.unite((*op.arguments, *op.results, self.globals.setdefault(name.value, op.result)))
+        if region is not None:
+            region.is_held = region.is_written = region.stores_active = True
+        self.writes = True
 
     def is_write(self, op: Op, function: Any) -> bool:
         if has_event(function) and function is not operator.getitem:

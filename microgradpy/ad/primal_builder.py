@@ -41,6 +41,12 @@ class Services(Protocol):
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
 
+    def is_rebound(self, name: str) -> bool:
+        """Whether a module variable is assigned by functions."""
+
+    def variables(self) -> Const:
+        """The constant that stands for the variables of the module."""
+
     def reads_state(self, function: FunctionType) -> bool:
         """Whether a function reads objects that it is not given."""
 

@@ -41,6 +41,7 @@ from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -71,6 +72,8 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
+    if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
+        raise NeedsTracking(f"a shared variable in line {op.where.line}")
     if _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):

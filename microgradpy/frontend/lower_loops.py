@@ -69,7 +69,7 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
     head = bound_in_target(node.target) if isinstance(node, ast.For) else bound_in_expression(node.test)
     bound = [*head, *bound_names(node.body)]
-    state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
+    state = tuple(filter(low.is_state, dict.fromkeys(bound)))
     if not (node.orelse and _has_break(node.body)):
         return LoopFrame(state)
     flag = low.hidden_name("broke")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -55,9 +55,17 @@ class Maker:
         return self.make(*args)
 
 
-def class_maker(code: types.CodeType, namespace: dict[str, Any], own_name: str) -> Maker:
+def class_maker(
+    code: types.CodeType, namespace: dict[str, Any], own_name: str, shared: Set[str] = frozenset()
+) -> Maker:
     """Makes a class from the code of its body, as a `class` statement does. `own_name` is the variable that the finished
-    class is bound to: methods that mention it find the class."""
+    class is bound to: methods that mention it find the class. What is captured of the `shared` variables is their cells."""
+
+    def make_cell(name: str, values: Iterator[Any]) -> types.CellType:
+        if name == own_name:
+            return types.CellType()
+        value = next(values)
+        return value if name in shared else types.CellType(value)
 
     def make_class(
         captured: Sequence[Any],
@@ -66,7 +74,7 @@ def class_maker(code: types.CodeType, namespace: dict[str, Any], own_name: str) 
         keywords: Mapping[str, Any],
     ) -> Any:
         values = iter(captured)
-        cells = {name: types.CellType() if name == own_name else types.CellType(next(values)) for name in code.co_freevars}
+        cells = {name: make_cell(name, values) for name in code.co_freevars}
         body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells.values()))
         made = builtins.__build_class__(body, code.co_name, *bases, **keywords)
         for decorator in reversed(decorators):

@@ -25,7 +25,7 @@ from microgradpy.runtime.dispatch import Bars, Wanted
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
+from microgradpy.state import arrays, containers, objects, variables  # noqa: F401 - these register their events
 from microgradpy.state.events import find_event
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, seal, structure_of

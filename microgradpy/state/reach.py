@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.frontend.sharing import assigned_globals, rebound_captures, rebound_globals
+from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.state.snapshots import parts_of
@@ -50,6 +52,10 @@ def reads_state(function: types.FunctionType) -> bool:
         if id(current.__code__) in seen or not _is_searched(current):
             continue
         seen.add(id(current.__code__))
+        if shared_names(current.__code__, current.__globals__):
+            return True
+        if not rebound_globals(current.__globals__).isdisjoint(_names(current.__code__)):
+            return True
         held = [*_captured(current), *(current.__globals__.get(name) for name in _names(current.__code__))]
         if any(map(carries_state, held)):
             return True
@@ -187,6 +193,8 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
+    if rebound_captures(code) or assigned_globals(code):
+        return True
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
         return True
     if not _WRITERS.isdisjoint(code.co_names):
