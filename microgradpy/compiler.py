@@ -144,6 +144,7 @@ class Session:
         self.inlines = not _always_dispatch[-1]
         self.tracks = unit.tracks
         self.kind_guards: dict[str, KindGuard] = {}
+        self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
@@ -183,8 +184,11 @@ class Session:
         found = variables_of(self.function.__globals__, builtins_of(self.function))
         return Const(found, "module_variables", found)
 
-    def reads_state(self, function: types.FunctionType) -> bool:
-        return reads_state(function)
+    def reads_state(self, function: types.FunctionType | type) -> bool:
+        key = function.__code__ if isinstance(function, types.FunctionType) and not function.__closure__ else function
+        if key not in self.readers:
+            self.readers[key] = reads_state(function)
+        return self.readers[key]
 
     def calls_unknown(self) -> None:
         self.own.is_open = True

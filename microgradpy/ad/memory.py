@@ -40,6 +40,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import item_sources, item_variables, regions, terminators, uses
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import Maker
 from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
@@ -225,7 +226,7 @@ class _Analysis:
         if region is not None:
             region.is_held = True
 
-    def call(self, op: Op, function: Any) -> None:
+    def call(self, op: Op, function: Any, reads_active: bool = False) -> None:
         if function is frozen:
             return
         if function in (tracked_pullback_of, tracked_pullback_of_packed):
@@ -234,7 +235,10 @@ class _Analysis:
         if isinstance(function, FunctionType) and function in OF_MODULES:
             self.module_variable(op)
             return
-        if function is new_cell:
+        if isinstance(function, Maker):
+            # A class holds what its methods captured; its decorators and bases have been called by now.
+            self.hold((*op.arguments[:1], *op.arguments[4:], *op.results))
+        elif function is new_cell:
             self.hold((*op.arguments, *op.results))
         elif any(function is part for part in (*_PARTS, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
@@ -249,16 +253,16 @@ class _Analysis:
                 for result in self.mutable(op.results):
                     self.region_of(result)
         else:
-            self.unknown(op)
+            self.unknown(op, reads_active)
 
     def dispatched(self, op: Op) -> None:
         """`y, pullback = tracked_pullback_of(f, ...)`"""
         callee, *arguments = op.arguments
         direct = replace(op, callee=callee, arguments=tuple(arguments))
         if isinstance(callee, Const) and op.callee.value is tracked_pullback_of:  # type: ignore[union-attr]
-            self.call(direct, callee.value)
+            self.call(direct, callee.value, reads_active=True)
         else:
-            self.unknown(direct)
+            self.unknown(direct, reads_active=True)
 
     def module_variable(self, op: Op) -> None:
         """A module variable is read, assigned or deleted: it may hold something active already."""
@@ -292,19 +296,17 @@ class _Analysis:
     def call_unit(self, op: Op, unit: Unit) -> None:
         region = self.unite((*op.arguments, *op.results))
         if unit.writes and region is not None:
-            self.affect(region, op)
+            # It was given something active, or reads some itself.
+            region.is_held = region.is_written = region.stores_active = True
         self.writes |= unit.writes
 
-    def unknown(self, op: Op) -> None:
+    def unknown(self, op: Op, reads_active: bool = False) -> None:
         """A call of which nothing is known: it may write into all that it reaches, and keep it."""
         self.writes = True
         region = self.unite((*uses(op), *op.results))
         if region is not None:
-            self.affect(region, op)
-
-    def affect(self, region: _Region, op: Op) -> None:
-        region.is_held = region.is_written = True
-        region.stores_active |= any(isinstance(value, Var) and value in self.active for value in uses(op))
+            region.is_held = region.is_written = True
+            region.stores_active |= reads_active or any(isinstance(v, Var) and v in self.active for v in uses(op))
 
 
 def is_fresh(function: Any) -> bool:

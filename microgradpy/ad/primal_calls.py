@@ -114,12 +114,14 @@ def _keeps_arguments(cls: type) -> bool:
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
-    """A statement such as `class` that Python itself runs."""
-    if primal.any_active(*primal.inputs(op)):
+    """A statement such as `class` that Python itself runs. What methods find in the cells of shared variables has its
+    cotangent there; for other values that they capture, none is kept."""
+    arguments, keywords = primal.inputs(op)
+    if primal.any_active(arguments[:4], keywords):
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
-        primal.plain(op, kind=UNKNOWN)
+        primal.plain(op, kind=UNKNOWN, active=primal.services.tracks)
 
 
 def _counts_frames(op: Op) -> bool:

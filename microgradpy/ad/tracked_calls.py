@@ -58,8 +58,9 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
-    """Whether a function that gets constants may still read something active."""
-    return isinstance(function, FunctionType) and not rrule.has(function) and primal.services.reads_state(function)
+    """Whether a function or class that gets constants may still read something active."""
+    is_code = isinstance(function, FunctionType | type)
+    return is_code and not rrule.has(function) and primal.services.reads_state(function)
 
 
 def _inactive_kind(

@@ -79,12 +79,15 @@ def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     outdating = _rebound(low, names, node)
     if outdating:
         raise Shared(frozenset(binding.name for binding in outdating))
-    captured = low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in names), node=node)
-    shared = frozenset(filter(low.is_shared, names))
+    shared = tuple(filter(low.is_shared, names))
+    values = (captured_value(low, name, node) for name in names if name not in shared)
+    captured = low.emit(Opcode.TUPLE, *values, node=node)
     bases = lower_display(low, Opcode.TUPLE, node.bases, node)
     keywords = lower_keywords(low, node)
     maker = class_maker(code, low.unit.resolver.module_globals(), own_name, shared)
-    value = low.emit(_constant(maker, node.name), captured, decorators, bases, keywords, node=node, name=node.name)
+    cells = (low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in shared), node=node),) if shared else ()
+    arguments = (captured, decorators, bases, keywords, *cells)
+    value = low.emit(_constant(maker, node.name), *arguments, node=node, name=node.name)
     assign_name(low, node.name, value, node)
 
 

@@ -43,10 +43,19 @@ def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     return _known[key]
 
 
-def reads_state(function: types.FunctionType) -> bool:
+def reads_state(value: Any) -> bool:
     """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
-    can be written into."""
-    waiting, seen = [function], set[int]()
+    can be written into or get new values. Of a class or an object it is asked for the methods, of a container for what is in
+    it."""
+    if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
+        return False
+    waiting: list[types.FunctionType] = []
+    classes, functions = _reached((value,))
+    for cls in classes:
+        if _is_users(cls):
+            waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
+    waiting += functions
+    seen = set[int]()
     while waiting:
         current = waiting.pop()
         if id(current.__code__) in seen or not _is_searched(current):
@@ -56,7 +65,7 @@ def reads_state(function: types.FunctionType) -> bool:
             return True
         if not rebound_globals(current.__globals__).isdisjoint(_names(current.__code__)):
             return True
-        held = [*_captured(current), *(current.__globals__.get(name) for name in _names(current.__code__))]
+        held = [*_captured(current), *(found for name in _names(current.__code__) for found in _meanings(current, name))]
         if any(map(carries_state, held)):
             return True
         waiting += [value for value in held if isinstance(value, types.FunctionType)]
@@ -69,7 +78,9 @@ def carries_state(value: Any) -> bool:
         return value.dtype.kind in "fcO"
     if isinstance(value, list | dict | deque):
         return True
-    return not isinstance(value, type | types.ModuleType) and not callable(value) and _is_users(type(value))
+    if isinstance(value, type | types.ModuleType | types.FunctionType):
+        return False
+    return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
 
 
 def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:
@@ -151,8 +162,11 @@ def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
                     add_class(found)
                 elif isinstance(found, types.FunctionType):
                     waiting.append(found)
-                elif not callable(found) or _is_users(type(found)):
-                    add_class(type(found))
+                else:
+                    held_classes, held_functions = _reached((found,))
+                    waiting.extend(held_functions)
+                    for cls in held_classes:
+                        add_class(cls)
         waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return False
 
