@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.frontend.sharing import assigned_globals, rebound_captures, rebound_globals
+from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -27,6 +27,7 @@ _WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr",
     "heappush", "heappop", "heapify", "insort",
 }  # fmt: skip
+_HOLDERS = (list, tuple, dict, deque, functools.partial, types.MethodType)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 _SIZE = 1024
 _known: dict[Any, bool] = {}
@@ -162,7 +163,7 @@ def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
                     add_class(found)
                 elif isinstance(found, types.FunctionType):
                     waiting.append(found)
-                else:
+                elif isinstance(found, _HOLDERS) or _is_users(type(found)):
                     held_classes, held_functions = _reached((found,))
                     waiting.extend(held_functions)
                     for cls in held_classes:
@@ -207,7 +208,7 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
-    if rebound_captures(code) or assigned_globals(code):
+    if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
         return True
