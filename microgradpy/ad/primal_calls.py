@@ -14,10 +14,19 @@ from types import FunctionType
 import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
-from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
+from microgradpy.ad.differentiated_calls import (
+    asks_a_class,
+    call_closure,
+    call_function,
+    call_rule,
+    dispatch,
+    inline_rule,
+    name_of,
+)
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
+from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -26,25 +35,26 @@ from microgradpy.ir.kinds import (
     Scalar,
     Unknown,
     carries_nothing,
-    features_of_kind,
     is_immutable,
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
+# They look at a value and do nothing with it, whatever it is.
+non_differentiable(*exceptions.CHECKS)
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
 
@@ -74,7 +84,9 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     function = callee.value
     if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
         raise NeedsTracking(f"a shared variable in line {op.where.line}")
-    if _is_hashable(function) and function in OUT_OF_PLACE:
+    if op.payload == RAISED:
+        primal.plain(op, kind=UNKNOWN)
+    elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
@@ -87,7 +99,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
-    if _asks_a_class(primal, function, arguments):
+    if asks_a_class(primal, function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
         return
     if not primal.any_active(arguments, keywords):
@@ -102,22 +114,21 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         _read_item(primal, op, arguments, kind)
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
-    elif isinstance(function, type) and not _keeps_arguments(function):
+    elif isinstance(function, type) and writes_fields(function):
         raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)
-
-
-def _keeps_arguments(cls: type) -> bool:
-    """Whether making an object of a class comes to putting the arguments into a tuple."""
-    return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
     """A statement such as `class` that Python itself runs. What methods find in the cells of shared variables has its
     cotangent there; for other values that they capture, none is kept."""
     arguments, keywords = primal.inputs(op)
-    if primal.any_active(arguments[:4], keywords):
+    arguments = arguments[:4]
+    if primal.services.tracks and len(arguments) == 4:
+        # A base class may be in the same memory as an object that holds something active; what a class captures may not.
+        arguments = (*arguments[:2], arguments[3])
+    if primal.any_active(arguments, keywords):
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
@@ -127,14 +138,6 @@ def _make(primal: PrimalBuilder, op: Op) -> None:
 def _counts_frames(op: Op) -> bool:
     """Whether a call of `warnings.warn` means another line than its own."""
     return len(op.arguments) > 2 or bool(op.keywords)
-
-
-def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
-    """Whether a builtin may call a method of one of the user's classes."""
-    methods = asks_for(function)
-    if not methods or not primal.any_active(arguments):
-        return False
-    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -199,7 +202,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
     callee = primal.of(op.callee)  # type: ignore[arg-type]
-    if isinstance(callee, Const) and _asks_a_class(primal, callee.value, primal.inputs(op)[0]):
+    if isinstance(callee, Const) and asks_a_class(primal, callee.value, primal.inputs(op)[0]):
         dispatch(primal, op, callee, primal.inputs(op)[0], ())
         return
     if not is_immutable(kind):

@@ -20,6 +20,7 @@ from typing import final
 from microgradpy.codegen.effects import Effect, conflict, effect
 from microgradpy.codegen.notation import InPlace, SliceOf, notation, operands
 from microgradpy.ir.nodes import (
+    Augmented,
     Break,
     Const,
     Continue,
@@ -33,13 +34,14 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
     While,
     Yield,
 )
-from microgradpy.ir.traversal import item_sources, regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_values, uses, walk
 
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
@@ -130,6 +132,9 @@ class _Planner:
                 self.fold(statement.body)
             elif isinstance(statement, For):
                 self.fold(statement.body)
+            elif isinstance(statement, Try):
+                for inner in regions(statement):
+                    self.fold(inner)
 
     def _settle_if(self, statement: If) -> None:
         before = set(self.nested)
@@ -216,7 +221,8 @@ class _Fold:
         match statement:
             case Op():
                 width = _width(statement) + sum(_value_width(result) + 3 for result in statement.results)
-                self._root(index, _open_operands(statement), width)
+                # `x[i] += y` reads x[i] before it evaluates y, which therefore must not write.
+                self._root(index, _open_operands(statement), width, writes=not isinstance(statement.payload, Augmented))
             case If():
                 self._root(index, [statement.condition], 4 + _choice_width(statement, self.planner))
             case While():
@@ -224,19 +230,25 @@ class _Fold:
             case For():
                 self._root(index, item_sources(statement.items), 20)
                 self._copies(index, statement.initial)
+            case Try():
+                pass
 
     def _copies(self, index: int, values: tuple[Value, ...]) -> None:
         allowed = [value for value in values if value in self.planner.into_copies]
         if allowed:
             self._root(index, allowed, 8 * len(values), self.planner.into_copies)
 
-    def _root(self, index: int, values: Iterable[Value], width: int, named: frozenset[Var] = frozenset()) -> None:
+    def _root(
+        self, index: int, values: Iterable[Value], width: int, named: frozenset[Var] = frozenset(), *, writes: bool = True
+    ) -> None:
         """Write values inside the root statement at `index`, whose text is `width` wide without them."""
         pending = list(values)
         while pending:
             value = pending.pop()
             place = self._candidate(value, named)
             if place is None or not self._may_move(place, index):
+                continue
+            if not writes and self._effect(place) is Effect.WRITES:
                 continue
             statement = self.statements[place]
             assert isinstance(value, Var) and isinstance(statement, Op | If)
@@ -269,6 +281,8 @@ class _Fold:
         if root - place > _REACH:
             return False
         own = self._effect(place)
+        if any(is_mark(self.statements[between]) for between in range(place + 1, root)):
+            return False  # what is evaluated after a mark is not what it says
         return not any(conflict(own, self._effect(between)) for between in range(place + 1, root) if between not in self.moved)
 
     def _effect(self, index: int) -> Effect:
@@ -279,6 +293,8 @@ class _Fold:
 
 def _open_operands(op: Op) -> tuple[Value, ...]:
     """The operands of an operation that may be expressions, in the order of evaluation."""
+    if op.callee is Opcode.MARK:
+        return ()
     if op.callee in (Opcode.APPEND, Opcode.RECORD) or isinstance(notation(op), InPlace):
         return op.arguments[1:]
     return operands(op)

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
 from microgradpy.frontend.codes import is_suspended
-from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Group, Lowering, Step, Unit, cell_key, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
+from microgradpy.frontend.marks import loops_with_marks, tidy_marks
+from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
@@ -68,8 +70,11 @@ def _lower_with(
     lines: tuple[str, ...],
     resolver: Resolver,
     shared: frozenset[str],
+    guarded: frozenset[Position] = frozenset(),
 ) -> Function:
-    """The IR of a function of which these variables live in cells. Raises `Shared` if it has to be more of them."""
+    """The IR of a function of which these variables live in cells; raises `Shared` if it has to be more of them. The loops in
+    `guarded` hand over what they have done to the handlers around them; which those are is known when the function has been
+    lowered once."""
     parameters = lower_parameters(tree.args)
     captured = tuple(
         fresh(f"{name}_cell") if name in shared else fresh(name, user_named=True) for name in code.co_freevars
@@ -92,14 +97,19 @@ def _lower_with(
         fragile=fragile_names(body),
         groups=find_groups(tree, code),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
+        guarded=guarded,
         shared=shared,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
-    region = prune(region)
+    region = tidy_marks(prune(region))
+    more = loops_with_marks(region) - guarded
+    if more:
+        return _lower_with(tree, code, file, lines, resolver, shared, guarded | more)
     outdated = outdated_names(region, low.closures)
     if outdated:
         raise Shared(outdated)
+    region = prune(region)
     name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))

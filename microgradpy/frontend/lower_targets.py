@@ -82,6 +82,7 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
         assign_shared(low, name, value, node)
     elif low.is_local(name):
         low.env[name] = value
+        low.mark()
     else:
         assign_global(low, name, value, node)
 

@@ -44,6 +44,12 @@ def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     return _known[key]
 
 
+def any_may_write(callables: Iterable[Any]) -> bool:
+    """Whether one of some callables may write."""
+    classes, functions = _reached(callables)
+    return _search(list(functions), classes)
+
+
 def reads_state(value: Any) -> bool:
     """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
     can be written into or get new values. Of a class or an object it is asked for the methods, of a container for what is in

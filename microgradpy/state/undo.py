@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.state.arrays import has_repeats
+from microgradpy.runtime.streams import Stream
+from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
@@ -27,6 +28,16 @@ def add_item(shadows: Shadows, x: Any, index: Any, d: Any) -> None:
         np.add.at(x_bar, index, d)
     else:
         x_bar[index] += d
+
+
+def add_slot(shadows: Shadows, items: Any, place: int, d: Any) -> None:
+    """Add to the cotangent of the number at a place of a list."""
+    shadows.of(items).add(place, d)
+
+
+def take_item(shadows: Shadows, x: Any, index: Any) -> Any:
+    """The cotangent of what was stored at x[index] of an array x, which is zero there afterwards."""
+    return taken_item(shadows.of(x), index)
 
 
 @returns(int)
@@ -53,6 +64,9 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
+        return None
+    if isinstance(source, Stream):
+        shadows.of(source).undo(position, shadows.settle(item, d))
         return None
     if isinstance(source, list | deque | np.ndarray | dict) or type(source) is tuple or hasattr(source, "_fields"):
         return _give_item(shadows, source, position, d)
