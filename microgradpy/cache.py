@@ -46,6 +46,7 @@ class Unit:
     halves: dict[bool, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     tracks: bool = False
+    is_root: bool = False
     is_open: bool = False
     """Whether it calls what is known only at run time."""
     takes_value: bool = True

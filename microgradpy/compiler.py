@@ -48,8 +48,10 @@ from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
+from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
+from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
@@ -135,6 +137,7 @@ class Session:
         self.own = unit
         self.inlines = not _always_dispatch[-1]
         self.tracks = unit.tracks
+        self.is_root = unit.is_root
         self.kind_guards: dict[str, KindGuard] = {}
         self.function_guards: list[FunctionGuard] = []
 
@@ -199,14 +202,14 @@ def unit_name(function: types.FunctionType) -> str:
 
 
 def compile_unit(
-    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], *, tracks: bool = False
+    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], *, tracks: bool = False, is_root: bool = False
 ) -> Unit:
     """The unit of a function for inputs (captured variables, then parameters) of these kinds. Unless it `tracks` what is
     written, a function that may write raises `NeedsTracking`."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root)
     with lock:
         unit = CACHE.find(key)
         if unit is not None:
@@ -216,7 +219,7 @@ def compile_unit(
             return unit
         CACHE.misses += 1
         try:
-            return _compile(function, key, kinds, active, tracks)
+            return _compile(function, key, kinds, active, tracks, is_root)
         except NeedsTracking:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
             note.guards = Guards(instrumented(function)[1])
@@ -236,7 +239,7 @@ def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], acti
     try:
         return compile_unit(function, kinds, active)
     except NeedsTracking:
-        return compile_unit(function, kinds, active, tracks=True)
+        return compile_unit(function, kinds, active, tracks=True, is_root=True)
 
 
 def _compile(
@@ -245,6 +248,7 @@ def _compile(
     kinds: tuple[Kind, ...],
     active: tuple[bool, ...],
     tracks: bool,
+    is_root: bool,
 ) -> Unit:
     ir, checks = instrumented(function)
     assumed: Kind = FLOAT
@@ -252,6 +256,7 @@ def _compile(
     before = tuple(CACHE.units.values())
     for attempt in range(6 + len(absent)):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version, tracks=tracks)
+        unit.is_root = is_root
         unit.takes_value, unit.writes = not tracks or is_immutable(assumed), tracks
         CACHE.keep(key, unit, function.__code__)
         try:
@@ -307,6 +312,8 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: rev
     reverse = reverse_pass.transform(primal, differentiated, services)
     reverse = replace(reverse, region=eliminate_dead_statements(reverse.region))
     pair = save(primal, reverse)
+    if primal.memory is not None:
+        pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
     pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), write_in_place(eliminate_dead_code(pair.adjoint)))
     if _VERIFY:
         verify(pair.primal)

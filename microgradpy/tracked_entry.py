@@ -24,10 +24,12 @@ from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, 
 from microgradpy.tangents.projected import Projected
 
 
-def tracked_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
+def tracked_unit(
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, *, is_root: bool
+) -> Unit:
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
-    return compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted), tracks=True)
+    return compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted), tracks=True, is_root=is_root)
 
 
 def differentiate_inner(
@@ -35,7 +37,7 @@ def differentiate_inner(
 ) -> tuple[Any, dispatch.Back]:
     """A call inside of a run that tracks."""
     bound = bind(function, args, kwargs)
-    unit = tracked_unit(function, bound, wanted, keywords_wanted)
+    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False)
     assert unit.primal is not None
     y, saved = unit.primal(*bound.values)
 
@@ -67,7 +69,7 @@ def differentiate_tracked(
 ) -> tuple[Any, Back]:
     """A whole run that tracks what is written."""
     bound = bind(function, args, kwargs)
-    unit = tracked_unit(function, bound, wanted, keywords_wanted)
+    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None

@@ -11,7 +11,7 @@ import linecache
 import math
 import random
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,8 @@ class RandomProgram:
         text = self.source if source is None else source
         name = f"<random program {self.number}{'' if source is None else ' changed'}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        namespace: dict[str, Any] = {"np": np, "math": math, "__name__": f"random_program_{self.number}"}
+        namespace: dict[str, Any] = {"np": np, "math": math, "suppress": suppress, "nullcontext": nullcontext}
+        namespace["__name__"] = f"random_program_{self.number}"
         exec(compile(text, name, "exec"), namespace)
         return namespace["program"]
 
@@ -52,6 +53,7 @@ class Scope:
     arrays: list[str] = field(default_factory=list)
     maybe: list[tuple[str, str]] = field(default_factory=list)  # (flag, name bound only if the flag is true)
     loops: int = 0
+    catching: bool = False  # whatever is raised here is caught in the same function
 
     def copy(self) -> Scope:
         return Scope(*(value.copy() if isinstance(value, list) else value for value in vars(self).values()))
@@ -187,10 +189,11 @@ class Writer:
 
     def statement(self, scope: Scope, depth: int) -> None:
         simple = [self.assign] * 5 + [self.augmented, self.swap, self.rotate, self.pair, self.unpack, self.build_list]
-        simple += [self.unused, self.read_maybe, self.alias]
+        simple += [self.unused, self.read_maybe, self.alias] + ([self.trouble] * 4 if scope.catching else [])
         if scope.arrays:
             simple += [self.assign_array] * 4
         compound = [self.branch] * 4 + [self.for_range, self.for_list, self.while_loop] * 2 + [self.bind_maybe]
+        compound += [self.attempt] * 3 + [self.with_statement]
         compound += [self.early_return] + ([self.leave_loop] * 3 if scope.loops else [self.closure] * 2)
         self.random.choice(compound if depth > 0 and self.chance(0.45) else simple)(scope, depth)
 
@@ -340,6 +343,76 @@ class Writer:
             self.block(scope.copy(), self.random.randint(0, 1), 0)
             self.write(f"return {self.expression(scope)}")
 
+    # Exceptions. Raising statements stand only where something in the same function catches what they raise.
+
+    def trouble(self, scope: Scope, depth: int) -> None:
+        """A statement that raises at some points."""
+        name, value = self.random.choice(scope.floats), self.expression(scope, 1)
+        error = self.random.choice(["ValueError('low')", "KeyError", "ZeroDivisionError()"])
+        forms = [
+            f"{name} = 0.7 * {name} + math.sqrt(0.4 - {value}) * 0.3",
+            f"{name} = checked({value}, {self.number()}) + 0.1 * {name}",
+            f"{name}, unused = checked({name}, {self.number()}) * 0.5, checked({value}, {self.number()})",
+            f"{name} = math.sin({name}) + (0.2 if {self.condition(scope)} else {{}}['none'])",
+        ]
+        if self.chance(0.5):
+            return self.write(self.random.choice(forms))
+        with self.indented(f"if {self.condition(scope)}:"):
+            self.write(f"raise {error}{self.random.choice(['', '', ' from None', ' from OSError(1)'])}")
+
+    def attempt(self, scope: Scope, depth: int) -> None:
+        """`try`, with handlers, `else` and `finally` as they come. What it binds is not known to be bound after it."""
+        clauses = self.random.choice(
+            [
+                ["except ValueError:", "except (KeyError, ZeroDivisionError) as error:"],
+                ["except Exception:"],
+                ["except Exception as error:"],
+                ["except:"],
+                ["except ValueError:", "except LookupError:", "except ArithmeticError:"],
+                ["except KeyError:"],
+                [],
+            ]
+        )
+        complete = len(clauses) > 1 or clauses[:1] in (["except Exception:"], ["except Exception as error:"], ["except:"])
+        body = scope.copy()
+        body.catching |= complete
+        with self.indented("try:"):
+            self.block(body, self.random.randint(1, 4), depth - 1)
+            if body.catching:
+                self.trouble(body, 0)
+                self.block(body, self.random.randint(0, 2), depth - 1)
+        for clause in clauses:
+            with self.indented(clause):
+                self.handler(scope.copy())
+        if clauses and self.chance(0.3):
+            body.catching = scope.catching
+            with self.indented("else:"):
+                self.block(body, self.random.randint(1, 2), depth - 1)
+        if not clauses or self.chance(0.3):
+            with self.indented("finally:"):
+                self.block(scope.copy(), self.random.randint(1, 2), depth - 1)
+
+    def handler(self, scope: Scope) -> None:
+        self.block(scope, self.random.randint(0, 2), 0)
+        last = ["pass", f"return {self.expression(scope)}"] + ["raise", "raise ValueError"] * scope.catching
+        last += ["break", "continue"] * (scope.loops > 0)
+        name = self.random.choice(scope.floats)
+        self.write(self.random.choice([*last, *[f"{name} = {self.expression(scope)}"] * 5]))
+
+    def with_statement(self, scope: Scope, depth: int) -> None:
+        inner = scope.copy()
+        managers = ["suppress(Exception)", "suppress(ValueError, LookupError, ArithmeticError)", "nullcontext(0.5) as w"]
+        manager = self.random.choice(managers)
+        inner.catching |= manager.startswith("suppress")
+        if manager.endswith("w"):
+            inner.floats.append("w")
+            manager += self.random.choice(["", ", nullcontext(0.25) as w"])
+        with self.indented(f"with {manager}:"):
+            self.block(inner, self.random.randint(1, 3), depth - 1)
+            if inner.catching and self.chance(0.7):
+                self.trouble(inner, 0)
+                self.block(inner, self.random.randint(0, 2), depth - 1)
+
     def closure(self, scope: Scope, depth: int) -> None:
         """An inner function over a local that is not bound again."""
         name, captured, t = self.fresh("f"), self.fresh("c"), self.fresh("t")
@@ -363,6 +436,13 @@ class Writer:
             self.write(f"return {self.expression(scope)}")
         self.write("")
         self.helpers.append(name)
+
+    def raising_helper(self) -> None:
+        with self.indented("def checked(x, limit):"):
+            with self.indented("if x < limit:"):
+                self.write("raise ValueError('below the limit')")
+            self.write("return math.sin(x) + 0.1 * limit")
+        self.write("")
 
     def recursion(self) -> None:
         name = self.fresh("recursive")
@@ -393,6 +473,7 @@ class Writer:
 def random_program(number: int) -> RandomProgram:
     """The program of that number."""
     writer = Writer(number)
+    writer.raising_helper()
     if writer.chance(0.5):
         writer.helper()
     if writer.chance(0.25):

@@ -99,7 +99,7 @@ def test_the_same_number_gives_the_same_text() -> None:
     "construct",
     (
         "if |elif |else:|while |for |break|continue|return |lambda |def helper|def recursive|enumerate(|zip(|reversed("
-        "|matrix @|max(| and | if "
+        "|matrix @|max(| and | if |try:|except |finally:|with |raise "
     ).split("|"),
 )
 def test_constructs_are_frequent(construct: str) -> None:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.calls import (
+    AddInPlace,
     Append,
     Attribute,
     Build,
@@ -23,6 +24,7 @@ from microgradpy.ad.calls import (
     Inlined,
     Item,
     Iterated,
+    StoreItem,
     UnitCall,
     Unpack,
 )
@@ -129,7 +131,7 @@ def unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...]
 
 
 def _undo_structure(
-    adjoint: AdjointBuilder, call: Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
+    adjoint: AdjointBuilder, call: AddInPlace | StoreItem | Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
 ) -> None:
     match call:
         case Build():
@@ -147,6 +149,8 @@ def _undo_structure(
         case Capture(fields=fields, values=values):
             for place, value in zip(fields, values, strict=True):
                 adjoint.accumulate(value, _field_of(adjoint, cotangent, place))
+        case AddInPlace() | StoreItem():
+            raise AssertionError("a write where writes are not tracked")
         case _:
             assert_never(call)
 

@@ -153,4 +153,28 @@ class Iterated:
     length: Value | None = None
 
 
-Call = Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated
+@final
+@dataclass(frozen=True, slots=True)
+class AddInPlace:
+    """`target += value` (or `-=`) on an array, which `result` is another name of."""
+
+    result: Var
+    target: Value
+    value: Value
+    subtracts: bool
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StoreItem:
+    """`container[index] = value` on an array, at a place that the index names once."""
+
+    result: Var
+    container: Value
+    index: Value
+    value: Value
+    where: Location
+
+
+Call = AddInPlace | StoreItem | Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated

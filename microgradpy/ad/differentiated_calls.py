@@ -90,7 +90,8 @@ def inline_rule(
         primal.active.add(result)
         # Names take no part in equality, but emission reads them.
         captured = tuple(result if captured == value else captured for captured in pullback.captured)
-        captured = tuple(primal.frozen_copy(part) if isinstance(part, Var) else part for part in captured)
+        copies = {part: primal.frozen_copy(part) for part in dict.fromkeys(captured) if isinstance(part, Var)}
+        captured = tuple(copies[part] if isinstance(part, Var) else part for part in captured)
         primal.record(Inlined(result, name, replace(pullback, captured=captured), positional, op.where, shares))
     return True
 

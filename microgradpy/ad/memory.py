@@ -19,7 +19,21 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.calls import Unit
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Numeric, Scalar, is_immutable
+from microgradpy.ir.kinds import (
+    UNASSIGNED,
+    UNKNOWN,
+    Array,
+    Kind,
+    Numeric,
+    Scalar,
+    Sequence,
+    Unknown,
+    is_immutable,
+    join,
+    kind_of,
+    map_axes,
+    python_type,
+)
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -73,48 +87,68 @@ class Memory:
     writes: bool
     region_of: Mapping[Var, Var]
     """One variable for each region."""
+    items: Mapping[Var, Kind]
+    """What is proven of the items of the lists that the user's variables name, of lists all of whose writes are in sight."""
 
 
 @dataclass(slots=True)
 class _Region:
+    """`is_open`: code that is not in sight may write into it; `contents_change`: so do writes into arrays. `items` is what
+    all items of its lists are, as far as they are stored in sight."""
+
     members: list[Var] = field(default_factory=list)
     is_input: bool = False
     is_held: bool = False
     is_written: bool = False
     is_returned: bool = False
     stores_active: bool = False
+    is_open: bool = False
+    contents_change: bool = False
+    items: Kind = UNASSIGNED
 
 
-def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var]) -> Memory:
-    """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is."""
-    analysis = _Analysis(function.kinds, active)
+def analyse(
+    function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool
+) -> Memory:
+    """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is. The root
+    of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
+    arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""
+    analysis = _Analysis(function.kinds, active, is_first)
     for var in function.inputs:
         analysis.region_of(var).is_input = True
     analysis.region(function.body)
     by_value: set[Var] = set()
     own: set[Var] = set()
     activated: set[Var] = set()
+    items: dict[Var, Kind] = {}
     regions_of = {var: region.members[0] for region in analysis.all_regions() for var in region.members}
     for region in analysis.all_regions():
         numeric = all(isinstance(analysis.kind(var), Array | Numeric | Scalar) for var in region.members)
         is_lost = region.is_held or region.is_written or (region.is_returned and region.is_input)
         if numeric and not is_lost:
             by_value.update(region.members)
-            if not region.is_input and not region.is_returned:
-                own.update(region.members)
+        is_seen = region.is_input or region.is_returned
+        if not region.contents_change and not region.is_open and (not is_seen or (is_root and not analysis.reaches_out)):
+            own.update(region.members)
+        if not region.is_open and not region.is_input:
+            items |= {origin[var]: region.items for var in region.members if var in origin and analysis.is_list(var)}
         if region.stores_active:
             activated.update(origin[var] for var in region.members if var in origin and var not in active)
-    return Memory(frozenset(by_value), frozenset(own), frozenset(activated), analysis.writes, regions_of)
+    return Memory(frozenset(by_value), frozenset(own), frozenset(activated), analysis.writes, regions_of, items)
 
 
 @dataclass(slots=True)
 class _Analysis:
     kinds: Mapping[Var, Kind]
     active: frozenset[Var]
+    is_first: bool = False
     parents: dict[Var, Var] = field(default_factory=dict)
     data: dict[Var, _Region] = field(default_factory=dict)
     writes: bool = False
     globals: dict[str, Var] = field(default_factory=dict)
+    methods: dict[Var, tuple[Value, Any]] = field(default_factory=dict)
+    reaches_out: bool = False
+    """Whether code is called that may write into objects that it is not given."""
 
     # Regions of memory
 
@@ -157,8 +191,24 @@ class _Analysis:
             region.is_written |= joined.is_written
             region.is_returned |= joined.is_returned
             region.stores_active |= joined.stores_active
+            region.is_open |= joined.is_open
+            region.contents_change |= joined.contents_change
+            region.items = join(region.items, joined.items)
             del self.data[other]
         return region
+
+    def is_list(self, var: Value) -> bool:
+        kind = self.kind(var)
+        return isinstance(kind, Sequence) and kind.name == "list"
+
+    def store_items(self, region: _Region, items: Iterable[Value]) -> None:
+        for item in items:
+            if self.is_first and isinstance(self.item_kind(item), Unknown):
+                continue  # it may depend on what is not known yet of other items
+            region.items = join(region.items, map_axes(self.item_kind(item), lambda axis: None))
+
+    def item_kind(self, item: Value) -> Kind:
+        return kind_of(item.value) if isinstance(item, Const) else self.kind(item)
 
     def all_regions(self) -> list[_Region]:
         return list(self.data.values())
@@ -207,8 +257,14 @@ class _Analysis:
                 self.unite((*op.arguments, *op.results))
             case Opcode.GLOBAL:
                 self.hold((*op.results, self.globals.setdefault(op.payload, op.result)))
+                for result in self.mutable(op.results):
+                    self.region_of(result).is_open = True
             case Opcode.APPLY:
                 self.unknown(op)
+            case Opcode.LIST | Opcode.APPEND:
+                self.hold((*op.arguments, *op.results))
+                items = op.arguments if op.callee is Opcode.LIST else op.arguments[1:]
+                self.store_items(self.region_of(op.results[0]), items)
             case Opcode() if op.callee in _DISPLAYS:
                 self.hold((*op.arguments, *op.results))
             case Opcode():
@@ -216,6 +272,9 @@ class _Analysis:
                     self.region_of(result)
             case Const(value=function):
                 self.call(op, function)
+            case Var() as callee if callee in self.methods:
+                target, function = self.methods[callee]
+                self.call(replace(op, arguments=(target, *op.arguments)), function)
             case _:
                 self.unknown(op)
 
@@ -230,7 +289,10 @@ class _Analysis:
         if function in (tracked_pullback_of, tracked_pullback_of_packed):
             self.dispatched(op)
             return
-        if any(function is part for part in _PARTS):
+        method = self.method_read(op) if function is getattr else None
+        if method is not None:
+            self.methods[op.results[0]] = method
+        elif any(function is part for part in _PARTS):
             self.unite((op.arguments[0], *op.results))
         elif getattr(type(function), "stands_for_unit", False):
             self.call_unit(op, function.unit)
@@ -246,6 +308,13 @@ class _Analysis:
                     self.region_of(result)
         else:
             self.unknown(op)
+
+    def method_read(self, op: Op) -> tuple[Value, Any] | None:
+        """The object and the function of its class, if an attribute that is read is a method of an array or container."""
+        target, name = op.arguments[:2]
+        cls = python_type(self.kind(target))
+        found = getattr(cls, name.value, None) if cls is not None and isinstance(name, Const) else None
+        return (target, found) if callable(found) else None
 
     def dispatched(self, op: Op) -> None:
         """`y, pullback = tracked_pullback_of(f, ...)`"""
@@ -273,6 +342,11 @@ class _Analysis:
         region = self.unite(targets)
         if region is not None:
             region.is_written = True
+            if self.is_list(first) and function is list.append:
+                self.store_items(region, others)
+            else:
+                region.contents_change = True
+                region.is_open |= not copies
             region.is_held |= not copies
             region.stores_active |= any(isinstance(value, Var) and value in self.active for value in (first, *given))
 
@@ -280,17 +354,20 @@ class _Analysis:
         region = self.unite((*op.arguments, *op.results))
         if unit.writes and region is not None:
             self.affect(region, op)
+        if region is not None and any(map(self.is_list, op.results)):
+            region.is_open = True  # whose items nothing is known of
         self.writes |= unit.writes
 
     def unknown(self, op: Op) -> None:
         """A call of which nothing is known: it may write into all that it reaches, and keep it."""
-        self.writes = True
+        self.writes = self.reaches_out = True
         region = self.unite((*uses(op), *op.results))
         if region is not None:
             self.affect(region, op)
 
     def affect(self, region: _Region, op: Op) -> None:
-        region.is_held = region.is_written = True
+        region.is_held = region.is_written = region.is_open = region.contents_change = True
+        self.reaches_out = True
         region.stores_active |= any(isinstance(value, Var) and value in self.active for value in uses(op))
 
 

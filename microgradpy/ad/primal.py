@@ -23,13 +23,14 @@ from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
     For,
     Function,
+    Handler,
     If,
     Op,
     Opcode,
@@ -38,6 +39,7 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -78,15 +80,29 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
     marked `active` are differentiated. Where writes are tracked it is walked again if something active is stored in what
     was taken for constant."""
     forced: frozenset[Var] = frozenset()
+    items: dict[Var, Kind] = {}
     while True:
-        builder = PrimalBuilder(services=services, forced=forced)
+        builder = PrimalBuilder(services=services, forced=forced, items=items)
         primal = _transformed(function, kinds, active, builder)
         if not services.tracks:
             return primal
-        memory = analyse(primal.function, primal.active, builder.origin)
-        if memory.activated <= forced:
+        memory = analyse(primal.function, primal.active, builder.origin, services.is_root, not items)
+        wider = _checked(items, memory.items)
+        if memory.activated <= forced and (wider == items or not any(map(_tells, wider.values()))):
             return replace(primal, calls=_without_copies(primal.calls, builder.frozen, memory), memory=memory)
-        forced |= memory.activated
+        forced, items = forced | memory.activated, wider
+
+
+def _tells(kind: Kind) -> bool:
+    return not isinstance(kind, Unknown) and kind != UNASSIGNED
+
+
+def _checked(assumed: Mapping[Var, Kind], found: Mapping[Var, Kind]) -> dict[Var, Kind]:
+    """What to assume of the items of lists in the next walk: what was found in the first, and nothing where a later one
+    finds another thing."""
+    if not assumed:
+        return dict(found)
+    return {var: kind if found.get(var) == kind else UNKNOWN for var, kind in assumed.items()}
 
 
 def _without_copies(calls: Mapping[Var, Call], copies: Mapping[Var, Var], memory: Memory) -> Mapping[Var, Call]:
@@ -171,8 +187,43 @@ class _Walk:
                 self.branch(statement)
             case While() | For():
                 self.loop(statement)
+            case Try():
+                self.attempt(statement)
             case _:
                 assert_never(statement)
+
+    def attempt(self, statement: Try) -> None:
+        """The handlers see what any of the marks says; an exception itself counts as a constant, and the front end has put
+        checks where something is read from it."""
+        marks: list[tuple[Value, ...]] = []
+        self.builder.marks[statement.scope] = marks
+        body = self.region(statement.body)
+        parameters = []
+        for index, parameter in enumerate(statement.parameters):
+            values = [mark[index] for mark in marks]
+            parameters.append(self.builder.define(parameter, *self.merged(values)))
+            self.builder.lend_with(parameters[-1], values)
+        handlers = []
+        for handler in statement.handlers:
+            caught = None if handler.exception is None else self.builder.define(handler.exception, UNKNOWN, False)
+            if caught is not None:
+                self.builder.active.discard(caught)
+            types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
+            handlers.append(Handler(types, caught, self.region(handler.body)))
+        regions = (body, *(handler.body for handler in handlers))
+        yields = [region.terminator.values for region in regions if isinstance(region.terminator, Yield)]
+        results = self.joined(statement.results, yields)
+        self.builder.where = statement.where
+        self.builder.add(Try(body, tuple(handlers), statement.scope, tuple(parameters), results, statement.where))
+
+    def joined(self, variables: tuple[Var, ...], yields: list[tuple[Value, ...]]) -> tuple[Var, ...]:
+        """The results of a statement, which are what one of its regions yields."""
+        results = []
+        for index, result in enumerate(variables):
+            values = [yielded[index] for yielded in yields]
+            results.append(self.builder.define(result, *self.merged(values)))
+            self.builder.lend_with(results[-1], values)
+        return tuple(results)
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
@@ -181,12 +232,8 @@ class _Walk:
             condition = self.builder.call(_BOOL, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
-        results = []
-        for index, result in enumerate(statement.results):
-            values = [yielded[index] for yielded in yields]
-            results.append(self.builder.define(result, *self.merged(values)))
-            self.builder.lend_with(results[-1], values)
-        self.builder.add(If(condition, then, orelse, tuple(results), statement.where))
+        results = self.joined(statement.results, yields)
+        self.builder.add(If(condition, then, orelse, results, statement.where))
 
     def merged(self, values: Iterable[Value]) -> tuple[Kind, bool]:
         """What is proven of a variable that is one of these values (a value that is not assigned proves nothing false)."""

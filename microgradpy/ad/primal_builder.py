@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, Unknown, carries_nothing, is_immutable, without_items
+from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, Unknown, carries_nothing, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
@@ -21,10 +21,11 @@ class NeedsTracking(Exception):
 
 class Services(Protocol):
     """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
-    written into; otherwise, writes raise `NeedsTracking`."""
+    written into; otherwise, writes raise `NeedsTracking`. `is_root`: the function is the one that the user differentiates."""
 
     inlines: bool
     tracks: bool
+    is_root: bool
 
     def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         """The compiled callee, or None if it has to be called through the dispatcher."""
@@ -67,6 +68,7 @@ class PrimalBuilder(TypedBuilder):
     """`values` has what the user's variables are in the primal; `methods` those of them that are methods of arrays and
     containers; `calls` is what was recorded, by result. `lent` are constants that an object of the user's gave and may
     write into when it is asked again, as data loaders and generators do with one buffer: they are copied to be kept.
+    `marks` has what each mark of a `Try` carries, by scope.
 
     Where writes are tracked, `frozen` has the copies of contents that pullbacks read, with what they are copies of; `forced`
     are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
@@ -80,6 +82,8 @@ class PrimalBuilder(TypedBuilder):
     frozen: dict[Var, Var] = field(default_factory=dict)
     forced: frozenset[Var] = frozenset()
     origin: dict[Var, Var] = field(default_factory=dict)
+    items: Mapping[Var, Kind] = field(default_factory=dict)
+    marks: dict[Var, list[tuple[Value, ...]]] = field(default_factory=dict)
 
     # What the user's values have become
 
@@ -97,6 +101,8 @@ class PrimalBuilder(TypedBuilder):
         """The variable that takes the place of one of the user's, under the same name."""
         if self.services.tracks:
             kind = without_items(kind)
+            if kind == Sequence("list") and old in self.items:
+                kind = Sequence("list", self.items[old])
         new = self.variable(kind, old.hint, old.user_named)
         self.activate(new, active or old in self.forced)
         self.bind(old, new)

@@ -26,6 +26,7 @@ from microgradpy.ad.differentiated_calls import (
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
+from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -38,18 +39,21 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
+from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
+# They look at a value and do nothing with it, whatever it is.
+non_differentiable(*exceptions.CHECKS)
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
 
@@ -77,7 +81,9 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
-    if _is_hashable(function) and function in OUT_OF_PLACE:
+    if op.payload == RAISED:
+        primal.plain(op, kind=UNKNOWN)
+    elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
@@ -105,15 +111,10 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         _read_item(primal, op, arguments, kind)
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
-    elif isinstance(function, type) and not _keeps_arguments(function):
+    elif isinstance(function, type) and writes_fields(function):
         raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)
-
-
-def _keeps_arguments(cls: type) -> bool:
-    """Whether making an object of a class comes to putting the arguments into a tuple."""
-    return issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:

@@ -66,6 +66,9 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             _closure(primal, op)
         case Opcode.GLOBAL:
             _read_global(primal, op)
+        case Opcode.MARK:
+            primal.marks[op.payload].append(values := primal.inputs(op)[0])
+            primal.add(replace(op, arguments=values))
         case Opcode.JOIN:
             primal.plain(op, kind=Inert("str"))
         case Opcode.APPLY:

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, assert_never, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, Cotangents
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
-from microgradpy.ad.exits import Frame, frame_of, path_is_in
+from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_tracked
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, join
@@ -41,6 +42,7 @@ from microgradpy.ir.nodes import (
     Region,
     Return,
     Statement,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -48,7 +50,7 @@ from microgradpy.ir.nodes import (
     Yield,
     fresh,
 )
-from microgradpy.ir.traversal import item_variables, regions, terminators, walk
+from microgradpy.ir.traversal import is_mark, item_variables, regions, terminators, walk
 
 
 class Halves(Protocol):
@@ -91,6 +93,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             by_value=primal.memory.by_value,
             views=_views(primal),
             region_of=primal.memory.region_of,
+            lasting=_lasting(primal.function),
         )
         seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
     seed = builder.variable(seed_kind, _seed_hint(primal.function))
@@ -103,8 +106,9 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             returned = results[0]
         else:
             (returned,) = builder.operation(Opcode.TUPLE, results)
+    first = builder.prelude if isinstance(builder, TrackedAdjointBuilder) else []
     return Reverse(
-        Region(tuple(statements), Return(returned)),
+        Region((*first, *statements), Return(returned)),
         seed,
         tuple(map(builder.is_absent, differentiated)),
         reverse.frame,
@@ -112,6 +116,16 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         builder.kinds,
         builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
     )
+
+
+def _lasting(function: Function) -> frozenset[Var]:
+    """The variables that are there whenever the adjoint runs: the inputs, and what the body of a function with one way out
+    computes first of all, outside of branches and loops."""
+    returns = [t for t in terminators(function.body) if isinstance(t, Return)]
+    if len(returns) != 1 or function.body.terminator is not returns[0]:
+        return frozenset(function.inputs)
+    made = (var for statement in function.body.statements if isinstance(statement, Op) for var in statement.results)
+    return frozenset((*function.inputs, *made))
 
 
 def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
@@ -166,9 +180,10 @@ class _Body:
 @dataclass
 class _Walk:
     """`state` are the cotangents of the loop state that an edge of this frame carries, `yielded` those of the results of
-    the innermost `If`. An inner loop is walked again with each walk of the outer one, and starts from what was found the
-    last time: `frame_of_loop` has its frame, `carried_by` the indices of its state and the variables from before it whose
-    cotangents its adjoint carries. Both are keyed by identity, since equal loops at two places are two loops."""
+    the innermost `If` or `Try`, `seen` those of what handlers saw, by scope. An inner loop is walked again with each walk of
+    the outer one, and starts from what was found the last time: `frame_of_loop` has its frame, `carried_by` the indices of
+    its state and the variables from before it whose cotangents its adjoint carries. Both are keyed by identity, since equal
+    loops at two places are two loops."""
 
     builder: AdjointBuilder
     calls: Mapping[Var, Call]
@@ -176,6 +191,7 @@ class _Walk:
     frame: Frame
     state: Bars = ()
     yielded: Bars = ()
+    seen: dict[Var, Bars] = field(default_factory=dict)
     frames: dict[Var, Frame] = field(default_factory=dict)
     frame_of_loop: dict[int, Frame] = field(default_factory=dict)
     carried_by: dict[int, tuple[frozenset[int], frozenset[Var]]] = field(default_factory=dict)
@@ -191,12 +207,18 @@ class _Walk:
             self.terminator(region, paths)
         else:
             staying = paths - self.frame.of_statement[id(statements[first])]
-            if staying:
+            if staying or is_mark(statements[first]):
                 condition = path_is_in(self.builder, self.frame, staying, paths)
-                self.builder.branch(condition, lambda: self.sequence(region, first + 1, staying), lambda: None)
+                stopped = partial(self.stopped_after, statements[first])
+                self.builder.branch(condition, lambda: self.sequence(region, first + 1, staying), stopped)
             self.statement(statements[first], paths)
         for statement in reversed(statements[start:first]):
             self.statement(statement, paths)
+
+    def stopped_after(self, statement: Statement) -> None:
+        """An exception came after a mark: its values are what the handlers saw."""
+        if isinstance(statement, Op) and is_mark(statement):
+            self.distribute(statement.arguments, self.seen[statement.payload])
 
     def terminator(self, region: Region, paths: frozenset[int]) -> None:
         terminator = region.terminator
@@ -228,6 +250,8 @@ class _Walk:
                 self.branch(statement, paths)
             case While() | For():
                 self.loop(statement)
+            case Try():
+                self.attempt(statement, paths)
             case _:
                 assert_never(statement)
 
@@ -267,6 +291,45 @@ class _Walk:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
         after = paths - leaving if isinstance(arm.terminator, Yield) else frozenset()
         return (self.frame.of_region[id(arm)] & paths) | after
+
+    # Try
+
+    def attempt(self, statement: Try, paths: frozenset[int]) -> None:
+        """Undo the handler that ran, then the body up to the mark after which it stopped, or all of it."""
+        inner = self.frame.tries[id(statement)]
+        outer, yielded = self.yielded, tuple(map(self.builder.take, statement.results))
+        leaving = self.frame.of_statement[id(statement)]
+        arms = [(number, handler.body) for number, handler in enumerate(statement.handlers, 1)]
+
+        def undo(remaining: list[tuple[int, Region]]) -> None:
+            if remaining:
+                number, body = remaining[0]
+                condition = was_handled_by(self.builder, inner, number)
+                self.builder.branch(condition, lambda: undo_handler(body), lambda: undo(remaining[1:]))
+
+        def undo_handler(body: Region) -> None:
+            self.builder.where, self.yielded = statement.where, yielded
+            through = self.paths_through(body, leaving, paths)
+            if through:
+                self.sequence(body, 0, through)
+
+        possible = [arm for arm in arms if self.paths_through(arm[1], leaving, paths)]
+        undo(possible)
+        self.seen[statement.scope] = tuple(map(self.builder.take, statement.parameters))
+        self.yielded = yielded
+        around, self.frame = self.frame, inner
+        stopping = inner.marks if possible else frozenset()
+        self.sequence(statement.body, 0, self.body_paths(inner, around, statement, paths, stopping))
+        self.frame, self.yielded = around, outer
+
+    def body_paths(
+        self, inner: Frame, around: Frame, statement: Try, paths: frozenset[int], stopping: frozenset[int]
+    ) -> frozenset[int]:
+        """The exits of the body of a `Try` that are possible on one of the paths of the frame around."""
+        escapes = frozenset(n for n in inner.escapes if around.exit_through(statement, inner.leads[n]) in paths)
+        if not paths - {number for number, site in enumerate(around.exits) if site is statement}:
+            return escapes
+        return (inner.recorded - inner.marks - inner.escapes) | stopping | escapes
 
     # Loops
 

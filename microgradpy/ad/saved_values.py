@@ -19,9 +19,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import final
 
-from microgradpy.ad.exits import Frame
+from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
+from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
 from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.nodes import (
     Break,
@@ -42,6 +43,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -49,11 +51,8 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import definitions, item_variables, regions, terminator_values, uses
+from microgradpy.ir.traversal import definitions, is_mark, item_variables, regions, terminator_values, uses
 from microgradpy.runtime.watching import keep, unchanged
-
-Tape = Var
-Wanted = dict[Tape | None, set[Var]]
 
 
 @final
@@ -114,33 +113,50 @@ class _Homes:
             self.put(var, None)
         for tape, frame in self.frames.items():
             self.home[frame.path] = tape
-        self.region(function.body, None)
+        self.region(function.body, None, reverse.function_frame)
 
     def put(self, var: Var, home: Tape | None) -> None:
         self.home[var] = home
         self.order[var] = len(self.order)
 
-    def region(self, region: Region, home: Tape | None) -> None:
+    def region(self, region: Region, home: Tape | None, around: Frame | None) -> None:
+        """`around` is the frame whose exits are in the region, if it is known."""
         for statement in region.statements:
             match statement:
                 case While() | For():
-                    frame = self.frame_of_loop.get(id(statement))
-                    # The values of a loop that is not replayed are never asked for.
-                    inner = frame.tape if frame is not None else home
-                    if frame is not None:
-                        self.put(frame.tape, home)
-                    inside = item_variables(statement.items) if isinstance(statement, For) else ()
-                    for var in (*inside, *statement.parameters):
-                        self.put(var, inner)
-                    for nested in regions(statement):
-                        self.region(nested, inner)
+                    self.loop(statement, home)
                 case If():
                     for nested in regions(statement):
-                        self.region(nested, home)
+                        self.region(nested, home, around)
+                case Try():
+                    self.attempt(statement, home, around)
                 case Op():
                     pass
             for var in definitions(statement):
                 self.put(var, home)
+
+    def loop(self, statement: While | For, home: Tape | None) -> None:
+        frame = self.frame_of_loop.get(id(statement))
+        # The values of a loop that is not replayed are never asked for.
+        inner = frame.tape if frame is not None else home
+        if frame is not None:
+            self.put(frame.tape, home)
+        inside = item_variables(statement.items) if isinstance(statement, For) else ()
+        for var in (*inside, *statement.parameters):
+            self.put(var, inner)
+        for nested in regions(statement):
+            self.region(nested, inner, frame)
+
+    def attempt(self, statement: Try, home: Tape | None, around: Frame | None) -> None:
+        frame = None if around is None else around.tries[id(statement)]
+        if frame is not None:
+            self.put(frame.path, home)
+            self.put(frame.handled, home)
+        self.region(statement.body, home, frame)
+        for var in statement.parameters:
+            self.put(var, home)
+        for handler in statement.handlers:
+            self.region(handler.body, home, around)
 
 
 class _Plan:
@@ -206,10 +222,8 @@ class _Plan:
         return statement
 
 
-Available = dict[Var, Value]
 
-
-class _Recorder:
+class _Recorder(AttemptRecorder):
     """Writes the tapes and records into the primal."""
 
     def __init__(self, plan: _Plan, primal: Primal) -> None:
@@ -219,6 +233,7 @@ class _Recorder:
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
+        super().__init__({loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}, plan.wanted)
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())
@@ -238,6 +253,9 @@ class _Recorder:
         for statement in region.statements:
             self.statement(statement, frame, available, statements)
         number = frame.terminators.get(id(region))
+        if number is not None and isinstance(region.terminator, Yield):
+            available |= reached(frame, number)
+            number = None
         terminator: Terminator = region.terminator
         if number is not None:
             terminator = self.close(statements, terminator, frame, number, available)
@@ -245,13 +263,17 @@ class _Recorder:
 
     def statement(self, statement: Statement, frame: Frame, available: Available, out: list[Statement]) -> None:
         match statement:
+            case Op() if is_mark(statement):
+                out.append(self.mark(statement, frame, available, out))
             case Op():
                 out.append(statement)
+            case Try():
+                out.append(self.attempt(statement, frame, available))
             case If():
                 out.append(self.branch(statement, frame, available))
             case While(body=body) | For(body=body):
                 out.extend(self.loop(statement, body, frame, available))
-        wanted = self.plan.wanted.get(self.tape(frame), set())
+        wanted = self.wanted_of(frame)
         for var in definitions(statement):
             if var in wanted:
                 available[var] = self.kept(var, statement.where, out) if var in self.lent else var
@@ -272,28 +294,11 @@ class _Recorder:
         out.append(Op(function_constant(unchanged), (var, value), (checked,), from_user=False, where=where))
         return checked
 
-    def tape(self, frame: Frame) -> Tape | None:
-        return None if frame.loop is None else frame.tape
-
     def branch(self, statement: If, frame: Frame, available: Available) -> If:
-        arms = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
-        inside = [
-            var
-            for var in dict.fromkeys((*arms[0][1], *arms[1][1]))
-            if any(isinstance(arm.terminator, Yield) and found.get(var) != available.get(var) for arm, found in arms)
-        ]
-        results = list(statement.results)
-        threaded = [self.copy(var) for var in inside]
-        new_arms = []
-        for arm, found in arms:
-            if isinstance(arm.terminator, Yield):
-                checks: list[Statement] = []
-                extra = tuple(self.settled(found.get(var, Const(None)), checks) for var in inside)
-                arm = Region((*arm.statements, *checks), Yield((*arm.terminator.values, *extra)))
-            new_arms.append(arm)
-        available.update(zip(inside, threaded, strict=True))
-        then, orelse = new_arms
-        return replace(statement, then=then, orelse=orelse, results=(*results, *threaded))
+        made = [self.region(arm, frame, available) for arm in (statement.then, statement.orelse)]
+        arms, ends = [arm for arm, _ in made], [found for _, found in made]
+        results, (then, orelse) = self.threaded(statement.results, arms, ends, available, self.wanted_of(frame))
+        return replace(statement, then=then, orelse=orelse, results=results)
 
     def copy(self, var: Var) -> Var:
         new = fresh(var.hint, var.user_named)
@@ -320,17 +325,14 @@ class _Recorder:
     def unrecorded(self, statement: While | For) -> Frame:
         """A frame that keeps nothing, for a loop without a tape; its exits still close the frames around it."""
         known = self.homes.frame_of_loop.get(id(statement))
-        frame = Frame(statement, fresh(), fresh())
-        if known is not None:
-            frame.terminators = known.terminators
-        else:
-            _mark_returns(statement.body, frame)
-        return frame
+        return frame_of(statement.body, statement, "") if known is None else known
 
     def close(
         self, out: list[Statement], terminator: Terminator, frame: Frame, number: int, available: Available
     ) -> Terminator:
         """Write the records of the frames that end at an exit, inner to outer."""
+        available = available | reached(frame, number)
+        frame, number = left_with(frame, number)
         if isinstance(terminator, Continue | Break):
             self.record(out, frame, number, available)
             return terminator
@@ -338,9 +340,11 @@ class _Recorder:
         left = frame
         self.record(out, frame, number, available)
         for outer, outer_available in reversed(self.enclosing):
-            number = _exit_through(outer, left)
-            self.record(out, outer, number, outer_available)
-            left, available = outer, outer_available
+            assert left.loop is not None
+            number = outer.exit_through(left.loop) or 0
+            available = outer_available | reached(outer, number)
+            left, number = left_with(outer, number)
+            self.record(out, left, number, available)
         return self.finish(out, terminator, number, available)
 
     def record(self, out: list[Statement], frame: Frame, number: int, available: Available) -> None:
@@ -365,20 +369,3 @@ class _Recorder:
         pair = fresh()
         out.append(Op(Opcode.TUPLE, (terminator.value, saved), (pair,), from_user=False, where=terminator.where))
         return Return(pair, terminator.where)
-
-
-def _exit_through(outer: Frame, left: Frame) -> int:
-    """The number of the exit of a frame that is taken when the loop `left` in it returns."""
-    for number, site in enumerate(outer.exits):
-        if site is left.loop:
-            return number
-    return 0
-
-
-def _mark_returns(region: Region, frame: Frame) -> None:
-    for statement in region.statements:
-        if isinstance(statement, If):
-            _mark_returns(statement.then, frame)
-            _mark_returns(statement.orelse, frame)
-    if isinstance(region.terminator, Return):
-        frame.terminators[id(region)] = 0

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
 from microgradpy.ad.calls import (
+    AddInPlace,
     Append,
     Attribute,
     Build,
@@ -23,11 +24,25 @@ from microgradpy.ad.calls import (
     Inlined,
     Item,
     Iterated,
+    StoreItem,
     UnitCall,
     Unpack,
 )
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Sequence, TupleOf, carries_nothing, is_immutable, is_numeric
-from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.ir.kinds import (
+    INT,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Sequence,
+    TupleOf,
+    carries_nothing,
+    cotangent_kind,
+    is_immutable,
+    is_numeric,
+    is_real,
+)
+from microgradpy.ir.nodes import Augmented, Const, Op, Opcode, Statement, Value, Var, function_constant, operator_constant
 from microgradpy.ir.rewrite import is_none
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.state import undo
@@ -40,11 +55,15 @@ _NOTHING = Inert("NoneType")
 @dataclass
 class TrackedAdjointBuilder(AdjointBuilder):
     """`by_value` are the arrays whose cotangents travel by value; `views` has, for a view that an index makes of an array, the
-    array and the index. `reached` are the regions of memory to whose cotangents anything is added."""
+    array and the index. `reached` are the regions of memory to whose cotangents anything is added. The shadows of arrays that
+    are there all the time, `lasting`, are looked up once, in the `prelude` of the adjoint."""
 
     shadows: Var = field(kw_only=True)
     by_value: frozenset[Var] = frozenset()
     views: dict[Var, tuple[Value, Value]] = field(default_factory=dict)
+    lasting: frozenset[Var] = frozenset()
+    shadow_of: dict[Value, Var] = field(default_factory=dict)
+    prelude: list[Statement] = field(default_factory=list)
     region_of: Mapping[Var, Var] = field(default_factory=dict)
     reached: set[Var] = field(default_factory=set)
 
@@ -100,6 +119,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
         if target in self.views:
             container, index = self.views[target]
             self.add_item(container, index, contribution)
+        elif target in self.lasting and self.is_whole(target, contribution):
+            self.increment(self.shadow(target), Const(Ellipsis), contribution)
         elif self.is_mutable(target):
             self.method("add", target, contribution)
         else:
@@ -109,7 +130,79 @@ class TrackedAdjointBuilder(AdjointBuilder):
         """shadows.of(container)[index] += contribution"""
         if isinstance(container, Var):
             self.reached.add(self.region_of.get(container, container))
+        if container in self.lasting and self.is_floating(container) and is_real(self.kind(contribution)) and self.selects_once(index):
+            self.increment(self.shadow(container), index, contribution)
+            return
         self.effect(undo.add_item, container, index, contribution)
+
+    def shadow(self, array: Value) -> Value:
+        """The shadow of an array, or of the array that a view is made of, with the index that makes it."""
+        if array in self.shadow_of:
+            return self.shadow_of[array]
+        if array in self.lasting and isinstance(array, Var):
+            with self.region(self.prelude):
+                found = self.method("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
+            found = Var(found.id, found.hint, array.user_named)
+            self.shadow_of[array] = found
+            return found
+        return self.method("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
+
+    def read(self, array: Value) -> Value:
+        """A copy of what the shadow of an array holds."""
+        kind = cotangent_kind(self.kind(array))
+        if array in self.views:
+            container, index = self.views[array]
+            (part,) = self.operation(operator_constant("getitem"), (self.shadow(container), index), kinds=(kind,))
+        else:
+            part = self.shadow(array)
+        (copy,) = self.operation(_GETATTR, (part, Const("copy")))
+        return self.operation(copy, (), kinds=(kind,), from_user=True)[0]
+
+    def taken(self, container: Value, index: Value) -> Value:
+        """The cotangent of what was stored in an array; zero there afterwards."""
+        return self.effect(undo.take_item, container, index, hint="d")
+
+    def spread(self, d: Value, value: Value) -> Value:
+        """The cotangent of a value that was repeated to fill its place."""
+        if self.kind(d) == self.kind(value):
+            return d
+        return self.helper(arithmetic.unbroadcast, d, value)
+
+    def is_floating(self, value: Value) -> bool:
+        kind = self.kind(value)
+        return isinstance(kind, Array) and bool(kind.ndim) and kind.dtype == "float"
+
+    def is_whole(self, array: Value, contribution: Value) -> bool:
+        """Whether a contribution to the cotangent of an array of floats is proven to have its shape."""
+        kind = self.kind(contribution)
+        return self.is_floating(array) and kind == cotangent_kind(self.kind(array))
+
+    def selects_once(self, index: Value) -> bool:
+        """Whether an index names no entry twice."""
+        kind = self.kind(index)
+        return kind == INT or (isinstance(kind, Inert) and kind.name in ("slice", "ellipsis"))
+
+    def increment(self, shadow: Value, index: Value, contribution: Value) -> None:
+        """shadow[index] += contribution, or `-=` if it is the negative of something"""
+        positive = self.without_minus(contribution)
+        sign = "+" if positive is None else "-"
+        arguments = (shadow, index, contribution if positive is None else positive)
+        result = self.variable(Inert("NoneType"))
+        self.add(Op(operator_constant("setitem"), arguments, (result,), (), Augmented(sign), True, self.where))
+
+    def without_minus(self, value: Value) -> Value | None:
+        """x if a value is -x, and x * c if it is -x * c; None if it is neither."""
+        made = self.producers.get(value) if isinstance(value, Var) else None
+        if made is None or made.from_user:
+            return None
+        if made.callee == operator_constant("neg"):
+            return made.arguments[0]
+        if made.callee != operator_constant("mul"):
+            return None
+        inner = self.without_minus(made.arguments[0])
+        if inner is None:
+            return None
+        return self.call(operator_constant("mul"), (inner, made.arguments[1]), kind=self.kind(value))
 
     def keep_value(self, target: Value, value: Value) -> None:
         """Add what travels by value to the cotangent that is held here."""
@@ -154,6 +247,13 @@ def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
             _undo_unpack(adjoint, call)
         case Append():
             _undo_append(adjoint, call)
+        case AddInPlace():
+            _undo_addition(adjoint, call)
+        case StoreItem(container=container, index=index, value=value):
+            if adjoint.is_active(value):
+                adjoint.accumulate(value, adjoint.spread(adjoint.taken(container, index), value))
+            else:
+                adjoint.taken(container, index)
         case Attribute(result=result, target=target, name=name):
             local = adjoint.take(result)
             if local is not None:
@@ -254,15 +354,27 @@ def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
 
 
 def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
-    bar = adjoint.effect(undo.appended, call.result, call.length)
+    bar = adjoint.effect(undo.appended, call.items, call.length)
     adjoint.pass_on(call.item, bar)
+
+
+def _undo_addition(adjoint: TrackedAdjointBuilder, call: AddInPlace) -> None:
+    adjoint.take(call.result)
+    if not adjoint.is_active(call.value):
+        return
+    d = adjoint.read(call.target)
+    if call.subtracts:
+        d = adjoint.call(operator_constant("neg"), (d,), kind=adjoint.kind(call.target))
+    adjoint.accumulate(call.value, adjoint.spread(d, call.value))
 
 
 def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
     local = adjoint.take(call.result)
     if local is None:
         return
-    if adjoint.travels(call.container):
+    if isinstance(adjoint.kind(call.container), Sequence):
+        adjoint.effect(undo.add_slot, call.container, call.index, local)
+    elif adjoint.travels(call.container):
         adjoint.accumulate_item(arithmetic.add_item, call.container, call.index, local)
     else:
         adjoint.add_item(call.container, call.index, local)
@@ -277,8 +389,8 @@ def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
         if local is not None:
             adjoint.accumulate_item(run_time.add_iterated, call.source, position, local)
         return
-    if adjoint.is_mutable(call.result) and isinstance(adjoint.kind(call.source), Array):
-        return  # a row is a view
+    if adjoint.is_mutable(call.result) and adjoint.is_mutable(call.source):
+        return  # an item of a list has its cotangent itself, and a row is a view
     given = Const(None) if local is None else local
     if call.is_key:
         adjoint.effect(undo.iterated_value, call.source, position, call.result, given)

@@ -12,25 +12,28 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from microgradpy.ad.calls import Item
+from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
 from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call_function, dispatch, find_rule, inline_rule
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ir.kinds import (
+    INT,
     UNKNOWN,
     Array,
     Inert,
     Kind,
     Numeric,
     Scalar,
+    Sequence,
     TupleOf,
     carries_nothing,
     is_immutable,
     is_numeric,
+    is_real,
     python_type,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constant
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
@@ -77,6 +80,10 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         if function is operator.getitem and isinstance(kinds[0], Array | TupleOf):
             _item(primal, op, callee, arguments, kind)
             return
+        if primal.services.inlines and _read_in_sight(primal, op, function, arguments, kind):
+            return
+        if primal.services.inlines and _written_in_sight(primal, op, function, arguments):
+            return
         dispatch(primal, op, callee, arguments, keywords)
         if function in OUT_OF_PLACE and isinstance(kinds[0], Array) and kinds[0].ndim:
             result = primal.of(op.result)
@@ -88,6 +95,51 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         call_function(primal, op, callee, arguments, keywords)
     elif not (is_numeric_call(primal, (*arguments, *(value for _, value in keywords))) and _inlined(primal, op, callee)):
         dispatch(primal, op, callee, arguments, keywords)
+
+
+def _read_in_sight(
+    primal: PrimalBuilder, op: Op, function: Any, arguments: tuple[Value, ...], kind: Kind
+) -> bool:
+    """Read an item of a list as it stands: an array has its cotangent itself, that of a number goes to its place."""
+    container = primal.kind(arguments[0])
+    if function is not operator.getitem or not isinstance(container, Sequence) or container.name != "list":
+        return False
+    if primal.kind(arguments[1]) != INT or not isinstance(kind, Array | Scalar) or (isinstance(kind, Array) and not kind.ndim):
+        return False
+    result = primal.plain(op, kind=kind, active=True)
+    if isinstance(kind, Scalar) and result in primal.active:
+        length = primal.call(Const(len, "len", len), (arguments[0],), hint="n")
+        place = primal.call(operator_constant("mod"), (arguments[1], length), hint="place")
+        primal.record(Item(result, arguments[0], place, op.where))
+    return True
+
+
+def _written_in_sight(primal: PrimalBuilder, op: Op, function: Any, arguments: tuple[Value, ...]) -> bool:
+    """Make a write into an array as it stands, and record it; whether it is one of those for which that is known to be
+    right."""
+    target = primal.kind(arguments[0])
+    if not isinstance(target, Array) or not target.ndim or target.dtype != "float" or not is_real(primal.kind(arguments[-1])):
+        return False
+    if function in (operator.iadd, operator.isub):
+        result = primal.plain(op, kind=target, active=True)
+        primal.record(AddInPlace(result, arguments[0], arguments[1], function is operator.isub, op.where))
+        return True
+    if function is not operator.setitem or not is_basic(primal, arguments[1]):
+        return False
+    result = primal.plain(op, kind=Inert("NoneType"))
+    if not _stores_back(primal, arguments):
+        primal.record(StoreItem(result, *arguments, op.where))
+    return True
+
+
+def _stores_back(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> bool:
+    """Whether `x[i] = v` stores a view of `x[i]` that was written in place: the end of `x[i] += y`, which changes nothing."""
+    container, index, value = arguments
+    written = primal.calls.get(value) if isinstance(value, Var) else None
+    if not isinstance(written, AddInPlace) or not isinstance(written.target, Var):
+        return False
+    read = primal.calls.get(written.target)
+    return isinstance(read, Item) and read.container == container and read.index == index
 
 
 def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
@@ -169,6 +221,16 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         dispatch(primal, op, Const(getattr, "getattr", getattr), arguments, keywords)
 
 
+def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
+    """`items.append(item)`: of an array, nothing is recorded, since its cotangent is its own affair."""
+    kind = primal.kind(item)
+    carries_itself = isinstance(kind, Array) and kind.ndim
+    length = Const(0) if carries_itself else primal.call(Const(len, "len", len), (items,), hint="n")
+    result = primal.plain(op, kind=Inert("NoneType"))
+    if primal.is_active(item) and not carries_itself:
+        primal.record(Append(result, items, item, length, op.where))
+
+
 def lower_tracked_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     """A call of something that is known at run time only."""
     arguments, keywords = primal.inputs(op)
@@ -187,6 +249,9 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
     if not primal.any_active(with_target, keywords):
         primal.plain(op, kind=kind)
+        return
+    if function is list.append and len(arguments) == 1 and primal.services.inlines:
+        _append(primal, op, method.target, arguments[0])
         return
     callee = Const(function, path, method.cls)
     is_event = is_write(function, with_target, keywords)

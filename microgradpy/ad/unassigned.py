@@ -26,6 +26,7 @@ from microgradpy.ir.nodes import (
     Region,
     Return,
     Statement,
+    Try,
     Undefined,
     Value,
     Var,
@@ -34,7 +35,7 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import regions, terminators, uses, walk
+from microgradpy.ir.traversal import is_mark, regions, terminators, uses, walk
 from microgradpy.runtime.opaque import UNASSIGNED, check_assigned
 
 _UNASSIGNED = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
@@ -44,7 +45,7 @@ Flow = tuple[Var, Value]
 
 def bind_unassigned(function: Function) -> Function:
     """The primal with the saved variables that may be unassigned bound on every path."""
-    flows = list(_flows(function.body))
+    flows = list(_flows(function.body, {}))
     maybe = _closure({target for target, value in flows if isinstance(value, Undefined)}, flows, forward=True)
     if not maybe:
         return function
@@ -74,19 +75,33 @@ def _closure(start: set[Var], flows: list[Flow], *, forward: bool) -> set[Var]:
         found |= more
 
 
-def _flows(region: Region) -> Iterator[Flow]:
+def _flows(region: Region, seen: dict[Var, tuple[Var, ...]]) -> Iterator[Flow]:
+    """`seen` are the parameters of the scopes around."""
     for statement in region.statements:
         match statement:
-            case If(then=then, orelse=orelse, results=results):
-                for arm in (then, orelse):
-                    if isinstance(arm.terminator, Yield):
-                        yield from zip(results, arm.terminator.values, strict=True)
+            case Op(payload=scope, arguments=values) if is_mark(statement):
+                # After the first mark, what is undefined leaves the parameter as it is.
+                pairs = zip(seen[scope], values, strict=True)
+                yield from (pair for pair in pairs if not isinstance(pair[1], Undefined))
+            case Try():
+                seen[statement.scope] = statement.parameters
+                yield from zip(statement.parameters, uses(statement.body.statements[0]), strict=True)
+                yield from _yields(statement)
+            case If():
+                yield from _yields(statement)
             case While() | For():
                 yield from zip(statement.parameters, statement.initial, strict=True)
                 yield from zip(statement.results, statement.parameters, strict=True)
                 yield from _edges(statement)
         for inner in regions(statement):
-            yield from _flows(inner)
+            yield from _flows(inner, seen)
+
+
+def _yields(statement: If | Try) -> Iterator[Flow]:
+    """What the regions of a statement give its results."""
+    for arm in regions(statement):
+        if isinstance(arm.terminator, Yield):
+            yield from zip(statement.results, arm.terminator.values, strict=True)
 
 
 def _edges(loop: While | For) -> Iterator[Flow]:
@@ -135,6 +150,14 @@ class _Binder:
             case If(then=then, orelse=orelse):
                 arms = [self.arm(arm, statement.results, targets, results) for arm in (then, orelse)]
                 return [*(self.check(var, statement.where) for var in read), replace(statement, then=arms[0], orelse=arms[1])]
+            case Try(results=merged):
+                first, *others = statement.body.statements
+                assert isinstance(first, Op)
+                first = replace(first, arguments=self.values(statement.parameters, first.arguments))
+                arms = [Region((first, *others), statement.body.terminator), *(h.body for h in statement.handlers)]
+                body, *handled = [self.arm(arm, merged, targets, results) for arm in arms]
+                handlers = tuple(replace(h, body=new) for h, new in zip(statement.handlers, handled, strict=True))
+                return [replace(statement, body=body, handlers=handlers)]
             case While(condition=condition, body=body):
                 initial = self.values(statement.parameters, statement.initial)
                 inner = self.region(body, statement.parameters, statement.results)

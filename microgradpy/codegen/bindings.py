@@ -16,7 +16,7 @@ from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 
 _MISSING = object()
 # Builtins that the emitter itself writes.
-_WRITTEN_BUILTINS = frozenset({"complex", "enumerate", "float", "range", "reversed", "set", "slice", "zip"})
+_WRITTEN_BUILTINS = frozenset({"BaseException", "complex", "enumerate", "float", "range", "reversed", "set", "slice", "zip"})
 # CPython refuses to read back integers with many more digits than this.
 _LONGEST_INTEGER_BITS = 4096
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never, final
+from typing import assert_never
 
+from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
 from microgradpy.codegen.expressions import Expressions, negation
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation, store
@@ -24,6 +25,7 @@ from microgradpy.ir.nodes import (
     Each,
     Enumerate,
     For,
+    Handler,
     If,
     Items,
     Location,
@@ -37,6 +39,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Undefined,
     Unreachable,
     Value,
@@ -45,18 +48,7 @@ from microgradpy.ir.nodes import (
     Yield,
     Zip,
 )
-from microgradpy.ir.traversal import item_variables, terminator_values, uses
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """Where the end of a region leads. `tail`: falling off the end is the same as `continue`."""
-
-    results: tuple[Var, ...] = ()
-    parameters: tuple[Var, ...] = ()
-    loop_results: tuple[Var, ...] = ()
-    tail: bool = False
+from microgradpy.ir.traversal import is_mark, item_variables, terminator_values, uses
 
 
 @dataclass(slots=True)
@@ -69,9 +61,10 @@ class Blocks:
     filled: frozenset[Var]
     check: OrderCheck
     places: dict[ast.stmt, Location] = field(default_factory=dict)
+    seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)  # the parameters of the `Try`s around, by scope
 
     def function_body(self, body: Region) -> list[ast.stmt]:
-        block = self._block(body, _Flow())
+        block = self._block(body, Flow())
         match block:
             case [_, *_, ast.Return(value=ast.Constant(value=None))] if not self._has_return(block[:-1]):
                 return block[:-1]
@@ -83,7 +76,7 @@ class Blocks:
 
     # Regions
 
-    def _block(self, region: Region, flow: _Flow) -> list[ast.stmt]:
+    def _block(self, region: Region, flow: Flow) -> list[ast.stmt]:
         block: list[ast.stmt] = []
         start = self.check.start_region()
         last = region.statements[-1] if region.statements else None
@@ -97,7 +90,7 @@ class Blocks:
         self.check.end_region(start, region.terminator)
         return block
 
-    def _end(self, terminator: Terminator, flow: _Flow) -> list[ast.stmt]:
+    def _end(self, terminator: Terminator, flow: Flow) -> list[ast.stmt]:
         match terminator:
             case Yield(values=values):
                 return self._copy(flow.results, values)
@@ -114,10 +107,14 @@ class Blocks:
                 return []
         assert_never(terminator)
 
-    def _statement(self, statement: Statement, flow: _Flow) -> list[ast.stmt]:
+    def _statement(self, statement: Statement, flow: Flow) -> list[ast.stmt]:
         match statement:
+            case Op() if is_mark(statement):
+                return self._mark(statement)
             case Op():
                 return self._operation(statement)
+            case Try():
+                return self._try(statement, flow)
             case If() if self.expressions.nesting.is_choice(statement):
                 self.check.read(statement.condition)
                 return [self._assign(statement.results[0], self.expressions.choice(statement), statement.where)]
@@ -161,7 +158,12 @@ class Blocks:
             target: ast.expr = ast.Attribute(self._read(sign.operand), sign.place, context)
         else:
             target = ast.Subscript(self._read(sign.operand), self.expressions.index(sign.place), context)
-        statement = ast.Delete([target]) if value is None else ast.Assign([target], value)
+        if value is None:
+            statement: ast.stmt = ast.Delete([target])
+        elif sign.sign is not None:
+            statement = ast.AugAssign(target, sign.sign(), value)
+        else:
+            statement = ast.Assign([target], value)
         return self._placed(statement, op.where)
 
     def _append(self, op: Op) -> list[ast.stmt]:
@@ -218,11 +220,11 @@ class Blocks:
 
     # Branches
 
-    def _if(self, statement: If, flow: _Flow) -> list[ast.stmt]:
+    def _if(self, statement: If, flow: Flow) -> list[ast.stmt]:
         test = self._read(statement.condition)
         inner = replace(flow, results=statement.results)
-        then_ends, orelse_ends = (not _completes(arm, inner) for arm in (statement.then, statement.orelse))
-        shortcut = not then_ends and _is_shortcut(statement, inner)
+        then_ends, orelse_ends = (not completes(arm, inner) for arm in (statement.then, statement.orelse))
+        shortcut = not then_ends and is_shortcut(statement, inner)
         flat = then_ends or shortcut or orelse_ends
         then = self._block(statement.then, inner if not shortcut else replace(inner, tail=False))
         orelse = self._block(statement.orelse, inner)
@@ -243,13 +245,42 @@ class Blocks:
     def _branch(self, test: ast.expr, then: list[ast.stmt], orelse: list[ast.stmt], where: Location) -> ast.stmt:
         return self._placed(ast.If(test, then, orelse), where)
 
+    # Try
+
+    def _try(self, statement: Try, flow: Flow) -> list[ast.stmt]:
+        self.seen[statement.scope] = statement.parameters
+        first, *others = statement.body.statements
+        assert isinstance(first, Op)
+        # What the first mark says holds before the body begins.
+        start = self._mark(first)
+        inner = replace(flow, results=statement.results, tail=False)
+        body = self._block(Region(tuple(others), statement.body.terminator), inner)
+        handlers = [self._handler(handler, inner) for handler in statement.handlers]
+        return [*start, self._placed(ast.Try(body or [ast.Pass()], handlers, [], []), statement.where)]
+
+    def _handler(self, handler: Handler, flow: Flow) -> ast.ExceptHandler:
+        types = [self._read(caught) for caught in handler.types or ()]
+        caught: ast.expr | None = types[0] if len(types) == 1 else ast.Tuple(types, ast.Load()) if types else None
+        exception = handler.exception
+        name = self._name(exception) if exception is not None and is_read(exception, handler.body) else None
+        if exception is not None:
+            self.check.assign([exception])
+        if name is not None and caught is None:
+            caught = self.expressions.bindings.builtin("BaseException")
+        return ast.ExceptHandler(caught, name, self._block(handler.body, flow) or [ast.Pass()])
+
+    def _mark(self, mark: Op) -> list[ast.stmt]:
+        wanted = self.liveness.marked.get(id(mark), frozenset())
+        pairs = [pair for pair in zip(self.seen[mark.payload], mark.arguments, strict=True) if pair[0] in wanted]
+        return self._copy([target for target, _ in pairs], [value for _, value in pairs])
+
     # Loops
 
     def _while(self, loop: While) -> list[ast.stmt]:
         start = self._copy(loop.parameters, loop.initial)
-        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        flow = Flow((), loop.parameters, loop.results, tail=True)
         # Nothing is left of the condition's statements if all of them are nested in its value.
-        before = self._block(replace(loop.condition, terminator=Yield(())), _Flow())
+        before = self._block(replace(loop.condition, terminator=Yield(())), Flow())
         (condition,) = terminator_values(loop.condition.terminator)
         test = self._read(condition)
         body = self._loop_body(loop.body, flow)
@@ -263,11 +294,11 @@ class Blocks:
         source = self._iterable(loop.items)
         self.check.assign(item_variables(loop.items))
         target = self._item_target(loop.items)
-        flow = _Flow((), loop.parameters, loop.results, tail=True)
+        flow = Flow((), loop.parameters, loop.results, tail=True)
         body = self._loop_body(loop.body, flow) or [ast.Pass()]
         return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
 
-    def _loop_body(self, body: Region, flow: _Flow) -> list[ast.stmt]:
+    def _loop_body(self, body: Region, flow: Flow) -> list[ast.stmt]:
         self.check.start_loop()
         block = self._block(body, flow)
         self.check.end_loop()
@@ -393,27 +424,3 @@ class Blocks:
     def _placed(self, statement: ast.stmt, where: Location) -> ast.stmt:
         self.places[statement] = where
         return statement
-
-
-def _completes(region: Region, flow: _Flow) -> bool:
-    """Whether control can fall off the end of the text of a region."""
-    match region.terminator:
-        case Yield():
-            return True
-        case Continue():
-            return flow.tail
-        case Unreachable():
-            last = region.statements[-1] if region.statements else None
-            match last:
-                case If(then=then, orelse=orelse):
-                    return _completes(then, flow) or _completes(orelse, flow)
-            return False
-    return False
-
-
-def _is_shortcut(statement: If, flow: _Flow) -> bool:
-    """`if c: continue` before much else, which is what the user wrote; without it, all the rest would be indented."""
-    then, orelse = statement.then, statement.orelse
-    if not (flow.tail and isinstance(then.terminator, Continue) and not then.statements):
-        return False
-    return len(orelse.statements) > 3

@@ -25,8 +25,8 @@ from microgradpy.codegen.nesting import Nesting, plan_nesting
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.codegen.placement import place
 from microgradpy.codegen.undefined import filled_variables
-from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Var, While
-from microgradpy.ir.traversal import item_variables, walk
+from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Region, Try, Var, While
+from microgradpy.ir.traversal import item_variables, regions, walk
 
 # Each round writes values inside of copies that naming could not make vanish; more than a few never help.
 _ROUNDS = 3
@@ -69,7 +69,7 @@ def emit(
     taken = reserved | bindings.names.keys() | bindings.builtin_names | {GLOBALS_NAME} | signature.taken
     nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
     expressions = Expressions(nesting, names, bindings, function.kinds)
-    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness.live)), names)
+    filled = filled_variables(function, nesting, list(copies(function, nesting, liveness)), names)
     blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
     body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
@@ -89,7 +89,7 @@ def _settle_names(function: Function, signature: _Signature, taken: frozenset[st
     for _ in range(_ROUNDS):
         nesting = plan_nesting(function, into_copies)
         liveness = analyse_liveness(function, nesting, signature.entry)
-        made = list(copies(function, nesting, liveness.live))
+        made = list(copies(function, nesting, liveness))
         names = choose_names(function, nesting, liveness, made, signature.fixed, signature.unpacked, taken)
         more = into_copies | frozenset(_avoidable(function, made, nesting, names))
         if more == into_copies:
@@ -100,11 +100,24 @@ def _settle_names(function: Function, signature: _Signature, taken: frozenset[st
 
 def _avoidable(function: Function, made: Iterable[Copy], nesting: Nesting, names: dict[Var, str]) -> Iterator[Var]:
     """Values that are copied under another name in the region that defines them."""
+    # In the body of a `try` a copy is all there is between two operations that may raise: nothing is written inside of it.
+    tried = {id(region) for region in _tried(function.body, False)}
     for copy in made:
+        if id(copy.region) in tried:
+            continue
         if isinstance(copy.value, Var) and copy.value not in nesting.nested:
             named_otherwise = copy.value.user_named and copy.value.hint != copy.target.hint
             if names[copy.value] != names[copy.target] and not named_otherwise:
                 yield copy.value
+
+
+def _tried(region: Region, inside: bool) -> Iterator[Region]:
+    """The bodies of `Try`s and the regions in them."""
+    if inside:
+        yield region
+    for statement in region.statements:
+        for inner in regions(statement):
+            yield from _tried(inner, inside or (isinstance(statement, Try) and inner is statement.body))
 
 
 def _user_names(function: Function) -> Iterator[str]:
@@ -114,6 +127,9 @@ def _user_names(function: Function) -> Iterator[str]:
             variables += statement.parameters
         if isinstance(statement, For):
             variables += item_variables(statement.items)
+        if isinstance(statement, Try):
+            variables += statement.parameters
+            variables += tuple(handler.exception for handler in statement.handlers if handler.exception is not None)
         yield from (var.hint for var in variables if var.user_named)
 
 

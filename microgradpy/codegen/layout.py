@@ -54,14 +54,23 @@ class _Layout:
             case ast.For() | ast.While():
                 self._line(_header(statement), place, depth)
                 self.block(statement.body, depth + 1)
+            case ast.Try():
+                self._try(statement, place, depth)
             case _:
                 self._line(print_statement(statement), place, depth)
 
     def _place_inside(self, statement: ast.stmt) -> Location | None:
-        if isinstance(statement, ast.If | ast.For | ast.While):
+        if isinstance(statement, ast.If | ast.For | ast.While | ast.Try):
             return None
         located = (self.inside.get(node) for node in ast.walk(statement))
         return next((place for place in located if place is not None and place.line), None)
+
+    def _try(self, statement: ast.Try, place: Location | None, depth: int) -> None:
+        self._line("try:", place, depth)
+        self.block(statement.body, depth + 1)
+        for handler in statement.handlers:
+            self._line(_caught(handler), None, depth)
+            self.block(handler.body, depth + 1)
 
     def _if(self, statement: ast.If, place: Location | None, depth: int, word: str) -> None:
         self._line(word + _header(statement).removeprefix("if"), place, depth)
@@ -87,6 +96,16 @@ class _Layout:
             self.lines.append(_INDENT * depth + line)
             if place is not None and place.line:
                 self.line_map[len(self.lines)] = place
+
+
+def _caught(handler: ast.ExceptHandler) -> str:
+    name = "" if handler.name is None else f" as {handler.name}"
+    match handler.type:
+        case None:
+            return "except:"
+        case ast.Tuple(elts=types):
+            return f"except ({', '.join(print_statement(ast.Expr(caught)).strip() for caught in types)}){name}:"
+    return f"except {print_statement(ast.Expr(handler.type)).strip()}{name}:"
 
 
 def folded(text: str, width: int) -> list[str]:

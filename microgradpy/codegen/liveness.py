@@ -12,7 +12,7 @@ Live sets go backwards through the regions:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import assert_never, final
 
@@ -23,6 +23,7 @@ from microgradpy.ir.nodes import (
     Continue,
     For,
     Function,
+    Handler,
     If,
     Op,
     Opcode,
@@ -31,13 +32,15 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
+    Undefined,
     Unreachable,
     Value,
     Var,
     While,
     Yield,
 )
-from microgradpy.ir.traversal import item_sources, item_variables, terminator_values
+from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminator_values
 
 _NOTHING: frozenset[Var] = frozenset()
 
@@ -45,10 +48,12 @@ _NOTHING: frozenset[Var] = frozenset()
 @final
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned."""
+    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned; `marked` the
+    parameters that a mark, known by identity, has to set: after the last operation that may raise, nobody reads them."""
 
     interference: dict[Var, set[Var]]
     live: set[Var]
+    marked: Mapping[int, Set[Var]] = field(default_factory=dict)
 
 
 @final
@@ -71,7 +76,7 @@ def analyse_liveness(function: Function, nesting: Nesting, entry: Sequence[Var])
     analysis = _Analysis(nesting, forced)
     live = analysis.region(function.body, _Targets())
     analysis.define(entry, live)
-    return Liveness(analysis.interference, analysis.live)
+    return Liveness(analysis.interference, analysis.live, analysis.marked)
 
 
 @dataclass(slots=True)
@@ -80,6 +85,10 @@ class _Analysis:
     forced: Set[Var]
     interference: dict[Var, set[Var]] = field(default_factory=dict)
     live: set[Var] = field(default_factory=set)
+    # What the handlers around may read: an exception may come at any statement.
+    raising: Set[Var] = _NOTHING
+    seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)
+    marked: dict[int, set[Var]] = field(default_factory=dict)
     # What was found live at the head of a loop in an earlier visit: it can only grow, so the next visit starts there.
     heads: dict[int, frozenset[Var]] = field(default_factory=dict)
 
@@ -100,11 +109,14 @@ class _Analysis:
             self.interference.setdefault(b, set()).add(a)
 
     def region(self, region: Region, targets: _Targets) -> Set[Var]:
-        return self.statements(region, self._terminator(region.terminator, targets), targets)
+        return self.statements(region, self._terminator(region.terminator, targets) | self.raising, targets)
 
     def statements(self, region: Region, live: Set[Var], targets: _Targets) -> Set[Var]:
         for statement in reversed(list(self.nesting.roots(region))):
-            live = self._statement(statement, live, targets)
+            if isinstance(statement, Op) and statement.callee is Opcode.MARK:
+                live = self._mark(statement, live)
+            else:
+                live = self._statement(statement, live, targets) | self.raising
         return live
 
     def _terminator(self, terminator: Terminator, targets: _Targets) -> Set[Var]:
@@ -144,7 +156,55 @@ class _Analysis:
                 return self._while(statement, after)
             case For():
                 return self._for(statement, after)
+            case Try():
+                return self._attempt(statement, after, targets)
         assert_never(statement)
+
+    def _attempt(self, statement: Try, after: Set[Var], targets: _Targets) -> Set[Var]:
+        after = self._with_forced(statement.results, after)
+        self.define([result for result in statement.results if result in after], after)
+        inner = replace(targets, results=statement.results, after=after)
+        entered: Set[Var] = _NOTHING
+        for handler in statement.handlers:
+            entered |= self._leaves(handler.types or ()) | self._handler(handler, inner)
+        self.seen[statement.scope] = statement.parameters
+        outer, self.raising = self.raising, self.raising | entered
+        # At the end of the body nothing can raise any more.
+        ending = self._terminator(statement.body.terminator, inner)
+        if not isinstance(statement.body.terminator, Yield):
+            ending |= self.raising
+        first, *others = statement.body.statements
+        live = self.statements(Region(tuple(others), statement.body.terminator), ending | outer, inner)
+        self.raising = outer
+        assert isinstance(first, Op)
+        return self._mark(first, live, is_first=True) | outer
+
+    def _handler(self, handler: Handler, targets: _Targets) -> Set[Var]:
+        """What a handler reads. Python unbinds the name of the exception where the handler ends, so nothing that is assigned
+        in it or wanted after it may have that name."""
+        caught = handler.exception
+        if caught is None:
+            return self.region(handler.body, targets)
+        for target in (*targets.results, *targets.parameters, *targets.loop_results):
+            self._link(caught, target)
+        more = {caught}
+        inner = replace(
+            targets, after=targets.after | more, head=targets.head | more, loop_after=targets.loop_after | more
+        )
+        live = self.region(handler.body, inner) | more
+        self.define([caught], live)
+        return live - more
+
+    def _mark(self, mark: Op, after: Set[Var], is_first: bool = False) -> Set[Var]:
+        """The copies of a mark; a copy does not make the two interfere. After the first mark, what is undefined leaves a
+        parameter as it is."""
+        pairs = zip(self.seen[mark.payload], mark.arguments, strict=True)
+        made = [pair for pair in pairs if pair[0] in after and (is_first or not isinstance(pair[1], Undefined))]
+        for target, value in made:
+            self.define([target], after - {value} if isinstance(value, Var) else after)
+        targets = {target for target, _ in made}
+        self.marked.setdefault(id(mark), set()).update(targets)
+        return (after - targets) | self._leaves([value for _, value in made])
 
     def _with_forced(self, variables: Sequence[Var], live: Set[Var]) -> Set[Var]:
         return live | (self.forced & set(variables))
@@ -161,7 +221,7 @@ class _Analysis:
     def _while(self, loop: While, after: Set[Var]) -> Set[Var]:
         after = self._with_forced(loop.results, after)
         leaving = _NOTHING if is_endless(loop) else self._leaving(loop, after)
-        head = self._with_forced(loop.parameters, self.heads.get(id(loop), _NOTHING))
+        head = self._with_forced(loop.parameters, self.heads.get(id(loop), _NOTHING)) | self.raising
         while True:
             body = self.region(loop.body, _loop_targets(loop, head, after))
             condition = self._leaves(terminator_values(loop.condition.terminator))
@@ -175,7 +235,7 @@ class _Analysis:
         items = item_variables(loop.items)
         after = self._with_forced(loop.results, after)
         leaving = self._leaving(loop, after)
-        head = self._with_forced(loop.parameters, self.heads.get(id(loop), leaving))
+        head = self._with_forced(loop.parameters, self.heads.get(id(loop), leaving)) | self.raising
         while True:
             body = self.region(loop.body, _loop_targets(loop, head, after))
             self.define(items, body)
@@ -219,23 +279,34 @@ class Copy:
     region: Region
 
 
-def copies(function: Function, nesting: Nesting, live: Set[Var] | None = None) -> Iterator[Copy]:
-    """The copies of a function in program order; with `live`, only those to targets in it."""
-    yield from _copies(function.body, nesting, live, _Targets())
+def copies(function: Function, nesting: Nesting, live: Liveness | None = None) -> Iterator[Copy]:
+    """The copies of a function in program order; with `live`, only those that somebody reads."""
+    yield from _copies(function.body, nesting, live, _Targets(), {})
 
 
-def _copies(region: Region, nesting: Nesting, live: Set[Var] | None, targets: _Targets) -> Iterator[Copy]:
+def _copies(
+    region: Region, nesting: Nesting, live: Liveness | None, targets: _Targets, seen: dict[Var, tuple[Var, ...]]
+) -> Iterator[Copy]:
+    """`seen` are the parameters of the scopes around."""
     for statement in region.statements:
         match statement:
-            case If() if not nesting.is_choice(statement):
-                inner = replace(targets, results=statement.results)
-                yield from _copies(statement.then, nesting, live, inner)
-                yield from _copies(statement.orelse, nesting, live, inner)
+            case Op(payload=scope, arguments=values) if is_mark(statement):
+                wanted = None if live is None else live.marked.get(id(statement), _NOTHING)
+                yield from _received(seen[scope], values, region, wanted)
+            case If() | Try() if not nesting.is_choice(statement):
+                if isinstance(statement, Try):
+                    seen[statement.scope] = statement.parameters
+                for arm in regions(statement):
+                    yield from _copies(arm, nesting, live, replace(targets, results=statement.results), seen)
             case While(body=body) | For(body=body):
-                yield from _received(statement.parameters, statement.initial, region, live)
+                yield from _received(statement.parameters, statement.initial, region, live and live.live)
                 if isinstance(statement, While):
-                    yield from _copies(statement.condition, nesting, live, _Targets())
-                yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING))
+                    yield from _copies(statement.condition, nesting, live, _Targets(), seen)
+                yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING), seen)
+    yield from _copies_at_end(region, targets, live and live.live)
+
+
+def _copies_at_end(region: Region, targets: _Targets, live: Set[Var] | None) -> Iterator[Copy]:
     match region.terminator:
         case Yield(values=values) if targets.results:
             yield from _received(targets.results, values, region, live)

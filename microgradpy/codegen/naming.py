@@ -18,7 +18,7 @@ from typing import Any
 from microgradpy.codegen.liveness import Copy, Liveness
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.codegen.notation import Attribute, InPlace, Item, SliceOf, is_plain_name, notation, operator_name
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Var, While
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Try, Var, While
 from microgradpy.ir.traversal import item_variables, regions
 from microgradpy.ir.words import OPERATORS
 
@@ -147,6 +147,14 @@ def _assigned(region: Region, nesting: Nesting) -> Iterator[Var]:
                     yield from _assigned(statement.then, nesting)
                     yield from _assigned(statement.orelse, nesting)
                 yield from statement.results
+            case Try(body=body, handlers=handlers):
+                yield from statement.parameters
+                yield from _assigned(body, nesting)
+                for handler in handlers:
+                    if handler.exception is not None:
+                        yield handler.exception
+                    yield from _assigned(handler.body, nesting)
+                yield from statement.results
             case While():
                 yield from statement.parameters
                 yield from _assigned(statement.condition, nesting)
@@ -217,6 +225,9 @@ class _Wishes:
         for statement in region.statements:
             self.own(statement.results)
             match statement:
+                case Try(handlers=handlers):
+                    self.own(statement.parameters)
+                    self.own(handler.exception for handler in handlers if handler.exception is not None)
                 case While():
                     self.own(statement.parameters)
                 case For():
@@ -252,6 +263,10 @@ class _Wishes:
                 case For():
                     for var in item_variables(statement.items):
                         self.hints.setdefault(var, "item")
+                case Try(handlers=handlers):
+                    for handler in handlers:
+                        if handler.exception is not None:
+                            self.hints.setdefault(handler.exception, "exception")
 
     def _free_word(self, op: Op) -> str:
         """A word for an operation that is no name of the user's."""

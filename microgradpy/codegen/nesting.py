@@ -33,13 +33,14 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
     While,
     Yield,
 )
-from microgradpy.ir.traversal import item_sources, regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_values, uses, walk
 
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
@@ -130,6 +131,9 @@ class _Planner:
                 self.fold(statement.body)
             elif isinstance(statement, For):
                 self.fold(statement.body)
+            elif isinstance(statement, Try):
+                for inner in regions(statement):
+                    self.fold(inner)
 
     def _settle_if(self, statement: If) -> None:
         before = set(self.nested)
@@ -224,6 +228,8 @@ class _Fold:
             case For():
                 self._root(index, item_sources(statement.items), 20)
                 self._copies(index, statement.initial)
+            case Try():
+                pass
 
     def _copies(self, index: int, values: tuple[Value, ...]) -> None:
         allowed = [value for value in values if value in self.planner.into_copies]
@@ -269,6 +275,8 @@ class _Fold:
         if root - place > _REACH:
             return False
         own = self._effect(place)
+        if any(is_mark(self.statements[between]) for between in range(place + 1, root)):
+            return False  # what is evaluated after a mark is not what it says
         return not any(conflict(own, self._effect(between)) for between in range(place + 1, root) if between not in self.moved)
 
     def _effect(self, index: int) -> Effect:
@@ -279,6 +287,8 @@ class _Fold:
 
 def _open_operands(op: Op) -> tuple[Value, ...]:
     """The operands of an operation that may be expressions, in the order of evaluation."""
+    if op.callee is Opcode.MARK:
+        return ()
     if op.callee in (Opcode.APPEND, Opcode.RECORD) or isinstance(notation(op), InPlace):
         return op.arguments[1:]
     return operands(op)

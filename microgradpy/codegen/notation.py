@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any, final
 
-from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value
+from microgradpy.ir.nodes import Augmented, Const, Form, Op, Opcode, Value
 
 Sign = ast.operator | ast.unaryop | ast.cmpop
 
@@ -116,12 +116,13 @@ class SliceOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`: statements. `place` is the index, or the name as a
+    """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the index, or the name as a
     text; without a value it is a deletion."""
 
     operand: Value
     place: Value | str
     value: Value | None = None
+    sign: type[ast.operator] | None = None
 
 
 Notation = Binary | Comparison | Unary | InPlace | Attribute | Item | SliceOf
@@ -209,8 +210,10 @@ def is_plain_name(text: str) -> bool:
 
 def store(op: Op) -> Store | None:
     """How an operation whose result nobody reads is written as a statement that stores or deletes."""
-    if not isinstance(op.callee, Const) or op.payload is not STATEMENT:
+    if not isinstance(op.callee, Const) or not isinstance(op.payload, Form | Augmented):
         return None
+    if isinstance(op.payload, Augmented):
+        return Store(*op.arguments, _BINARY[op.payload.sign][1])
     match op.callee.value, op.arguments:
         case operator.setitem, (operand, index, value):
             return Store(operand, index, value)
@@ -226,6 +229,8 @@ def store(op: Op) -> Store | None:
 def operands(op: Op) -> tuple[Value, ...]:
     """The values that an operation reads, in the order in which its text evaluates them."""
     statement = store(op)
+    if statement is not None and statement.sign is not None:
+        return op.arguments
     if statement is not None:
         first = () if statement.value is None else (statement.value,)
         place = () if isinstance(statement.place, str) else (statement.place,)

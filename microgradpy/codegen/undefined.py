@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from microgradpy.codegen.liveness import Copy
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.ir.nodes import For, Function, Op, Region, Return, Undefined, Value, Var, While
-from microgradpy.ir.traversal import regions, walk
+from microgradpy.ir.traversal import is_mark, regions, walk
 
 
 def filled_variables(function: Function, nesting: Nesting, made: Sequence[Copy], names: Mapping[Var, str]) -> frozenset[Var]:
@@ -42,7 +42,7 @@ def filled_variables(function: Function, nesting: Nesting, made: Sequence[Copy],
 def _read_by_compiler(function: Function, nesting: Nesting) -> Iterator[Var]:
     results = set(_returned_pairs(function.body))
     for statement in walk(function.body):
-        if isinstance(statement, Op) and not statement.from_user:
+        if isinstance(statement, Op) and not statement.from_user and not is_mark(statement):
             # What the user's function returns is read by the user, also where it is returned with saved values.
             start = 1 if statement.results and statement.results[0] in results else 0
             for value in statement.arguments[start:]:

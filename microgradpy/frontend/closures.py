@@ -14,7 +14,7 @@ from typing import final
 
 from microgradpy.frontend.codes import comes_from, first_line, is_named
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
-from microgradpy.ir.nodes import Function, If, Op, Opcode, Raise, Region, Statement, Value, Var
+from microgradpy.ir.nodes import Function, If, Op, Opcode, Raise, Region, Statement, Try, Value, Var
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import regions, terminator_values, uses
 
@@ -108,7 +108,7 @@ def _find_outdated(
             depths.update(dict.fromkeys(statement.results, len(loops)))
             continue
         escapes(uses(statement))
-        inner = loops if isinstance(statement, If) else (*loops, (statement.where.line, statement.where.column))
+        inner = loops if isinstance(statement, If | Try) else (*loops, (statement.where.line, statement.where.column))
         for nested in regions(statement):
             _find_outdated(nested, waiting, depths, inner, outdated)
     escapes(terminator_values(region.terminator))

@@ -31,7 +31,6 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
     return Refusal(UnsupportedSyntaxError, what, remedy)
 
 
-_TRY = _syntax("`try`", "Test for the condition with `if` before the operation that may raise.")
 _GENERATOR = _syntax("`yield`", "Return a list instead of yielding its items.")
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
 _OUTER_NAME = "Return the new value and assign it in the caller."
@@ -45,9 +44,7 @@ REFUSED: dict[type[ast.AST], Refusal] = {
         "a generator expression that is not consumed on the spot",
         "Write a list: `[... for ...]` instead of `(... for ...)`.",
     ),
-    ast.Try: _TRY,
-    ast.TryStar: _TRY,
-    ast.With: _syntax("`with`"),
+    ast.TryStar: _syntax("`except*`", "Catch the exceptions one by one with `except`."),
     ast.Yield: _GENERATOR,
     ast.YieldFrom: _GENERATOR,
 }
@@ -57,6 +54,12 @@ GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER
 NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
 GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
 BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
+EXCEPTION_TYPES = _syntax(
+    "an `except` that does not name its classes", "Write the classes after `except`: `except (ValueError, KeyError):`."
+)
+STRICT_ZIP = _syntax(
+    "`zip(..., strict=True)` in a `try` whose handler uses what the loop has computed so far", "Compare the lengths before it."
+)
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")

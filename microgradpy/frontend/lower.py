@@ -21,6 +21,8 @@ from microgradpy.frontend import (  # noqa: F401 - these register what they lowe
     lower_making,
     lower_match,
     lower_statements,
+    lower_try,
+    lower_with,
 )
 from microgradpy.frontend.lower_functions import lower_code
 from microgradpy.frontend.resolve import Guard, Resolver

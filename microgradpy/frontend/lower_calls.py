@@ -11,13 +11,14 @@ import sys
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
-from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, LoopFrame, Lowering, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
+from microgradpy.frontend.places import LoopFrame
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
 
 # Builtins that read the local or module variables of their caller, which is generated code while differentiating.
-_ALWAYS_LOOK_AROUND = (locals, globals, eval, exec)
+_ALWAYS_LOOK_AROUND = (locals, globals, eval, exec, sys.exc_info, sys.exception)
 _LOOK_AROUND_BY_DEFAULT = (vars, dir)
 
 

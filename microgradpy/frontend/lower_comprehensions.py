@@ -14,9 +14,10 @@ import ast
 from collections.abc import Sequence
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import EXPRESSIONS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_loops import bind, lower_items
 from microgradpy.frontend.lower_statements import nothing
+from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
 from microgradpy.ir.nodes import UNDEFINED, Const, Opcode, Value

@@ -16,7 +16,7 @@ Handlers for each kind of syntax are registered in `EXPRESSIONS` and `STATEMENTS
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -24,7 +24,8 @@ from typing import Any, NoReturn, TypeVar
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
-from microgradpy.frontend.resolve import Resolver, builtin
+from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
+from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
 from microgradpy.ir.blocks import is_always_true
 from microgradpy.ir.nodes import (
@@ -41,7 +42,6 @@ from microgradpy.ir.nodes import (
     Raise,
     Region,
     Return,
-    Statement,
     Terminator,
     Undefined,
     Unreachable,
@@ -53,66 +53,10 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime.opaque import UNASSIGNED
 
-Step = Callable[[], None]
-Group = tuple[ast.FunctionDef, ...]
-
-
 MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
 """The value of a name that had one and lost it. Unlike `UNDEFINED`, it is written down where it may be read later: the name
 in the generated text might still hold what was lost."""
 
-
-class Left(Exception):
-    """The region being lowered has ended: what follows in it is never reached."""
-
-
-@dataclass(slots=True)
-class Block:
-    """A region under construction. `raises` says that it is left by exceptions only."""
-
-    statements: list[Statement] = field(default_factory=list)
-    terminator: Terminator | None = None
-    raises: bool = False
-
-    def seal(self, otherwise: Terminator) -> Region:
-        return Region(tuple(self.statements), self.terminator or otherwise)
-
-
-@dataclass(slots=True)
-class Arm:
-    """A block with the environment at its end."""
-
-    block: Block
-    env: dict[str, Value]
-
-    @property
-    def is_open(self) -> bool:
-        return self.block.terminator is None
-
-
-@dataclass(slots=True)
-class LoopFrame:
-    """The loop being lowered: the names its state consists of, and the flag that `break` sets for its `else`."""
-
-    state: tuple[str, ...]
-    flag: str = ""
-    is_broken: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What does not change while one function is lowered."""
-
-    file: str
-    lines: tuple[str, ...]
-    name: str
-    code: Any
-    resolver: Resolver
-    locals: frozenset[str]
-    bindings: tuple[Binding, ...]
-    fragile: frozenset[str]  # the names of which reads are checked
-    groups: Mapping[ast.stmt, Group]  # the nested functions that use each other, by each of them
-    packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
 
 
 @dataclass(slots=True)
@@ -124,6 +68,9 @@ class Lowering:
     statement: ast.AST
     block: Block = field(default_factory=Block)
     frames: list[LoopFrame] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)  # the bodies of `Try`s around the place being lowered
+    protections: list[Protection] = field(default_factory=list)
+    handling: dict[str, Value] = field(default_factory=dict)  # the exceptions of the handlers around, by name
     loops: list[Position] = field(default_factory=list)  # the loops around the place being lowered
     inner_bindings: list[Binding] = field(default_factory=list)  # of comprehension variables in scope
     inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
@@ -194,10 +141,14 @@ class Lowering:
 
     def go_on(self) -> NoReturn:
         """Leave for the next iteration of the innermost loop."""
+        if self.is_protected():
+            self.put_off(CONTINUE)
         self.leave(Continue(self.state()))
 
     def break_out(self) -> NoReturn:
         """Do what `break` does: the loop's `else` is left out."""
+        if self.is_protected():
+            self.put_off(BREAK)
         flag = self.frames[-1].flag
         if flag:
             self.env[flag] = Const(True)
@@ -209,10 +160,54 @@ class Lowering:
         self.leave(Break(self.state()))
 
     def return_value(self, value: Value, node: ast.AST) -> NoReturn:
+        if self.protections:
+            self.put_off(RETURN, value)
         self.leave(Return(value, where=self.location(node)))
 
+    def is_protected(self) -> bool:
+        """Whether leaving the innermost loop would leave a protection too."""
+        return bool(self.protections) and len(self.frames) == self.protections[-1].depth
+
+    def put_off(self, kind: int, value: Value | None = None) -> NoReturn:
+        """Go to the end of the innermost protection, which has to run first."""
+        protection = self.protections[-1]
+        protection.kinds.add(kind)
+        self.env[protection.leave] = Const(kind)
+        if value is not None:
+            self.env[protection.value] = value
+        if not self.is_protected():
+            self.break_out()
+        raise Left
+
+    def is_diverted(self, node: ast.AST, rest: Step) -> bool:
+        """Whether `rest` was lowered into an `If`, because what stands before it may have put off leaving."""
+        if not self.protections or self.env[self.protections[-1].leave] == Const(0):
+            return False
+        leaving = self.env[self.protections[-1].leave]
+        inside_loop = not self.is_protected()
+        if isinstance(leaving, Const):
+            if inside_loop:
+                self.break_out()
+            raise Left
+        self.branch(leaving, self.break_out if inside_loop else lambda: None, rest, node)
+        return True
+
+    def mark(self) -> None:
+        """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
+        if self.inner_names:
+            return  # nothing of the function's own is bound inside a comprehension
+        for scope in self.scopes:
+            where = self.location(self.statement)
+            mark = Op(Opcode.MARK, self.visible(scope.names), (), payload=scope.var, from_user=False, where=where)
+            self.block.statements.append(mark)
+
     def state(self) -> tuple[Value, ...]:
-        return tuple(self.env.get(name, UNDEFINED) for name in self.frames[-1].state)
+        return self.visible(self.frames[-1].state)
+
+    def visible(self, names: Iterable[str]) -> tuple[Value, ...]:
+        """The values of names where a handler ends: the name of its exception is unbound there."""
+        values = {name: self.env.get(name, UNDEFINED) for name in names}
+        return tuple(UNDEFINED if value is self.handling.get(name, self) else value for name, value in values.items())
 
     def refuse(self, refusal: Refusal, node: ast.AST) -> NoReturn:
         """Here the program raises instead of doing what cannot be differentiated."""
@@ -249,7 +244,11 @@ class Lowering:
             handler = STATEMENTS.get(type(node))
             if handler is None:
                 self.refuse(fence.REFUSED.get(type(node), fence.UNKNOWN_SYNTAX), node)
-            if handler(self, node, partial(self.statements, body[index + 1 :], end)):
+            rest = partial(self.statements, body[index + 1 :], end)
+            if handler(self, node, rest):
+                return
+            self.mark()
+            if self.is_diverted(node, rest):
                 return
         if end is not None:
             end()
@@ -282,20 +281,22 @@ class Lowering:
             (going_on,) = (arm for arm in arms if arm.is_open)
             self.resume(going_on, rest)
             takes_rest = True
-        results, yields = self._join(arms)
+        results, yields = self.join(arms)
         then_region, else_region = (arm.block.seal(Yield(values)) for arm, values in zip(arms, yields, strict=True))
         self.block.statements.append(If(condition, then_region, else_region, results, where=self.location(node)))
         if not any(arm.is_open for arm in arms):
             self.leave(Unreachable(), raises=all(arm.block.raises for arm in arms))
         return takes_rest
 
-    def _join(self, arms: tuple[Arm, Arm]) -> tuple[tuple[Var, ...], list[tuple[Value, ...]]]:
-        """Give every name its value after the arms; the results needed for that, and what each arm yields."""
+    def join(self, arms: Sequence[Arm], bound: Iterable[Var] = ()) -> tuple[tuple[Var, ...], list[tuple[Value, ...]]]:
+        """Give every name its value after the arms; the results needed for that, and what each arm yields. `bound` are
+        variables that, like those defined in the arms, are not visible after them."""
         going_on = [arm for arm in arms if arm.is_open]
         inside = {result for arm in going_on for made in arm.block.statements for result in made.results}
+        inside.update(bound)
         env: dict[str, Value] = {}
         results: list[Var] = []
-        yields: list[list[Value]] = [[], []]
+        yields: list[list[Value]] = [[] for _ in arms]
         for name in dict.fromkeys(name for arm in going_on for name in arm.env):
             values = [arm.env.get(name, UNDEFINED) for arm in arms]
             first, *others = [arm.env.get(name, UNDEFINED) for arm in going_on]

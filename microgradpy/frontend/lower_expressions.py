@@ -80,6 +80,8 @@ def lower_subscript(low: Lowering, node: ast.Subscript, name: str) -> Value:
 @lowers(EXPRESSIONS, ast.Slice)
 def lower_slice(low: Lowering, node: ast.Slice, name: str) -> Value:
     parts = [Const(None) if part is None else low.expression(part) for part in (node.lower, node.upper, node.step)]
+    if all(isinstance(part, Const) and not part.path and isinstance(part.value, int | None) for part in parts):
+        return Const(slice(*(part.value for part in parts if isinstance(part, Const))))
     return low.emit(builtin(slice), *parts, node=node, name=name)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
 from microgradpy.frontend.codes import is_suspended
-from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Group, Lowering, Step, Unit, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
+from microgradpy.frontend.marks import loops_with_marks, tidy_marks
+from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import (
@@ -46,8 +48,16 @@ from microgradpy.runtime.making import LATER, tie
 _LATER = Const(LATER, "LATER", LATER)
 
 
-def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple[str, ...], resolver: Resolver) -> Function:
-    """The IR of a function, given the syntax tree and the code object of the same text."""
+def lower_code(
+    tree: FunctionNode,
+    code: types.CodeType,
+    file: str,
+    lines: tuple[str, ...],
+    resolver: Resolver,
+    guarded: frozenset[Position] = frozenset(),
+) -> Function:
+    """The IR of a function, given the syntax tree and the code object of the same text. The loops in `guarded` hand over
+    what they have done to the handlers around them; which those are is known when the function has been lowered once."""
     parameters = lower_parameters(tree.args)
     captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
@@ -67,10 +77,15 @@ def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple
         fragile=fragile_names(body),
         groups=find_groups(tree, code),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
+        guarded=guarded,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
-    region = prune(reject_outdated(prune(region), low.closures))
+    region = tidy_marks(prune(region))
+    more = loops_with_marks(region) - guarded
+    if more:
+        return lower_code(tree, code, file, lines, resolver, guarded | more)
+    region = prune(reject_outdated(region, low.closures))
     name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))

@@ -14,10 +14,12 @@ from __future__ import annotations
 import ast
 import types
 
-from microgradpy.frontend.lower_core import STATEMENTS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.guarded_loops import guarded_for, guarded_while, is_guarded
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
-from microgradpy.frontend.scope import bound_in_expression, bound_in_target, bound_names
+from microgradpy.frontend.places import LoopFrame, Step
+from microgradpy.frontend.scope import bound_in_expression, bound_in_target, bound_names, statements_in
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -40,6 +42,9 @@ Provided = Var | tuple["Provided", ...]
 def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
     frame = _frame(low, node)
     items, provided = lower_items(low, node.iter, node.target)
+    if is_guarded(low, node):
+        guarded_for(low, node, items, frame, lambda: bind(low, node.target, provided))
+        return _lower_else(low, node, frame, rest)
 
     def body() -> None:
         bind(low, node.target, provided)
@@ -52,6 +57,9 @@ def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
 @lowers(STATEMENTS, ast.While)
 def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     frame = _frame(low, node)
+    if is_guarded(low, node):
+        guarded_while(low, node, frame)
+        return _lower_else(low, node, frame, rest)
     if not bound_in_expression(node.test):
         low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
         return _lower_else(low, node, frame, rest)
@@ -70,7 +78,10 @@ def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
     head = bound_in_target(node.target) if isinstance(node, ast.For) else bound_in_expression(node.test)
     bound = [*head, *bound_names(node.body)]
     state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
-    if not (node.orelse and _has_break(node.body)):
+    returns = any(isinstance(inner, ast.Return) for inner in statements_in(node.body))
+    protections = low.protections if returns else ()
+    state += tuple(name for protection in protections for name in (protection.leave, protection.value))
+    if not (node.orelse and (_has_break(node.body) or protections or is_guarded(low, node))):
         return LoopFrame(state)
     flag = low.hidden_name("broke")
     low.env[flag] = Const(False)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
+from microgradpy.frontend.places import Step
 from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import STATEMENT, Const, Opcode, Raise, operator_constant
+from microgradpy.ir.nodes import RAISED, STATEMENT, Const, Op, Opcode, Raise, Value, operator_constant
 
 
 def nothing() -> None:
@@ -115,9 +117,20 @@ def lower_assert(low: Lowering, node: ast.Assert, rest: Step) -> bool | None:
 
 @lowers(STATEMENTS, ast.Raise)
 def lower_raise(low: Lowering, node: ast.Raise, rest: Step) -> None:
-    exception = None if node.exc is None else low.expression(node.exc)
-    cause = None if node.cause is None else low.expression(node.cause)
+    exception = None if node.exc is None else _raised(low, node.exc)
+    cause = None if node.cause is None else _raised(low, node.cause)
     low.leave(Raise(exception, cause, where=low.location(node)), raises=True)
+
+
+def _raised(low: Lowering, node: ast.expr) -> Value:
+    """An exception that is raised where it is made. Nothing else names it, so the program can read what it holds only after
+    it is caught, which is checked; it may hold anything."""
+    value = low.expression(node)
+    made = low.block.statements[-1] if low.block.statements else None
+    if isinstance(made, Op) and value in made.results and isinstance(made.callee, Const):
+        if isinstance(made.callee.value, type) and issubclass(made.callee.value, BaseException):
+            low.block.statements[-1] = replace(made, payload=RAISED)
+    return value
 
 
 @lowers(STATEMENTS, ast.Break)

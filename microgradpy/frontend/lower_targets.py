@@ -80,6 +80,7 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
         is_free = name in low.unit.code.co_freevars
         low.refuse(fence.NONLOCAL_WRITE if is_free else fence.GLOBAL_WRITE, node)
     low.env[name] = value
+    low.mark()
 
 
 @lowers(EXPRESSIONS, ast.NamedExpr)

@@ -15,9 +15,23 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from microgradpy.ir.nodes import Break, Continue, For, If, Op, Region, Statement, Undefined, Value, Var, While, Yield
+from microgradpy.ir.nodes import (
+    Break,
+    Continue,
+    For,
+    If,
+    Op,
+    Region,
+    Statement,
+    Try,
+    Undefined,
+    Value,
+    Var,
+    While,
+    Yield,
+)
 from microgradpy.ir.rewrite import substitute
-from microgradpy.ir.traversal import item_sources, terminator_values, uses
+from microgradpy.ir.traversal import is_mark, item_sources, terminator_values, uses
 
 Loop = While | For
 Item = TypeVar("Item")
@@ -46,6 +60,7 @@ class _Flow:
     feeds: dict[Var, list[Value]] = field(default_factory=dict)
     roots: set[Var] = field(default_factory=set)
     slots: list[tuple[Var, Value, Var]] = field(default_factory=list)  # parameter, initial value, result
+    seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)  # the parameters of each scope
 
     def feed(self, variables: Iterable[Var], values: Iterable[Value]) -> None:
         for variable, value in zip(variables, values, strict=True):
@@ -69,8 +84,16 @@ class _Flow:
 
     def statement(self, statement: Statement, loop: Loop | None) -> None:
         match statement:
+            case Op(payload=scope, arguments=values) if is_mark(statement):
+                self.feed(self.seen[scope], values)
             case Op():
                 self.read(uses(statement))
+            case Try(body=body, handlers=handlers, results=results):
+                self.seen[statement.scope] = statement.parameters
+                self.visit(body, results, loop)
+                for handler in handlers:
+                    self.read(handler.types or ())
+                    self.visit(handler.body, results, loop)
             case If(condition=condition, then=then, orelse=orelse, results=results):
                 self.read((condition,))
                 self.visit(then, results, loop)
@@ -111,15 +134,20 @@ class _Flow:
             is_new = parameter not in replaced and not isinstance(initial, Undefined)
             if is_new and all(edge in (parameter, initial) for edge in edges):
                 found[parameter] = found[result] = initial
+        for parameter in (parameter for parameters in self.seen.values() for parameter in parameters):
+            first, *others = self.feeds[parameter]
+            if parameter not in replaced and not isinstance(first, Undefined) and all(other == first for other in others):
+                found[parameter] = first
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Dropping:
     """Removes what is not needed; `kept` and `loop` are the positions that stay in the values of a region's `Yield`,
-    and of its `Continue` and `Break`."""
+    and of its `Continue` and `Break`; `marked` those that stay in the marks of each scope."""
 
     needed: AbstractSet[Var]
+    marked: dict[Var, Sequence[int]] = field(default_factory=dict)
 
     def region(self, region: Region, kept: Sequence[int] | None, loop: Sequence[int] | None) -> Region:
         statements = tuple(self.statement(statement, loop) for statement in region.statements)
@@ -134,8 +162,24 @@ class _Dropping:
 
     def statement(self, statement: Statement, loop: Sequence[int] | None) -> Statement:
         match statement:
+            case Op(payload=scope) if is_mark(statement):
+                return replace(statement, arguments=_pick(statement.arguments, self.marked[scope]))
             case Op():
                 return statement
+            case Try(parameters=parameters, results=results):
+                seen = [k for k, parameter in enumerate(parameters) if parameter in self.needed]
+                kept = [k for k, result in enumerate(results) if result in self.needed]
+                self.marked[statement.scope] = seen
+                handlers = tuple(
+                    replace(handler, body=self.region(handler.body, kept, loop)) for handler in statement.handlers
+                )
+                return replace(
+                    statement,
+                    body=self.region(statement.body, kept, loop),
+                    handlers=handlers,
+                    parameters=_pick(parameters, seen),
+                    results=_pick(results, kept),
+                )
             case If(then=then, orelse=orelse, results=results):
                 kept = [k for k, result in enumerate(results) if result in self.needed]
                 then, orelse = self.region(then, kept, loop), self.region(orelse, kept, loop)

@@ -100,6 +100,18 @@ def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
     return frozenset(found)
 
 
+def statements_in(statements: Iterable[ast.stmt]) -> list[ast.AST]:
+    """The statements of these and of the blocks in them, those of nested functions aside."""
+    found: list[ast.AST] = []
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            found.append(node)
+            pending.extend(ast.iter_child_nodes(node))
+    return found
+
+
 class _Bindings(ast.NodeVisitor):
     def __init__(self) -> None:
         self.found: list[Binding] = []

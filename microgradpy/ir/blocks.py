@@ -18,6 +18,8 @@ Before (structured, see printer.py)       After
 - A join point has a parameter for a result only if the branches to it bring different values; otherwise the value
   stands for the result. (A `while` without `break` is left by one branch, so what follows uses the loop state itself.)
 - A region without statements has no block of its own: its branch stands where the block would have been entered.
+- The body of a `try` is entered by a block that says which blocks its exceptions go to; a `mark` gives these blocks
+  their arguments.
 - Blocks are numbered, and stand, in program order; what can never be reached has no block.
 """
 
@@ -43,6 +45,7 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -78,11 +81,13 @@ Instruction = Op | Iterate | Advance
 @final
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Goes to the block numbered `target`, giving its parameters these values, unless `unless` is given and true."""
+    """Goes to the block numbered `target`, giving its parameters these values, unless `unless` is given and true. With
+    `catches`, it is where exceptions of these classes go that come from the body of the `Try` of this scope."""
 
     target: int
     arguments: tuple[Value, ...] = ()
     unless: Value | None = None
+    catches: tuple[Var, tuple[Value, ...]] | None = None
 
 
 Exit = Branch | Return | Raise | Unreachable
@@ -124,6 +129,7 @@ class _Edge:
     target: _Draft
     arguments: tuple[Value, ...]
     unless: Value | None
+    catches: tuple[Var, tuple[Value, ...]] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -231,6 +237,8 @@ class _Builder:
                 self.while_loop(statement)
             case For():
                 self.for_loop(statement)
+            case Try():
+                self.attempt(statement, targets)
             case _:
                 assert_never(statement)
 
@@ -260,6 +268,21 @@ class _Builder:
         if other is not None:
             self.place(other)
             self.region(orelse, targets)
+        self.join(targets.join, statement.results)
+
+    def attempt(self, statement: Try, outer: _Targets) -> None:
+        """The exceptions of the body go to the handlers with the values of its marks."""
+        targets = dataclasses.replace(outer, join=_Draft())
+        caught = []
+        for handler in statement.handlers:
+            bound = () if handler.exception is None else (handler.exception,)
+            caught.append(_Draft(parameters=(*statement.parameters, *bound)))
+            types = (statement.scope, self.values(handler.types or ()))
+            self.leave(_Edge(caught[-1], (), None, types))
+        self.enter(statement.body, targets)
+        for handler, block in zip(statement.handlers, caught, strict=True):
+            self.place(block)
+            self.region(handler.body, targets)
         self.join(targets.join, statement.results)
 
     def while_loop(self, statement: While) -> None:
@@ -313,7 +336,7 @@ class _Builder:
 
 
 def _finished(exit_: _Edge | Return | Raise | Unreachable) -> Exit:
-    return Branch(exit_.target.number, exit_.arguments, exit_.unless) if isinstance(exit_, _Edge) else exit_
+    return Branch(exit_.target.number, exit_.arguments, exit_.unless, exit_.catches) if isinstance(exit_, _Edge) else exit_
 
 
 def is_always_true(value: Value) -> bool:

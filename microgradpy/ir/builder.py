@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of, slice_kind_of
 from microgradpy.ir.nodes import (
     NOWHERE,
     UNDEFINED,
@@ -36,6 +36,8 @@ class Builder:
         match value:
             case Var():
                 return self.kinds.get(value, UNKNOWN)
+            case Const(value=slice() as constant):
+                return slice_kind_of(constant.start, constant.stop, constant.step)
             case Const(value=constant):
                 return kind_of(constant)
         assert value is UNDEFINED

@@ -131,6 +131,16 @@ def unknown_from(kinds: Iterable[Kind]) -> Kind:
     return object_with(reduce(operator.or_, map(features_of_kind, kinds), NO_FEATURES))
 
 
+def slice_kind_of(start: Any, stop: Any, step: Any) -> Kind:
+    """The kind of a constant slice; of one that cuts entries off at the ends it is said how many."""
+    if start is None and stop is None and step is None:
+        return WHOLE_SLICE
+    front, back = (0 if start is None else start), (0 if stop is None else stop)
+    if type(front) is int and type(back) is int and front >= 0 >= back and step is None and (stop is None or back < 0):
+        return Inert("slice", f"{front - back}")
+    return Inert("slice")
+
+
 def _kind_of_items(items: list[Any]) -> Kind:
     """What all items of a list are, if their types alone say it: numbers of one type, or texts."""
     types = set(map(type, items))

@@ -1,10 +1,11 @@
 """The intermediate representation: structured SSA as plain frozen data.
 
-A function is a tree of regions. A region is a sequence of statements that ends in one terminator; `If`, `While` and
-`For` hold regions. A variable is assigned exactly once, and is visible in the rest of its region and in the regions
+A function is a tree of regions. A region is a sequence of statements that ends in one terminator; `If`, `While`, `For`
+and `Try` hold regions. A variable is assigned exactly once, and is visible in the rest of its region and in the regions
 nested there. Values leave a region only through terminators:
 
-- `Yield` ends an arm of an `If` (one value per result of the `If`) or the condition of a `While` (exactly one value);
+- `Yield` ends an arm of an `If`, the body or a handler of a `Try` (one value per result of the statement) or the condition
+  of a `While` (exactly one value);
 - `Continue` and `Break` go to the innermost loop and carry one value per loop parameter (the *loop state*);
 - `Return` and `Raise` leave the function from any depth;
 - `Unreachable` ends a region whose last statement never falls through.
@@ -13,6 +14,10 @@ Loop state: on entry `parameters[k]` is `initial[k]`; `Continue` gives the next 
 `While` is false or the items of a `For` are exhausted, `results[k]` is the current `parameters[k]`; `Break` gives
 `results[k]` its own k-th value. The condition of a `While` sees the parameters. What is defined inside a loop body or
 an arm is not visible after it, except through results.
+
+An exception may leave the body of a `Try` anywhere. What the handlers see of the body is what the last `MARK` before the
+exception says: it carries one value per parameter of the `Try`. So the edges from a body to its handlers are the marks,
+and they are as explicit as those of a loop. A body starts with a mark.
 
 The same IR holds the user's function, its primal and its adjoint.
 """
@@ -138,6 +143,14 @@ class Form(enum.Enum):
 STATEMENT = Form.STATEMENT
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Augmented:
+    """As the payload of `operator.setitem(x, i, y)`: `x[i] += y`, by the operator of this sign."""
+
+    sign: str
+
+
 class SelfReference(enum.Enum):
     """As a constant among the captured values of a `CLOSURE`: the function that is being made."""
 
@@ -145,6 +158,8 @@ class SelfReference(enum.Enum):
 
 
 SELF = SelfReference.SELF
+RAISED = "raised"
+"""The payload of the call that makes an exception where it is raised."""
 Value = Var | Const | Undefined
 
 
@@ -167,6 +182,8 @@ class Opcode(enum.Enum):
     GETITEM = "getitem"  # (x, index)
     # made by the derivative transforms
     TAPE = "tape"  # ()                       -> an empty tape (a list)
+    MARK = "mark"  # (*values), payload the scope of a Try -> no result; what its handlers see if an exception comes now.
+    #                `UNDEFINED` among the values leaves a parameter as it is
     RECORD = "record"  # (tape, *fields)          -> no result; appends the fields (one: bare, several: a tuple)
 
 
@@ -226,6 +243,31 @@ class For:
     body: Region
     parameters: tuple[Var, ...]
     initial: tuple[Value, ...]
+    results: tuple[Var, ...]
+    where: Location = field(default=NOWHERE, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`except types as exception: body`; without `types` it catches everything."""
+
+    types: tuple[Value, ...] | None
+    exception: Var | None
+    body: Region
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Runs `body`; an exception that is raised in it goes to the first of `handlers` that catches it, which sees in
+    `parameters` the values of the last `MARK` of this `scope`. `results` are what the body or the handler yields. The scope
+    is a label: no value is ever bound to it."""
+
+    body: Region
+    handlers: tuple[Handler, ...]
+    scope: Var
+    parameters: tuple[Var, ...]
     results: tuple[Var, ...]
     where: Location = field(default=NOWHERE, compare=False)
 
@@ -342,7 +384,7 @@ class Unreachable:
 
 
 Terminator = Yield | Continue | Break | Return | Raise | Unreachable
-Statement = Op | If | While | For
+Statement = Op | If | While | For | Try
 
 
 @final

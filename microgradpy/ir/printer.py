@@ -45,6 +45,7 @@ from microgradpy.ir.nodes import (
     Enumerate,
     For,
     Function,
+    Handler,
     If,
     Items,
     Op,
@@ -59,6 +60,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Undefined,
     Unreachable,
     Value,
@@ -131,6 +133,10 @@ def _region_order(region: Region) -> Iterator[Var]:
             yield from statement.parameters
         if isinstance(statement, For):
             yield from item_variables(statement.items)
+        if isinstance(statement, Try):
+            yield statement.scope
+            yield from statement.parameters
+            yield from (handler.exception for handler in statement.handlers if handler.exception is not None)
         for inner in regions(statement):
             yield from _region_order(inner)
         yield from statement.results
@@ -211,12 +217,19 @@ class _Writer:
             case Opcode.DICT, _ if len(op.arguments) % 2 == 0:
                 pairs = zip(op.arguments[::2], op.arguments[1::2], strict=True)
                 return f"dict({', '.join(f'{self.use(key)}: {self.use(value)}' for key, value in pairs)})"
+            case Opcode.MARK, _:
+                return f"mark {self.use(op.payload)}({self.uses(op.arguments)})"
             case Opcode.GLOBAL, ():
                 return f"global {op.payload}"
             case Opcode.CLOSURE, _:
                 label = self.labels.get(id(nested_function(op)), "?")
                 return f"closure {label}({self.uses(op.arguments)})"
         return self.call(opcode.value, op)
+
+    def caught(self, handler: Handler) -> str:
+        types = "" if handler.types is None else f" ({self.uses(handler.types)})"
+        name = "" if handler.exception is None else f" as {self.define(handler.exception)}"
+        return f"except{types}{name}"
 
     def receiver(self, value: Value) -> str:
         number = isinstance(value, Const) and not value.path and isinstance(value.value, int | float | complex)
@@ -307,6 +320,10 @@ def _exit(writer: _Writer, branch: Exit) -> str:
     if not isinstance(branch, Branch):
         return writer.leaving(branch)
     arguments = f" ({writer.uses(branch.arguments)})" if branch.arguments else ""
+    if branch.catches is not None:
+        scope, types = branch.catches
+        what = f" {writer.uses(types)}" if types else ""
+        return f"br {branch.target} on{what} in {writer.use(scope)}"
     unless = "" if branch.unless is None else f" unless {writer.use(branch.unless)}"
     return f"br {branch.target}{arguments}{unless}"
 
@@ -348,6 +365,13 @@ def _statement(writer: _Writer, statement: Statement, margin: str) -> Iterator[s
             state = _state(writer, statement)
             yield f"{margin}for {writer.target(items)} in {writer.iterable(items)}{state}:"
             yield from _region(writer, body, deeper)
+        case Try(body=body, handlers=handlers):
+            seen = f" with {writer.definitions(statement.parameters)}" if statement.parameters else ""
+            yield f"{margin}try {writer.use(statement.scope)}{seen}:"
+            yield from _region(writer, body, deeper)
+            for handler in handlers:
+                yield f"{margin}{writer.caught(handler)}:"
+                yield from _region(writer, handler.body, deeper)
         case _:
             assert_never(statement)
     yield f"{margin}end {writer.definitions(statement.results)}".rstrip()

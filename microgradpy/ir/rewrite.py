@@ -14,6 +14,7 @@ from microgradpy.ir.nodes import (
     Each,
     Enumerate,
     For,
+    Handler,
     If,
     Items,
     Op,
@@ -26,6 +27,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -54,6 +56,9 @@ def map_regions(statement: Statement, rewrite: Callable[[Region], Region]) -> St
             return replace(statement, condition=rewrite(condition), body=rewrite(body))
         case For(body=body):
             return replace(statement, body=rewrite(body))
+        case Try(body=body, handlers=handlers):
+            rewritten = tuple(replace(handler, body=rewrite(handler.body)) for handler in handlers)
+            return replace(statement, body=rewrite(body), handlers=rewritten)
     assert_never(statement)
 
 
@@ -90,7 +95,13 @@ def map_uses(statement: Statement, of: Callable[[Value], Value]) -> Statement:
             return replace(statement, initial=tuple(map(of, initial)))
         case For(items=items, initial=initial):
             return replace(statement, items=map_items(items, of), initial=tuple(map(of, initial)))
+        case Try(handlers=handlers):
+            return replace(statement, handlers=tuple(_map_types(handler, of) for handler in handlers))
     assert_never(statement)
+
+
+def _map_types(handler: Handler, of: Callable[[Value], Value]) -> Handler:
+    return handler if handler.types is None else replace(handler, types=tuple(map(of, handler.types)))
 
 
 def map_items(items: Items, of: Callable[[Value], Value], bind: Callable[[Var], Var] = lambda var: var) -> Items:

@@ -25,6 +25,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -45,6 +46,8 @@ def regions(statement: Statement) -> tuple[Region, ...]:
             return (condition, body)
         case For(body=body):
             return (body,)
+        case Try(body=body, handlers=handlers):
+            return (body, *(handler.body for handler in handlers))
     assert_never(statement)
 
 
@@ -114,6 +117,8 @@ def uses(statement: Statement) -> tuple[Value, ...]:
             return initial
         case For(items=items, initial=initial):
             return (*item_sources(items), *initial)
+        case Try(handlers=handlers):
+            return tuple(caught for handler in handlers for caught in handler.types or ())
     assert_never(statement)
 
 
@@ -121,10 +126,14 @@ def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Term
     """The terminators of a region and of the regions nested in it, in program order. Those of the loops in it go to these
     loops or leave the function."""
     for statement in region.statements:
-        if of_inner_loops or isinstance(statement, If):
+        if of_inner_loops or isinstance(statement, If | Try):
             for inner in regions(statement):
                 yield from terminators(inner, of_inner_loops=of_inner_loops)
     yield region.terminator
+
+
+def is_mark(statement: Statement) -> bool:
+    return isinstance(statement, Op) and statement.callee is Opcode.MARK
 
 
 def walk(region: Region) -> Iterator[Statement]:

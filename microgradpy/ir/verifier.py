@@ -32,6 +32,7 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -39,7 +40,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.ir.printer import numbering, print_structured
-from microgradpy.ir.traversal import definitions, item_variables, terminator_values, terminators, uses
+from microgradpy.ir.traversal import definitions, is_mark, item_variables, terminator_values, terminators, uses
 
 _ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"]
 _IN_PLACE = [f"{symbol}=" for symbol in _ARITHMETIC]
@@ -63,6 +64,7 @@ _ARGUMENTS: dict[Opcode, tuple[int, int | None]] = {
     Opcode.GETATTR: (1, 1),
     Opcode.GETITEM: (2, 2),
     Opcode.TAPE: (0, 0),
+    Opcode.MARK: (0, None),
     Opcode.RECORD: (1, None),
 }
 
@@ -73,6 +75,8 @@ class _Role(enum.Enum):
     FUNCTION = "the body of a function"
     LOOP = "the body of a loop"
     ARM = "an arm of an if"
+    BODY = "the body of a try"
+    HANDLER = "a handler"
     CONDITION = "the condition of a while"
 
 
@@ -104,6 +108,7 @@ class _Checker:
         self.name = path + function.name
         self.defined: set[Var] = set()
         self.widths: dict[Var, int] = {}
+        self.scopes: dict[Var, int] = {}
         self.found: list[tuple[str, str]] = []
 
     @cached_property
@@ -216,20 +221,48 @@ class _Checker:
                 inside = visible | set(parameters)
                 # Leaving the loop from within its condition would bypass the state, so no break may stand there.
                 self.region(condition, inside, f"{place}.while", _Role.CONDITION, 1, None)
-                self.region(body, inside, f"{place}.do", _Role.LOOP, None, len(parameters))
+                self.loop_body(body, inside, place, len(parameters))
             case For(items=items, body=body, parameters=parameters):
                 self.loop_state(statement, place)
                 self.items(items, place, statement.where)
                 inside = visible | set(parameters) | set(item_variables(items))
-                self.region(body, inside, f"{place}.do", _Role.LOOP, None, len(parameters))
+                self.loop_body(body, inside, place, len(parameters))
+            case Try():
+                self.attempt(statement, visible, place, state)
             case _:
                 assert_never(statement)
         self.define(definitions(statement), place, statement.where)
         visible.update(definitions(statement))
 
+    def loop_body(self, body: Region, visible: AbstractSet[Var], place: str, state: int) -> None:
+        """A mark says what has happened up to it, which in a loop would be that of all iterations so far."""
+        outer, self.scopes = self.scopes, {}
+        self.region(body, visible, f"{place}.do", _Role.LOOP, None, state)
+        self.scopes = outer
+
+    def attempt(self, statement: Try, visible: set[Var], place: str, state: int | None) -> None:
+        where, number = statement.where, len(statement.results)
+        first = statement.body.statements[:1]
+        if not any(isinstance(mark, Op) and is_mark(mark) and mark.payload == statement.scope for mark in first):
+            self.report(place, "the body of a try does not start with its mark", where)
+        outer = self.scopes
+        self.define((statement.scope,), place, where)
+        self.scopes = outer | {statement.scope: len(statement.parameters)}
+        self.region(statement.body, visible, f"{place}.try", _Role.BODY, number, state)
+        self.scopes = outer
+        self.define(statement.parameters, place, where)
+        for index, handler in enumerate(statement.handlers):
+            bound = {*statement.parameters, *((handler.exception,) if handler.exception is not None else ())}
+            self.define(bound.difference(statement.parameters), place, where)
+            self.region(handler.body, visible | bound, f"{place}.except[{index}]", _Role.HANDLER, number, state)
+        if not statement.handlers:
+            self.report(place, "a try has no handler", where)
+
     def read_operands(self, statement: Statement, visible: AbstractSet[Var], place: str) -> None:
         carried = statement.initial if isinstance(statement, While | For) else ()
         operands = uses(statement)
+        if is_mark(statement):
+            carried = operands
         # `uses` gives the initial loop state last; unlike the other operands it may be undefined.
         self.read(operands[: len(operands) - len(carried)], visible, place, statement.where)
         self.carry(carried, visible, place, statement.where)
@@ -268,7 +301,7 @@ class _Checker:
         if op.keywords:
             self.report(place, f"{opcode.value} has keywords", op.where)
         if opcode is not Opcode.UNPACK:
-            expected = 0 if opcode is Opcode.RECORD else 1
+            expected = 0 if opcode in (Opcode.RECORD, Opcode.MARK) else 1
             self.same_length(f"result of {opcode.value}", len(op.results), expected, place, op.where)
 
     def payload(self, opcode: Opcode, op: Op, place: str) -> None:
@@ -283,6 +316,11 @@ class _Checker:
                 self.report(place, f"{opcode.value} has no name", op.where)
             case Opcode.CLOSURE:
                 self.closure(op, place)
+            case Opcode.MARK:
+                if op.payload not in self.scopes:
+                    self.report(place, "a mark stands outside of its try, or in a loop inside of it", op.where)
+                else:
+                    self.same_length("marked value", number, self.scopes[op.payload], place, op.where)
             case Opcode.RECORD if number:
                 if isinstance(op.arguments[0], Var):
                     self.record_width(op.arguments[0], number - 1, place, op.where)
@@ -309,6 +347,9 @@ def _falls_through(statement: Statement) -> bool:
             return True
         case If(then=then, orelse=orelse):
             return isinstance(then.terminator, Yield) or isinstance(orelse.terminator, Yield)
+        case Try(body=body, handlers=handlers):
+            arms = (body, *(handler.body for handler in handlers))
+            return any(isinstance(arm.terminator, Yield) for arm in arms)
         case While(condition=condition, body=body):
             tested = terminator_values(condition.terminator)
             return not all(map(is_always_true, tested)) or _breaks(body)

@@ -22,6 +22,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     is_numeric,
     item_kind,
+    slice_kind_of,
     unknown_from,
 )
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, widest
@@ -36,9 +37,9 @@ def axes_of(array: Array) -> Axes:
 
 
 def slice_kind(arguments: Arguments, known: Known) -> Kind:
-    """slice(start, stop, step); `:` is told from others."""
-    whole = all(known.get(place, MISSING) is None for place in range(len(arguments)))
-    return WHOLE_SLICE if whole else Inert("slice")
+    """slice(start, stop, step); of `:` and of one that cuts entries off at the ends it is said how many."""
+    parts = [known.get(place, MISSING) for place in range(len(arguments))]
+    return slice_kind_of(*parts) if len(parts) == 3 else Inert("slice")
 
 
 def item(arguments: Arguments, known: Known) -> Kind:
@@ -75,7 +76,7 @@ def _indexed(axes: Axes, index: tuple[Kind, ...]) -> Axes | None:
             rest.pop(0)
         elif _is_slice(kind):
             axis = rest.pop(0)
-            found.append(axis if kind == WHOLE_SLICE else None)
+            found.append(_cut(axis, kind))
         elif kind == Inert("NoneType"):
             found.append(1)
         elif kind == _DOTS:
@@ -85,6 +86,14 @@ def _indexed(axes: Axes, index: tuple[Kind, ...]) -> Axes | None:
         else:
             return None
     return tuple(found)
+
+
+def _cut(axis: Any, kind: Kind) -> Any:
+    """The symbol of an axis after a slice: the same if it takes all, or the axis without so many entries at its ends."""
+    assert isinstance(kind, Inert)
+    if kind == WHOLE_SLICE or axis is None:
+        return axis
+    return ("part", axis, kind.detail) if kind.detail else None
 
 
 def _consumed_after(index: tuple[Kind, ...]) -> int:

@@ -25,6 +25,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Value,
     Var,
     While,
@@ -32,7 +33,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import item_sources, terminator_values, uses
 
-_EFFECTS = (Opcode.RECORD, Opcode.APPEND)
+_EFFECTS = (Opcode.RECORD, Opcode.APPEND, Opcode.MARK)
 
 
 def eliminate_dead_code(function: Function) -> Function:
@@ -88,6 +89,8 @@ def _statement(statement: Statement, needed: set[Var], state: Keep) -> Statement
             return statement
         case If():
             return _branch(statement, needed, state)
+        case Try():
+            return _attempt(statement, needed, state)
         case _:
             return _loop(statement, needed)
 
@@ -102,6 +105,20 @@ def _branch(statement: If, needed: set[Var], state: Keep) -> If | None:
         return None
     needed |= then_needed | orelse_needed | _variables((statement.condition,))
     return replace(statement, then=then, orelse=orelse, results=results)
+
+
+def _attempt(statement: Try, needed: set[Var], state: Keep) -> Try:
+    keep = tuple(result in needed for result in statement.results)
+    handlers, after = [], set(needed)
+    for handler in statement.handlers:
+        body, inside = _region(handler.body, needed, keep, state)
+        handlers.append(replace(handler, body=body))
+        after |= inside
+    # An exception may come anywhere in the body, so all that a handler reads is needed all along.
+    body, inside = _region(statement.body, after, keep, state)
+    needed |= after | inside | _variables(uses(statement))
+    results = tuple(result for result, kept in zip(statement.results, keep, strict=True) if kept)
+    return replace(statement, body=body, handlers=tuple(handlers), results=results)
 
 
 def _loop(statement: While | For, needed: set[Var]) -> While | For | None:

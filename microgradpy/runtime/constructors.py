@@ -41,6 +41,13 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
     return None
 
 
+def writes_fields(cls: type) -> bool:
+    """Whether making an object of a class runs code of the user's, which writes the fields."""
+    if issubclass(cls, BaseException | tuple) or (dataclasses.is_dataclass(cls) and _is_plain(cls)):
+        return False
+    return isinstance(cls.__init__, types.FunctionType) or isinstance(cls.__new__, types.FunctionType)  # type: ignore[misc]
+
+
 def _is_named_tuple(cls: type) -> bool:
     """Whether a class is a named tuple, made as `namedtuple` makes it."""
     own = [base for base in cls.__mro__ if "__new__" in vars(base) or "__init__" in vars(base)]

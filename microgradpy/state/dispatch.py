@@ -28,7 +28,7 @@ from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import find_event
 from microgradpy.state.iteration import by_items
-from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.tangents.types import Tangent
@@ -203,7 +203,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
     if found is not None:
-        return from_undo(*found(*args, **kwargs))
+        return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -298,8 +298,6 @@ def _by_callable_object(
 def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
-    if f in NESTED_DIFFERENTIATION:
-        raise pure.nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):

@@ -155,12 +155,26 @@ class Shadows:
 
     def add(self, x: Any, d: Any) -> None:
         """x_bar += d for a mutable `x`."""
+        entry = self.entries.get(id(x))
+        if entry is not None and type(d) is type(shadow := entry[1]) is np.ndarray:
+            if shadow.base is None and d.dtype == shadow.dtype and d.shape == shadow.shape:
+                shadow += d
+                return
         if is_structural_zero(d):
             return
         if isinstance(x, np.ndarray):
             add_to_array(self.of(x), d)
         else:
             self._add_structure(x, d)
+
+    def give(self, x: Any, d: Any) -> None:
+        """x_bar += d for an array, where nobody else has the array `d`."""
+        if id(x) not in self.entries and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
+            if d.flags.c_contiguous and x.flags.c_contiguous and id(x) not in self.memories:
+                self.entries[id(x)] = (x, d)
+                self.memories[id(x)] = (x, d, [])
+                return
+        self.add(x, d)
 
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
@@ -210,6 +224,12 @@ class Shadows:
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
         entry = self.entries.pop(id(x), None)
+        if type(x) is np.ndarray and entry is not None:
+            held = self.memories.pop(id(x), None)
+            if held is not None:
+                for key in held[2]:
+                    self.entries.pop(key, None)
+            return entry[1]
         if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
             self.entries.pop(id(own), None)
         memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
@@ -217,7 +237,7 @@ class Shadows:
             return None if entry is None else entry[1]
         for key in memory[2]:
             self.entries.pop(key, None)
-        return entry[1] if entry is not None else _same_view(x, x, memory[1])
+        return entry[1] if entry is not None else _same_view(x, x, memory[1].reshape(-1))
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""
@@ -248,7 +268,7 @@ class Shadows:
         if known is None:
             if owner is x and x.flags.c_contiguous:
                 shadow = np.zeros(x.shape, cotangent_dtype(x.dtype))
-                self.memories[id(x)] = (x, shadow.reshape(-1), [])
+                self.memories[id(x)] = (x, shadow, [])
                 return shadow
             dtype = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
             if dtype.kind not in "fciu":
@@ -256,7 +276,7 @@ class Shadows:
             memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))
             known = self.memories[id(owner)] = (owner, memory, [])
         known[2].append(id(x))
-        return _same_view(x, owner, known[1])
+        return _same_view(x, owner, known[1].reshape(-1))
 
 
 def _same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

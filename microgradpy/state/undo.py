@@ -9,7 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.streams import Stream
-from microgradpy.state.arrays import has_repeats
+from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
@@ -28,6 +28,16 @@ def add_item(shadows: Shadows, x: Any, index: Any, d: Any) -> None:
         np.add.at(x_bar, index, d)
     else:
         x_bar[index] += d
+
+
+def add_slot(shadows: Shadows, items: Any, place: int, d: Any) -> None:
+    """Add to the cotangent of the number at a place of a list."""
+    shadows.of(items).add(place, d)
+
+
+def take_item(shadows: Shadows, x: Any, index: Any) -> Any:
+    """The cotangent of what was stored at x[index] of an array x, which is zero there afterwards."""
+    return taken_item(shadows.of(x), index)
 
 
 @returns(int)

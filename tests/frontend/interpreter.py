@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from microgradpy.errors import DifferentiationError
@@ -35,6 +35,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Undefined,
     Unreachable,
     Value,
@@ -154,6 +155,7 @@ class Machine:
     """Executes regions; `namespace` holds the module variables."""
 
     namespace: dict[str, Any]
+    marked: dict[Var, Any] = field(default_factory=dict)
 
     def read(self, value: Value, env: dict[Var, Any]) -> Any:
         """A value that may be passed on, even if it is undefined."""
@@ -181,8 +183,9 @@ class Machine:
                 return region.terminator, tuple(self.read(value, env) for value in values)
             case Return(value=value):
                 return region.terminator, (self.need(value, env),)
+            case Raise(exception=None):
+                raise
             case Raise(exception=exception, cause=cause, where=where):
-                assert exception is not None
                 raised = self.need(exception, env)
                 if isinstance(raised, DifferentiationError):
                     raised.locate(where)  # as the boundary does for generated code
@@ -206,6 +209,33 @@ class Machine:
                 return None
             case While() | For():
                 return self.loop(statement, env)
+            case Try():
+                return self.attempt(statement, env)
+
+    def attempt(self, statement: Try, env: dict[Var, Any]) -> Exit | None:
+        self.marked.pop(statement.scope, None)
+        try:
+            terminator, values = self.region(statement.body, env)
+        except BaseException as caught:
+            seen = dict(zip(statement.parameters, self.marked[statement.scope], strict=True))
+            for handler in statement.handlers:
+                types = None if handler.types is None else tuple(self.need(value, env) for value in handler.types)
+                if types is None or isinstance(caught, types):
+                    bound = {} if handler.exception is None else {handler.exception: caught}
+                    terminator, values = self.region(handler.body, env | seen | bound)
+                    break
+            else:
+                raise
+        if not isinstance(terminator, Yield):
+            return terminator, values
+        env.update(zip(statement.results, values, strict=True))
+        return None
+
+    def mark(self, mark: Op, env: dict[Var, Any]) -> None:
+        before = self.marked.get(mark.payload, mark.arguments)
+        values = (self.read(value, env) for value in mark.arguments)
+        pairs = zip(values, before, strict=True)
+        self.marked[mark.payload] = [old if isinstance(new, Undefined) else new for new, old in pairs]
 
     def loop(self, loop: While | For, env: dict[Var, Any]) -> Exit | None:
         state = tuple(self.read(value, env) for value in loop.initial)
@@ -253,6 +283,8 @@ class Machine:
         raise AssertionError(items)
 
     def operation(self, operation: Op, env: dict[Var, Any]) -> None:
+        if operation.callee is Opcode.MARK:
+            return self.mark(operation, env)
         arguments = [self.need(value, env) for value in operation.arguments]
         keywords = {name: self.need(value, env) for name, value in operation.keywords}
         if operation.callee is Opcode.UNPACK:

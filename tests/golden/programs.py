@@ -121,6 +121,30 @@ def power(x, n):
     return half * half * x
 
 
+def rooted(x, y):
+    a = x * 2.0
+    try:
+        a = a * x
+        b = math.sqrt(y)
+        a = a * b + x
+    except ValueError:
+        a = a * 3.0
+    return a * y
+
+
+def until_it_fails(x, k):
+    total = k
+    try:
+        for i in range(4):
+            total = total * math.sqrt(x - i)
+        return total
+    except ValueError:
+        total = total * k
+    finally:
+        print(total)
+    return total
+
+
 def network_arguments() -> tuple[Any, ...]:
     """Weights of layers of 3, 4 and 2 neurons, five samples of two features, and their classes."""
     draw = np.random.default_rng(0)
@@ -149,5 +173,7 @@ PROGRAMS = [
     Program("unknown_callee", "a callee that is known only when it is called", twice, (math.sin, 0.5), (0, 1)),
     Program("closure", "an inner function that captures a differentiated variable", decay, (0.5, (1.0, 2.0)), (0, 1)),
     Program("recursion", "a function that calls itself", power, (1.5, 5), (0,)),
+    Program("exception", "what a body had computed when an exception came", rooted, (1.5, -2.0), (0, 1)),
+    Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

@@ -22,6 +22,7 @@ from microgradpy.ir.nodes import (
     Enumerate,
     For,
     Function,
+    Handler,
     If,
     Items,
     Op,
@@ -36,6 +37,7 @@ from microgradpy.ir.nodes import (
     Reversed,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -237,6 +239,63 @@ def test_only_a_result_with_different_values_is_a_block_argument() -> None:
         4: (%6)
           %7 = %6 * %2
           return %7
+        """,
+    )
+
+
+def test_exceptions_go_to_handlers_with_the_values_of_the_marks() -> None:
+    x, scope, seen, error, y, out = variables("x scope seen error y out")
+    tried = Try(
+        region(
+            op(Opcode.MARK, UNDEFINED, payload=scope),
+            infix(y, x, "*", x),
+            op(Opcode.MARK, y, payload=scope),
+            end=Yield((y,)),
+        ),
+        (
+            Handler((Const(ValueError), Const(KeyError)), None, region(end=Yield((seen,)))),
+            Handler(None, error, region(end=Raise(None))),
+        ),
+        scope,
+        (seen,),
+        (out,),
+    )
+    tried_function = function("f", [x], tried, end=Return(out))
+    expect(
+        print_structured(tried_function),
+        """
+        f: (%1, %2)
+          try %3 with %4:
+            mark %3(undefined)
+            %6 = %2 * %2
+            mark %3(%6)
+            yield %6
+          except (ValueError, KeyError):
+            yield %4
+          except as %5:
+            raise
+          end %7
+          return %7
+        """,
+    )
+    expect(
+        print_blocks(tried_function),
+        """
+        1: (%1, %2)
+          br 3 on ValueError, KeyError in %7
+          br 4 on in %7
+          br 2
+        2:
+          mark %7(undefined)
+          %3 = %2 * %2
+          mark %7(%3)
+          br 5 (%3)
+        3: (%4)
+          br 5 (%4)
+        4: (%4, %5)
+          raise
+        5: (%6)
+          return %6
         """,
     )
 

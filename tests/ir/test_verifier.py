@@ -16,6 +16,7 @@ from microgradpy.ir.nodes import (
     Each,
     For,
     Function,
+    Handler,
     If,
     Location,
     Op,
@@ -27,6 +28,7 @@ from microgradpy.ir.nodes import (
     Return,
     Statement,
     Terminator,
+    Try,
     Unreachable,
     Value,
     Var,
@@ -36,7 +38,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.verifier import defects, verify
 
-X, Y, Z, A, B, T = (fresh(name) for name in ("x", "y", "z", "a", "b", "tape"))
+X, Y, Z, A, B, T, S = (fresh(name) for name in ("x", "y", "z", "a", "b", "tape", "s"))
 ONE, NONE = Const(1), Const(None)
 ADD = Const(operator.add, "operator.add", operator)
 
@@ -70,6 +72,15 @@ def loop(body: Region, *, condition: Region | None = None) -> While:
     return While(condition or region(end=Yield((A,))), body, (A,), (X,), (B,))
 
 
+def mark(value: Value) -> Op:
+    return op(Opcode.MARK, value, payload=T)
+
+
+def attempt(body: Region, handler: Region, results: tuple[Var, ...] = ()) -> Try:
+    """A try with the scope t whose handler sees s and the exception z."""
+    return Try(body, (Handler((Const(ValueError),), Z, handler),), T, (S,), results)
+
+
 AGAIN = region(end=Continue((A,)))
 FOREVER = region(end=Yield((Const(True),)))
 
@@ -98,6 +109,12 @@ WELL_FORMED = {
     "unpack": function(op(Opcode.UNPACK, X, to=(A, B, Z))),
     "operators": function(
         op(Opcode.INFIX, X, Y, to=(A,), payload="not in"), op(Opcode.INFIX, X, to=(B,), payload="not")
+    ),
+    "try": function(
+        attempt(region(mark(X), add(A), mark(UNDEFINED), end=Yield((A,))), region(end=Yield((S,))), (B,)), end=Return(B)
+    ),
+    "try that never falls through": function(
+        attempt(region(mark(X), end=Return(X)), region(end=Raise(None))), end=Unreachable()
     ),
     "closure": function(
         op(Opcode.CLOSURE, X, to=(Z,), payload=Function("g", (), (A,), region(end=Return(A)))), end=Return(Z)
@@ -311,6 +328,32 @@ BROKEN = {
         ),
         "body[2]",
         "2 fields of %4/tape, where 1 are due",
+    ),
+    "mark outside of its try": (function(mark(X)), "body[0]", "a mark stands outside of its try, or in a loop inside of it"),
+    "mark in a loop": (
+        function(attempt(region(mark(X), loop(region(mark(X), end=Continue((A,)))), end=Yield(())), region(end=Yield(())))),
+        "body[0].try[1].do[0]",
+        "a mark stands outside of its try, or in a loop inside of it",
+    ),
+    "mark of too much": (
+        function(attempt(region(mark(X), op(Opcode.MARK, X, Y, payload=T), end=Yield(())), region(end=Yield(())))),
+        "body[0].try[1]",
+        "2 marked values, where 1 are due",
+    ),
+    "try without its mark": (
+        function(attempt(region(end=Yield(())), region(end=Yield(())))),
+        "body[0]",
+        "the body of a try does not start with its mark",
+    ),
+    "variable of the body in a handler": (
+        function(attempt(region(mark(X), add(A), end=Yield(())), region(add(B, A), end=Yield(())))),
+        "body[0].except[0][0]",
+        "%7/a is used where it is not visible",
+    ),
+    "try without a handler": (
+        function(Try(region(mark(X), end=Yield(())), (), T, (S,), ())),
+        "body[0]",
+        "a try has no handler",
     ),
     "closure of nothing": (function(op(Opcode.CLOSURE, to=(Z,))), "body[0]", "closure has no function"),
     "closure without its captured": (

@@ -1,0 +1,133 @@
+"""Loops in the body of a `try` whose handler sees what the loop had done when an exception came.
+
+    for x in xs:            for x in xs:
+        s = s + f(x)            try:
+                                    s = s + f(x)
+                                except BaseException as exception:      (sees `s`)
+                                    failure = exception
+                                    break
+                            if failure is not None:
+                                raise failure
+
+So the exception leaves the loop as a `break` does, with the loop's state, and is raised after it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from microgradpy.frontend import exceptions, fence
+from microgradpy.frontend.attempt import Catch, lower_attempt
+from microgradpy.frontend.lower_core import Lowering
+from microgradpy.frontend.places import LoopFrame, Step
+from microgradpy.frontend.resolve import builtin
+from microgradpy.frontend.scope import start_of
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    DictItems,
+    Each,
+    Enumerate,
+    Items,
+    Opcode,
+    Raise,
+    Reversed,
+    Value,
+    Var,
+    Zip,
+    function_constant,
+)
+
+
+def is_guarded(low: Lowering, node: ast.For | ast.While) -> bool:
+    return start_of(node) in low.unit.guarded
+
+
+def guarded_for(low: Lowering, node: ast.For, items: Items, frame: LoopFrame, bind: Step) -> None:
+    """A `for` that hands over its state; `bind` binds its target."""
+    if _may_raise(items):
+        low.refuse(fence.STRICT_ZIP, node.iter)
+    for source in _sources(items):
+        # An exception of an iterator of the user's would come between two iterations.
+        low.emit(function_constant(exceptions.check_steady), source, Const(str(low.location(node.iter))), node=node.iter)
+    failure = _begin(low, frame)
+
+    def body() -> None:
+        bind()
+        low.statements(node.body, low.go_on)
+
+    low.for_loop(items, _with(frame, failure), lambda: _guard(low, node, frame, failure, body), node)
+    _raise_failure(low, failure, node)
+
+
+def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
+    """A `while` that hands over its state. Its condition may raise too, so it is evaluated inside."""
+    failure = _begin(low, frame)
+    inner = _with(frame, failure)
+    inner.is_broken = True
+
+    def leave() -> None:
+        low.leave(Break(low.state()))
+
+    def body() -> None:
+        test = low.expression(node.test)
+        low.branch(test, lambda: low.statements(node.body, low.go_on), leave, node.test)
+
+    low.while_loop(lambda: Const(True), inner, lambda: _guard(low, node, frame, failure, body), node)
+    _raise_failure(low, failure, node)
+
+
+def _may_raise(items: Items) -> bool:
+    """Whether an iteration itself may raise between two items, whatever it runs over."""
+    match items:
+        case Zip(inners=inners, strict=strict):
+            return strict or any(map(_may_raise, inners))
+        case Enumerate(inner=inner):
+            return _may_raise(inner)
+    return False
+
+
+def _sources(items: Items) -> tuple[Var, ...]:
+    """The objects that an iteration runs over."""
+    match items:
+        case Each(source=Var() as source) | DictItems(source=Var() as source):
+            return (source,)
+        case Zip(inners=inners):
+            return tuple(source for inner in inners for source in _sources(inner))
+        case Enumerate(inner=inner) | Reversed(inner=inner):
+            return _sources(inner)
+    return ()
+
+
+def _begin(low: Lowering, frame: LoopFrame) -> str:
+    failure = low.hidden_name("failure")
+    low.env[failure] = Const(None)
+    return failure
+
+
+def _with(frame: LoopFrame, failure: str) -> LoopFrame:
+    return LoopFrame((*frame.state, failure), frame.flag)
+
+
+def _guard(low: Lowering, node: ast.stmt, frame: LoopFrame, failure: str, body: Step) -> None:
+    """The body of the loop; the scopes around learn of its state after the loop."""
+
+    def fail(exception: Var) -> None:
+        low.env[failure] = exception
+        low.frames[-1].is_broken = True
+        if frame.flag:
+            low.env[frame.flag] = Const(True)
+        low.leave(Break(low.state()))
+
+    outer, low.scopes = low.scopes, []
+    try:
+        lower_attempt(low, node, frame.state, body, [Catch((builtin(BaseException),), ".exception", fail)])
+    finally:
+        low.scopes = outer
+
+
+def _raise_failure(low: Lowering, failure: str, node: ast.stmt) -> None:
+    low.mark()
+    value: Value = low.env.pop(failure)
+    failed = low.emit(Opcode.INFIX, value, Const(None), node=node, payload="is not")
+    low.branch(failed, lambda: low.leave(Raise(value, where=low.location(node)), raises=True), lambda: None, node)

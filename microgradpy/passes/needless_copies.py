@@ -1,0 +1,107 @@
+"""Copies of parts of shadows that are read before the shadow is written again, and so need not be made; and arrays that are
+made to be added to a shadow, which may keep them.
+
+    d = u_bar[1:-1].copy()
+    t_bar = d * k                      becomes      t_bar = u_bar[1:-1] * k
+    u_bar[2:] += t_bar
+
+    shadows.add(x, y_bar * z)          becomes      shadows.give(x, y_bar * z)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from dataclasses import replace
+
+from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
+from microgradpy.ir.rewrite import map_regions, map_uses
+from microgradpy.ir.traversal import regions, terminator_values, uses
+
+_MAKE_NEW = (operator.mul, operator.add, operator.sub, operator.truediv, operator.matmul, operator.neg)
+
+
+def drop_needless_copies(adjoint: Function) -> Function:
+    """The adjoint without such copies."""
+    return replace(adjoint, body=_region(adjoint.body))
+
+
+def _region(region: Region) -> Region:
+    statements = [map_regions(statement, _region) for statement in region.statements]
+    made = {s.results[0]: s for s in statements if isinstance(s, Op) and len(s.results) == 1}
+    for place, statement in enumerate(statements):
+        view = _copied(statement, made)
+        if view is None or not isinstance(statement, Op):
+            continue
+        copy = statement.results[0]
+        last = _last_use(copy, statements[place + 1 :], region)
+        if last is None:
+            continue
+        for after in range(place + 1, place + 2 + last):
+            statements[after] = map_uses(statements[after], lambda value, c=copy, v=view: v if value == c else value)
+    counts = _counts(statements, region)
+    statements = [_given(s, made, counts) for s in statements]
+    kept = [s for s in statements if not (_copied(s, made) is not None and isinstance(s, Op) and not counts[s.results[0]])]
+    return Region(tuple(kept), region.terminator)
+
+
+def _copied(statement: Statement, made: dict[Var, Op]) -> Value | None:
+    """What `x.copy()` copies."""
+    if not isinstance(statement, Op) or not isinstance(statement.callee, Var) or statement.arguments:
+        return None
+    read = made.get(statement.callee)
+    if read is None or read.callee != Const(getattr) or read.arguments[1] != Const("copy"):
+        return None
+    part = read.arguments[0]
+    source = made.get(part) if isinstance(part, Var) else None
+    return part if source is not None and source.callee == Const(operator.getitem) else None
+
+
+def _given(statement: Statement, made: dict[Var, Op], counts: Counter[Value]) -> Statement:
+    """`shadows.add` of an array that arithmetic has made for it, read as `shadows.give`."""
+    if not isinstance(statement, Op) or statement.callee != Const(getattr) or statement.arguments[1] != Const("add"):
+        return statement
+    call = next((op for op in made.values() if op.callee == statement.results[0] and len(op.arguments) == 2), None)
+    added = call.arguments[1] if call is not None else None
+    source = made.get(added) if isinstance(added, Var) and counts[added] == 1 else None
+    if source is None or source.from_user or not isinstance(source.callee, Const) or source.keywords:
+        return statement
+    if not any(source.callee.value is f for f in _MAKE_NEW) or len(source.arguments) != 2 - (source.callee.value is operator.neg):
+        return statement
+    return replace(statement, arguments=(statement.arguments[0], Const("give")))
+
+
+def _last_use(copy: Var, after: list[Statement], region: Region) -> int | None:
+    """The place of the last use of a copy, if all are in arithmetic that makes new arrays, and nothing is written before."""
+    last: int | None = None
+    total = sum(1 for s in after for value in _all_uses(s) if value == copy) + terminator_values(region.terminator).count(copy)
+    seen = 0
+    for place, statement in enumerate(after):
+        if seen == total:
+            break
+        if not isinstance(statement, Op):
+            return None
+        here = uses(statement).count(copy)
+        if here and not (isinstance(statement.callee, Const) and any(statement.callee.value is f for f in _MAKE_NEW)):
+            return None
+        if statement.from_user:
+            return None
+        if here:
+            seen, last = seen + here, place
+    return last if seen == total else None
+
+
+def _all_uses(statement: Statement) -> list[Value]:
+    found = list(uses(statement))
+    for region in regions(statement):
+        for inner in region.statements:
+            found += _all_uses(inner)
+        found += terminator_values(region.terminator)
+    return found
+
+
+def _counts(statements: list[Statement], region: Region) -> Counter[Value]:
+    counts: Counter[Value] = Counter(terminator_values(region.terminator))
+    for statement in statements:
+        counts.update(_all_uses(statement))
+    return counts
