@@ -20,7 +20,6 @@ import itertools
 import math
 import pickle
 import queue
-import random
 import struct
 import sys
 import threading
@@ -265,35 +264,9 @@ def deletes_another_functions_variable(x):
     return x * x
 
 
-class Doubled(list):
-    def __getitem__(self, key):
-        return 2.0 * list.__getitem__(self, key)
-
-    def __iter__(self):
-        return iter([3.0 * value for value in list.__iter__(self)])
-
-
 class Tripled(dict):
     def get(self, key, default=None):
         return 3.0 * self[key]
-
-
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="list.__getitem__")
-def item_of_a_list_that_reads_in_its_own_way(xs):
-    return xs[0] * 2.0
-
-
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="list.__iter__")
-def loop_over_a_list_that_reads_in_its_own_way(xs):
-    total = 0.0
-    for x in xs:
-        total = total + x
-    return total
-
-
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="list.__iter__")
-def sum_of_a_list_that_reads_in_its_own_way(xs):
-    return sum(xs)
 
 
 @rejected(Tripled(a=2.0), error=MissingRuleError, words="Tripled get own")

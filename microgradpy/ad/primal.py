@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined
+from microgradpy.ad.effects import goes_on, later_effects
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
@@ -44,9 +45,12 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    function_constant,
 )
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import terminators
+from microgradpy.runtime.opaque import refuse_mutation
+from microgradpy.runtime.writes import REMEDY
 
 _BOOL = Const(bool, "bool", bool)
 
@@ -209,12 +213,25 @@ class _Walk:
             if caught is not None:
                 self.builder.active.discard(caught)
             types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
-            handlers.append(Handler(types, caught, self.region(handler.body)))
+            handlers.append(Handler(types, caught, self.handler(body, handler.body)))
         regions = (body, *(handler.body for handler in handlers))
         yields = [region.terminator.values for region in regions if isinstance(region.terminator, Yield)]
         results = self.joined(statement.results, yields)
         self.builder.where = statement.where
         self.builder.add(Try(body, tuple(handlers), statement.scope, tuple(parameters), results, statement.where))
+
+    def handler(self, body: Region, handler: Region) -> Region:
+        """A handler of the `Try` with this body; it is refused if it goes on after writes that may or may not have been made."""
+        effects = later_effects(body, self.builder.calls) if self.builder.services.tracks and goes_on(handler) else iter(())
+        effect = next(effects, None)
+        if effect is None:
+            return self.region(handler)
+        found = f"an exception is caught after writes that may have been made in the `try`, the last in line {effect.where.line}"
+        with self.builder.region() as statements:
+            refusal = function_constant(refuse_mutation)
+            self.builder.emit(refusal, (Const(found), Const(REMEDY)), (self.builder.variable(UNKNOWN),))
+        region = self.region(handler)
+        return replace(region, statements=(*statements, *region.statements))
 
     def joined(self, variables: tuple[Var, ...], yields: list[tuple[Value, ...]]) -> tuple[Var, ...]:
         """The results of a statement, which are what one of its regions yields."""

@@ -94,6 +94,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             views=_views(primal),
             region_of=primal.memory.region_of,
             lasting=_lasting(primal.function),
+            seed_is_value=primal.takes_value,
         )
         seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
     seed = builder.variable(seed_kind, _seed_hint(primal.function))
@@ -231,7 +232,7 @@ class _Walk:
             case Return(value=value, where=where):
                 if self.builder.is_active(value) and self.frame.terminators[id(region)] in paths:
                     self.builder.where = where
-                    self.builder.pass_on(value, self.seed)
+                    self.builder.pass_on(value, self.builder.returned(value, self.seed))
             case Raise() | Unreachable():
                 pass
             case _:

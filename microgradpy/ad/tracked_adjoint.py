@@ -59,6 +59,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
     are there all the time, `lasting`, are looked up once, in the `prelude` of the adjoint."""
 
     shadows: Var = field(kw_only=True)
+    seed_is_value: bool = True
     by_value: frozenset[Var] = frozenset()
     views: dict[Var, tuple[Value, Value]] = field(default_factory=dict)
     lasting: frozenset[Var] = frozenset()
@@ -219,6 +220,13 @@ class TrackedAdjointBuilder(AdjointBuilder):
             super().accumulate(target, cotangent)
         else:
             self.keep_value(target, cotangent)
+
+    def returned(self, value: Value, seed: Value) -> Value:
+        """The cotangent of a value that is returned: callers leave it in the shadows unless they know that what this function
+        returns is a value, or an array that it made, on every path."""
+        if self.seed_is_value or not self.travels(value) or is_immutable(self.kind(value)):
+            return seed
+        return self.method("born", value, seed, hint=self.bar_name(value))
 
     def born(self, var: Var) -> Value | None:
         """The cotangent of what an operation has just made; None if that cannot be known to be other than zero."""

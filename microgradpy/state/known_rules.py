@@ -43,8 +43,7 @@ def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str,
         return y, merged_back
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
     bound = inspect.signature(found).bind(*args, **kwargs)
-    rest = {name: value for name, value in bound.kwargs.items()}
-    y, undo = found(*bound.args, **rest)
+    y, undo = found(*bound.args, **bound.kwargs)
 
     def named_back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = undo(y_bar, shadows)
