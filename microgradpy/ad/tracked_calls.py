@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
@@ -217,6 +217,9 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         primal.bind(op.result, Method(target, cls, name, op))
         return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
+    if isinstance(target, Const) and isinstance(target.value, ModuleType) and primal.services.holds_state(target.value, name):
+        dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
+        return
     if not active or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)
         return

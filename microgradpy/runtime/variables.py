@@ -36,7 +36,7 @@ def read_captured(cell: types.CellType, name: str) -> Any:
         return cell.cell_contents
     except ValueError:
         what = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        raise NameError(what) from None
+        raise NameError(what, name=name) from None
 
 
 def set_contents(cell: types.CellType, value: Any) -> None:

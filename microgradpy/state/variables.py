@@ -72,6 +72,18 @@ def read_variable(module: Variables, name: str) -> Made:
     return y, undo
 
 
+def read_attribute(module: types.ModuleType, name: str) -> Made:
+    """`module.name`, read from elsewhere."""
+    y = getattr(module, name)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(vars(module)).add(name, y_bar)
+        return None, None
+
+    return y, undo
+
+
 @event(variables.set_variable)
 def set_variable(module: Variables, name: str, value: Any) -> Made:
     module.namespace[name] = value
