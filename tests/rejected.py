@@ -117,7 +117,7 @@ def exception_with_a_shared_name(x):
     try:
         reset()
         return math.sqrt(-x)
-    except ValueError as error:  # here
+    except ValueError as error:  # noqa: F811, F841 # here
         return x
 
 

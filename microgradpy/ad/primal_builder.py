@@ -14,7 +14,6 @@ from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
 
-
 _CODE = (FunctionType, type)
 
 

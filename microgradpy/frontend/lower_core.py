@@ -53,6 +53,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime.opaque import UNASSIGNED
 
+
 def cell_key(name: str) -> str:
     """The name that the cell of a variable has in the environment."""
     return f".cell.{name}"

@@ -52,12 +52,14 @@ def set_contents(cell: types.CellType, value: Any) -> Made:
 
 @event(variables.delete_local)
 def delete_local(cell: types.CellType, name: str) -> Made:
-    return variables.delete_local(cell, name), lambda y_bar, shadows: (None, None)
+    variables.delete_local(cell, name)
+    return None, lambda y_bar, shadows: (None, None)
 
 
 @event(variables.delete_captured)
 def delete_captured(cell: types.CellType, name: str) -> Made:
-    return variables.delete_captured(cell, name), lambda y_bar, shadows: (None, None)
+    variables.delete_captured(cell, name)
+    return None, lambda y_bar, shadows: (None, None)
 
 
 @event(variables.read_variable)
