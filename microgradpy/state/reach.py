@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures, rebound_globals
+from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -88,6 +88,16 @@ def carries_state(value: Any) -> bool:
     if isinstance(value, type | types.ModuleType | types.FunctionType):
         return False
     return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
+
+
+def module_holds_state(module: types.ModuleType, name: str) -> bool:
+    """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
+    functions of the module assign."""
+    variables = vars(module)
+    if not _is_users(types.SimpleNamespace(__module__=module.__name__)):
+        return False
+    note_globals(variables)
+    return name in rebound_globals(variables) or carries_state(variables.get(name))
 
 
 def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:
