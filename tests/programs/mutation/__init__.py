@@ -17,6 +17,7 @@ from tests.programs.mutation import (
     objects,
     peers,
     structures,
+    unnamed,
     views,
 )
 from tests.programs.mutation.table import MUTATION
@@ -34,5 +35,6 @@ __all__ = [
     "objects",
     "peers",
     "structures",
+    "unnamed",
     "views",
 ]
