@@ -23,7 +23,7 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
+from microgradpy.state import arrays, containers, objects, variables  # noqa: F401 - these register their events
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import find_event
