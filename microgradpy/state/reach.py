@@ -12,7 +12,8 @@ import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import numpy as np
 
@@ -27,6 +28,12 @@ _WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr",
     "heappush", "heappop", "heapify", "insort",
 }  # fmt: skip
+_MAKERS = frozenset({"type", "__class__", "replace", "_replace"})
+"""By these, code makes objects of classes that it does not name."""
+_IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "__delitem__", "__setattr__", "__delattr__"}) | {
+    f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+}
+"""Methods that run only where a class is named, or where something is written."""
 _HOLDERS = (list, tuple, dict, deque, functools.partial, types.MethodType)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 _SIZE = 1024
@@ -35,7 +42,9 @@ _known: dict[Any, bool] = {}
 
 def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     """Whether a function that is called with these values, or what it calls, has anything in it that writes."""
-    classes, functions = _reached(values)
+    classes, functions, writes = _reached(values)
+    if writes:
+        return True
     key = (id(function.__code__), frozenset(map(id, classes)), frozenset(id(f.__code__) for f in functions))
     if key not in _known:
         if len(_known) >= _SIZE:
@@ -46,8 +55,8 @@ def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
 
 def any_may_write(callables: Iterable[Any]) -> bool:
     """Whether one of some callables may write."""
-    classes, functions = _reached(callables)
-    return _search(list(functions), classes)
+    classes, functions, writes = _reached(callables)
+    return writes or _search(list(functions), classes)
 
 
 def reads_state(value: Any) -> bool:
@@ -57,7 +66,7 @@ def reads_state(value: Any) -> bool:
     if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
         return False
     waiting: list[types.FunctionType] = []
-    classes, functions = _reached((value,))
+    classes, functions, _ = _reached((value,))
     for cls in classes:
         if _is_users(cls):
             waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
@@ -100,8 +109,10 @@ def module_holds_state(module: types.ModuleType, name: str) -> bool:
     return name in rebound_globals(variables) or carries_state(variables.get(name))
 
 
-def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:
-    """The classes of the user's objects among some values and in what they hold, and the functions among them."""
+def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType], bool]:
+    """The classes of the user's objects among some values and in what they hold, and the functions among them; and whether
+    there is a generator among them, or a method such as `items.append`."""
+    writes = False
     classes: set[type] = set()
     functions: set[types.FunctionType] = set()
     waiting, seen = list(values), set[int]()
@@ -117,13 +128,18 @@ def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]
             waiting += _captured(value)
         elif isinstance(value, type):
             classes.add(value)
+        elif isinstance(value, types.GeneratorType):
+            writes |= value.gi_frame is not None and _stores(value.gi_code)
+        elif isinstance(value, types.BuiltinMethodType):
+            writes |= value.__name__ in _WRITERS and not isinstance(value.__self__, types.ModuleType | types.NoneType)
+            waiting.append(value.__self__)
         elif not isinstance(value, types.ModuleType):
             if _is_users(type(value)):
                 classes.add(type(value))
             waiting += [part for _, part in parts_of(value)]
             if isinstance(value, functools.partial):
                 waiting += (value.func, *value.args, *value.keywords.values())
-    return classes, functions
+    return classes, functions, writes
 
 
 def _captured(function: types.FunctionType) -> Iterator[Any]:
@@ -140,36 +156,21 @@ def _is_users(cls: Any) -> bool:
 
 
 def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
-    """Look through all code that may run, from some functions on."""
-    waiting: list[types.FunctionType] = list(functions)
-    seen: set[int] = set()
-    known: set[type] = set()
-    names: set[str] = set()
-
-    def add_class(cls: type) -> None:
-        if cls not in known and _is_users(cls):
-            known.add(cls)
-            for name in [*names, *(name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))]:
-                add_method(cls, name)
-
-    def add_method(cls: type, name: str) -> None:
-        for base in cls.__mro__:
-            found = vars(base).get(name)
-            if found is not None:
-                waiting.extend(_functions_of(found))
-                return
-
+    """Look through all code that may run, from some functions on, and the methods of the objects there are."""
+    search = _Search(list(functions))
     for cls in classes:
-        add_class(cls)
-    while waiting:
-        function = waiting.pop()
+        search.add_class(cls, is_made=False)
+    while search.waiting:
+        function = search.waiting.pop()
         code = function.__code__
-        if id(code) in seen or not _is_searched(function):
+        if id(code) in search.seen or not _is_searched(function):
             continue
-        seen.add(id(code))
+        search.seen.add(id(code))
         if _stores(code):
             return True
         for name in _names(code):
+            search.add_name(function, name)
+        search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
             if name not in names:
                 names.add(name)
                 for cls in list(known):
@@ -186,6 +187,50 @@ def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
                         add_class(cls)
         waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return False
+
+
+@final
+@dataclass
+class _Search:
+    """What is still to be looked at, and what has been. A class is made if code names it; of others there are objects."""
+
+    waiting: list[types.FunctionType]
+    seen: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    classes: dict[type, bool] = field(default_factory=dict)
+
+    def add_name(self, function: types.FunctionType, name: str) -> None:
+        """What a name in a function may stand for."""
+        if name not in self.names:
+            self.names.add(name)
+            for cls in list(self.classes):
+                self.add_method(cls, name)
+            if name in _MAKERS:
+                for cls in list(self.classes):
+                    self.add_class(cls, is_made=True)
+        for found in _meanings(function, name):
+            if isinstance(found, type):
+                self.add_class(found, is_made=True)
+            elif isinstance(found, types.FunctionType):
+                self.waiting.append(found)
+            elif not callable(found) or _is_users(type(found)):
+                self.add_class(type(found), is_made=False)
+
+    def add_class(self, cls: type, is_made: bool) -> None:
+        # The constructors of exceptions are called as they are.
+        is_made = (is_made or not self.names.isdisjoint(_MAKERS)) and not issubclass(cls, BaseException)
+        if not _is_users(cls) or (cls in self.classes and self.classes[cls] >= is_made):
+            return
+        self.classes[cls] = is_made
+        inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
+        for name in (*self.names, *(name for name in inherited if is_made or name not in _IN_SIGHT)):
+            self.add_method(cls, name)
+
+    def add_method(self, cls: type, name: str) -> None:
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        self.waiting += _functions_of(found)
+        if isinstance(found, classmethod):
+            self.add_class(cls, is_made=True)
 
 
 def _is_searched(function: types.FunctionType) -> bool:

@@ -18,6 +18,7 @@ from tests.programs.mutation import (
     objects,
     peers,
     structures,
+    unnamed,
     views,
 )
 from tests.programs.mutation.table import MUTATION
@@ -36,5 +37,6 @@ __all__ = [
     "objects",
     "peers",
     "structures",
+    "unnamed",
     "views",
 ]
