@@ -42,6 +42,7 @@ from microgradpy.cache import (
 from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.frontend.codes import is_generator
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
@@ -208,6 +209,8 @@ def compile_unit(
     written, a function that may write raises `NeedsTracking`."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
+    elif is_generator(function.__code__):
+        raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root)
     with lock:

@@ -22,6 +22,7 @@ from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.codes import is_generator
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Inert,
@@ -123,7 +124,9 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 
 
 def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
-    """Call the primal of a function; whether it has one."""
+    """Call the primal of a function; whether it has one that does all of what the function does."""
+    if is_generator(function.__code__) and primal.services.tracks:
+        return False
     kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
     try:
         unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))

@@ -26,7 +26,7 @@ from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_tracked
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_end, undo_tracked
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, join
 from microgradpy.ir.nodes import (
     Break,
@@ -355,6 +355,9 @@ class _Walk:
         if not carriers and not _has_effects(made.statements):
             return
         self.frames[frame.tape] = frame
+        if isinstance(statement, For) and isinstance(builder := self.builder, TrackedAdjointBuilder):
+            calls = [self.calls[var] for var in item_variables(statement.items) if var in self.calls]
+            undo_end(builder, calls)
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")

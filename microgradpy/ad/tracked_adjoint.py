@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
@@ -25,6 +25,7 @@ from microgradpy.ad.calls import (
     Item,
     Iterated,
     StoreItem,
+    Suspend,
     UnitCall,
     Unpack,
 )
@@ -36,6 +37,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    Unknown,
     carries_nothing,
     cotangent_kind,
     is_immutable,
@@ -242,6 +244,8 @@ def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
             local = adjoint.take(result)
             if local is not None:
                 adjoint.accumulate(target, adjoint.effect(undo.field_bar, target, Const(name), local))
+        case Suspend():
+            _undo_suspension(adjoint, call)
         case Item():
             _undo_item(adjoint, call)
         case Iterated():
@@ -331,10 +335,15 @@ def _may_repeat(call: Build) -> bool:
 
 def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
     bars = tuple(map(adjoint.take, call.results))
-    if all(bar is None for bar in bars):
+    # What is unpacked may be a generator, which is advanced by it.
+    is_unknown = isinstance(adjoint.kind(call.source), Unknown)
+    if all(bar is None for bar in bars) and not is_unknown:
         return
     (items,) = adjoint.operation(Opcode.TUPLE, tuple(Const(None) if bar is None else bar for bar in bars))
-    adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
+    if is_unknown:
+        adjoint.keep_value(call.source, adjoint.effect(undo.unpacked, call.source, items, hint=adjoint.bar_name(call.source)))
+    else:
+        adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
 
 
 def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
@@ -364,6 +373,16 @@ def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
         adjoint.add_item(call.container, call.index, local)
 
 
+def _undo_suspension(adjoint: TrackedAdjointBuilder, call: Suspend) -> None:
+    """The adjoint of a generator is suspended where the generator was: it gives the cotangent of what was sent to it there,
+    and goes on when it gets that of what it had yielded."""
+    local = adjoint.take(call.result)
+    given = Const(None) if local is None else local
+    hint = adjoint.bar_name(call.value) if isinstance(call.value, Var) else ""
+    (bar,) = adjoint.operation(Opcode.SUSPEND, (given,), hints=(hint,), from_user=True)
+    adjoint.accumulate(call.value, bar)
+
+
 def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
     local = adjoint.take(call.result)
     position = call.position
@@ -383,6 +402,13 @@ def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
         position = adjoint.call(operator_constant("add"), (position, call.length))
     bar = adjoint.effect(undo.iterated, call.source, position, call.result, given)
     adjoint.keep_value(call.source, bar)
+
+
+def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call]) -> None:
+    """Undo what came after the last iteration of a loop over these items: a generator among them has come to its end."""
+    for call in reversed(list(items)):
+        if isinstance(call, Iterated) and not call.is_key and isinstance(adjoint.kind(call.source), Unknown):
+            adjoint.effect(undo.exhausted, call.source)
 
 
 def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) -> Value:

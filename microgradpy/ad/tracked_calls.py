@@ -17,6 +17,7 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, dis
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -57,8 +58,10 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
-    """Whether a function that gets constants may still read something active."""
-    return isinstance(function, FunctionType) and not rrule.has(function) and primal.services.reads_state(function)
+    """Whether a function that gets constants may still read something active, or be sent it."""
+    if not isinstance(function, FunctionType) or rrule.has(function):
+        return False
+    return receives(function.__code__) or primal.services.reads_state(function)
 
 
 def _inactive_kind(

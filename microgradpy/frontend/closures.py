@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.frontend.codes import comes_from, first_line, is_named
+from microgradpy.frontend.codes import GENERATOR_EXPRESSION, comes_from, first_line, is_named, span
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
 from microgradpy.ir.nodes import Function, If, Op, Opcode, Raise, Region, Statement, Try, Value, Var
 from microgradpy.ir.rewrite import map_regions
@@ -51,15 +51,20 @@ class PendingClosure:
 
 def nested_code(code: types.CodeType, node: FunctionNode) -> types.CodeType | None:
     """The code object that a nested function is made from."""
-    for inner in _nested_codes(code):
-        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node):
-            return inner
-    return None
+    found = [
+        inner
+        for inner in _nested_codes(code)
+        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node)
+    ]
+    # The first iterable of a generator expression may be another one, which lies inside of its text.
+    return min(found, key=lambda inner: span(inner)[0], default=None) if len(found) > 1 else next(iter(found), None)
 
 
 def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
+            if constant.co_name == GENERATOR_EXPRESSION:
+                yield constant
             if constant.co_name in _INLINE_SCOPES or constant.co_name.startswith("<generic parameters"):
                 yield from _nested_codes(constant)
             else:

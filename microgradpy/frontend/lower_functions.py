@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
-from microgradpy.frontend.codes import is_suspended
+from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
+from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.marks import loops_with_marks, tidy_marks
 from microgradpy.frontend.places import Group, Step, Unit
@@ -62,6 +63,11 @@ def lower_code(
     captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
     env.update((parameter.name, parameter.var) for parameter in parameters)
+    if code.co_name == GENERATOR_EXPRESSION:
+        # What it runs over has no name that could be written.
+        name = "source_" if "source" in code.co_freevars else "source"
+        parameters = (Parameter(fresh(name, user_named=True), name, parameters[0].kind),)
+        env[FIRST_ITERABLE] = parameters[0].var
     body = body_of(tree)
     bound = bindings(body)
     local = {*parameter_names(tree.args), *(binding.name for binding in bound)} - declared_elsewhere(body)
@@ -86,14 +92,14 @@ def lower_code(
     if more:
         return lower_code(tree, code, file, lines, resolver, guarded | more)
     region = prune(reject_outdated(region, low.closures))
-    name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
+    name = {"<lambda>": "lambda_", GENERATOR_EXPRESSION: "generator"}.get(code.co_name, code.co_name)
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))
 
 
 def _lower_body(low: Lowering, tree: FunctionNode) -> None:
-    if is_suspended(low.unit.code):
-        low.refuse(fence.suspended(low.unit.code), tree)
+    if is_asynchronous(low.unit.code):
+        low.refuse(fence.ASYNC_FUNCTION, tree)
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
         low.return_value(low.expression(tree.body), tree.body)
@@ -184,6 +190,16 @@ def _groups_of(run: list[ast.FunctionDef], code: types.CodeType) -> Iterator[Gro
         if len(group) > 1 and len(set(names[start : end + 1])) == len(group):
             yield group
         start = end + 1
+
+
+@lowers(EXPRESSIONS, ast.GeneratorExp)
+def lower_generator_expression(low: Lowering, node: ast.GeneratorExp, name: str) -> Value:
+    """A generator expression that is kept is a function that yields, called with what it runs over first."""
+    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+        low.refuse(fence.BINDING_GENERATOR, node)
+    source = low.expression(node.generators[0].iter)
+    function = make_closure(low, function_of_expression(node), "")
+    return low.emit(function, source, node=node, name=name)
 
 
 @lowers(EXPRESSIONS, ast.Lambda)

@@ -24,9 +24,10 @@ from microgradpy.runtime.cotangents import missing_cotangent, or_zero
 from microgradpy.runtime.dispatch import Bars, Wanted
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
+from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
-from microgradpy.state.events import find_event
+from microgradpy.state import arrays, containers, generators, objects  # noqa: F401 - containers registers its events
+from microgradpy.state.events import event, find_event
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, seal, structure_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -97,6 +98,10 @@ def resolve(
         asked = overloaded(f, args, resolve)
         if asked is not None:
             return asked
+    if any(type(x) is types.GeneratorType for x in args):
+        using_up = generators.collected(f, args, kwargs, resolve)
+        if using_up is not None:
+            return using_up
     made = _by_write(f, args, kwargs)
     if made is not None:
         return made
@@ -139,6 +144,9 @@ def resolve(
     if isinstance(call, types.FunctionType):
         return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
     return _opaque(f, args, kwargs)
+
+
+event(delegate_to)(functools.partial(generators.delegated, resolve))
 
 
 _AUGMENTED = {

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.frontend.codes import is_generator
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.state.snapshots import parts_of
@@ -187,6 +188,8 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
+    if is_generator(code):
+        return True  # it changes from one item to the next
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
         return True
     if not _WRITERS.isdisjoint(code.co_names):

@@ -122,9 +122,10 @@ class FieldShadow:
 class Shadows:
     """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
 
-    __slots__ = ("entries", "memories")
+    __slots__ = ("entries", "memories", "rewinds")
 
     def __init__(self) -> None:
+        self.rewinds: dict[Any, Any] = {}  # the generators that this sweep has begun to run backwards
         self.entries: dict[int, tuple[Any, Any]] = {}
         self.memories: dict[int, tuple[Any, np.ndarray[Any, Any], list[int]]] = {}
 

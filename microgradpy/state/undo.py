@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.runtime.cotangents import from_items
 from microgradpy.state.arrays import has_repeats, taken_item
+from microgradpy.state.coroutines import run_of, undo_end, undo_next
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
@@ -64,12 +66,34 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
         return None
+    run = run_of(source)
+    if run is not None:
+        undo_next(run, shadows, d)
+        return None
     if isinstance(source, list | deque | np.ndarray | dict) or type(source) is tuple or hasattr(source, "_fields"):
         return _give_item(shadows, source, position, d)
     if not is_structural_zero(d) or (not is_value(item) and id(item) in shadows.entries):
         raise MissingRuleError(
             f"a loop ran over a {type(source).__name__} of differentiated values", None, "Loop over a list, tuple or array."
         )
+    return None
+
+
+def exhausted(shadows: Shadows, source: Any) -> None:
+    """Undo the step that ended a loop over a generator, after its last iteration."""
+    run = run_of(source)
+    if run is not None:
+        undo_end(run, shadows)
+
+
+def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
+    """The cotangent of what was unpacked, from those of its items."""
+    run = run_of(source)
+    if run is None:
+        return shadows.settle(source, from_items(source, bars))
+    undo_end(run, shadows)
+    for bar in reversed(bars):
+        undo_next(run, shadows, bar)
     return None
 
 
