@@ -50,6 +50,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
+from microgradpy.state.generators import counting
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -124,6 +125,7 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
 
 
 _ITER = Const(iter, "iter", iter)
+_COUNTING = function_constant(counting)
 
 
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
@@ -134,7 +136,25 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(ask_for_items(primal, inner), start, index)
         case Zip(inners=inners, strict=strict):
-            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+            asked = Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+            return _count_items(primal, asked) if primal.services.tracks else asked
+    return items
+
+
+def _count_items(primal: PrimalBuilder, items: Items) -> Items:
+    """What a `zip` runs over, with generators that count what is asked of them: where another comes to its end, the item
+    that one before it gave is dropped."""
+    match items:
+        case Each(source=source, item=item) if isinstance(primal.kind(value := primal.of(source)), Unknown):
+            if not primal.is_active(value):
+                return items
+            counted = fresh(value.hint if isinstance(value, Var) else "")
+            dispatch(primal, Op(_COUNTING, (value,), (counted,), where=primal.where), _COUNTING, (value,), ())
+            return Each(counted, item)
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(_count_items(primal, inner), start, index)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(_count_items(primal, inner) for inner in inners), strict)
     return items
 
 

@@ -32,9 +32,11 @@ from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
+    Enumerate,
     For,
     Function,
     If,
+    Items,
     Op,
     Opcode,
     Raise,
@@ -48,6 +50,7 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    Zip,
     fresh,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, regions, terminators, walk
@@ -357,7 +360,7 @@ class _Walk:
         self.frames[frame.tape] = frame
         if isinstance(statement, For) and isinstance(builder := self.builder, TrackedAdjointBuilder):
             calls = [self.calls[var] for var in item_variables(statement.items) if var in self.calls]
-            undo_end(builder, calls)
+            undo_end(builder, calls, frame.tape if _is_zip(statement.items) else None)
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")
@@ -414,6 +417,10 @@ class _Walk:
         items = Records(frame.tape, ())
         builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
         return results
+
+
+def _is_zip(items: Items) -> bool:
+    return _is_zip(items.inner) if isinstance(items, Enumerate) else isinstance(items, Zip)
 
 
 def _has_effects(statements: Iterable[Statement]) -> bool:

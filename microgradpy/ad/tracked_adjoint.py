@@ -404,11 +404,18 @@ def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
     adjoint.keep_value(call.source, bar)
 
 
-def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call]) -> None:
-    """Undo what came after the last iteration of a loop over these items: a generator among them has come to its end."""
-    for call in reversed(list(items)):
-        if isinstance(call, Iterated) and not call.is_key and isinstance(adjoint.kind(call.source), Unknown):
-            adjoint.effect(undo.exhausted, call.source)
+def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call], zipped: Var | None) -> None:
+    """Undo what came after the last iteration of a loop over these items: a generator among them has come to its end.
+    `zipped` is the tape of a loop over a `zip`."""
+    unknown = [i for i in items if isinstance(i, Iterated) and not i.is_key and isinstance(adjoint.kind(i.source), Unknown)]
+    if not unknown:
+        return
+    if zipped is None:
+        adjoint.effect(undo.exhausted, unknown[0].source)
+        return
+    count = adjoint.call(Const(len, "len", len), (zipped,), hint="n")
+    for item in reversed(unknown):
+        adjoint.effect(undo.zip_ended, item.source, count)
 
 
 def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) -> Value:

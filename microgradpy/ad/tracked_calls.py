@@ -17,6 +17,7 @@ from microgradpy.ad.differentiated_calls import call_closure, call_function, dis
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
     INT,
@@ -235,10 +236,16 @@ def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
 def lower_tracked_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     """A call of something that is known at run time only."""
     arguments, keywords = primal.inputs(op)
-    if not primal.any_active((callee, *arguments), keywords):
+    if not primal.any_active((callee, *arguments), keywords) and not _is_sent_to(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     elif not call_closure(primal, op, callee, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
+
+
+def _is_sent_to(primal: PrimalBuilder, callee: Value) -> bool:
+    """Whether a nested function makes generators that something active may be sent into."""
+    made = primal.producers.get(callee) if isinstance(callee, Var) else None
+    return made is not None and isinstance(made.payload, ClosureBody) and receives(made.payload.code)
 
 
 def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:

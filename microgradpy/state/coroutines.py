@@ -109,6 +109,24 @@ def inside_run() -> Generator[None, None, None]:
         _current.reset(before)
 
 
+@final
+class Counted:
+    """A generator in a `zip`, which counts what is asked of it there."""
+
+    __slots__ = ("source", "taken")
+
+    def __init__(self, source: Any) -> None:
+        self.source, self.taken = source, 0
+
+    def __iter__(self) -> Counted:
+        return self
+
+    def __next__(self) -> Any:
+        item = next(self.source)
+        self.taken += 1
+        return item
+
+
 def _drive(run: Run) -> Generator[Any, Any, Any]:
     run.is_started = True
     _check_place(run)

@@ -11,9 +11,9 @@ from types import GeneratorType
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.runtime.dispatch import Bars
+from microgradpy.runtime.dispatch import Bars, may_be_active
 from microgradpy.runtime.suspension import Delegate, advance
-from microgradpy.state.coroutines import Run, run_of, undo_end, undo_next
+from microgradpy.state.coroutines import Counted, Run, run_of, undo_end, undo_next
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.undo import iterated
@@ -79,7 +79,14 @@ def next_method(g: Any, /) -> Made:
 
 @event(GeneratorType.send, of=GeneratorType)
 def send(g: Any, value: Any, /) -> Made:
-    return _advanced(g, run_of(g), lambda: g.send(value), _MISSING, 2, 1)
+    run = run_of(g)
+    if run is None and may_be_active(value):
+        raise MissingRuleError(
+            f"a value that is differentiated is sent into the generator {g.__name__!r}, which was made outside",
+            None,
+            "Make the generator inside the differentiated function.",
+        )
+    return _advanced(g, run, lambda: g.send(value), _MISSING, 2, 1)
 
 
 @event(GeneratorType.close, of=GeneratorType)
@@ -129,6 +136,19 @@ def advanced(steps: Delegate, sent: Any, /) -> Made:
         return None, None
 
     return y, undo
+
+
+# zip
+
+
+def counting(source: Any) -> Any:
+    """What a loop over a `zip` runs over: a generator counts what is asked of it."""
+    return source if run_of(source) is None else Counted(source)
+
+
+@event(counting)
+def counted(source: Any, /) -> Made:
+    return counting(source), lambda y_bar, shadows: (y_bar,)
 
 
 # What takes all items at once

@@ -10,7 +10,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.state.arrays import has_repeats, taken_item
-from microgradpy.state.coroutines import run_of, undo_end, undo_next
+from microgradpy.state.coroutines import Counted, run_of, undo_end, undo_next
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
@@ -66,7 +66,7 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
         return None
-    run = run_of(source)
+    run = run_of(source.source if isinstance(source, Counted) else source)
     if run is not None:
         undo_next(run, shadows, d)
         return None
@@ -84,6 +84,15 @@ def exhausted(shadows: Shadows, source: Any) -> None:
     run = run_of(source)
     if run is not None:
         undo_end(run, shadows)
+
+
+def zip_ended(shadows: Shadows, source: Any, count: int) -> None:
+    """The same for one of the things that a `zip` of `count` items ran over."""
+    run = run_of(source.source) if isinstance(source, Counted) else None
+    if run is not None:
+        undo_end(run, shadows)
+        if source.taken > count:  # the item was dropped, because another had come to its end
+            undo_next(run, shadows, None)
 
 
 def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
