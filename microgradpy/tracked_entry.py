@@ -21,7 +21,7 @@ from microgradpy.ir.kinds import kinds_of
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.state import dispatch
-from microgradpy.state.coroutines import generator, inside_run, run_of, undo_making
+from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
@@ -84,7 +84,7 @@ def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: 
     assert run is not None
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
-        found = undo_making(run, shadows)
+        found = shadows.of(run).undo_making()
         inputs = [None] * len(unit.active) if found is None else _divided(unit, found)
         return _arguments(function, bound, count, inputs, shadows)
 

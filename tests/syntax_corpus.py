@@ -70,11 +70,8 @@ def entries() -> list[Entry]:
 
 
 ASYNC = Refused(UnsupportedSyntaxError, "a coroutine only starts when somebody awaits it", "async await outside")
-WRITE = Refused(MutationError, "writes are not tracked", "assignment instead")
-DELETION = Refused(MutationError, "writes are not tracked", "deletion new value")
 GENERATOR = Refused(UnsupportedSyntaxError, "a call only makes a generator", "generator list")
-TRY = Refused(UnsupportedSyntaxError, "not lowered", "`try` if")
-WITH = Refused(UnsupportedSyntaxError, "not lowered", "`with` outside")
+STAR = Refused(UnsupportedSyntaxError, "several handlers may run", "`except*` one by one")
 OUTER = Refused(MutationError, "the variable belongs to somebody else", "return the new value")
 
 
@@ -134,7 +131,7 @@ def f(x):
     values = [x, 1.0]
     values[1] = x * x
     return values[1] * x
-''', refused=WRITE)
+''')
 
 entry("attribute write", "assignment to an attribute", "Assign Attribute", '''
 class Box:
@@ -144,14 +141,14 @@ def f(x):
     box = Box()
     box.value = x * x
     return box.value
-''', refused=WRITE)
+''')
 
 entry("augmented item", "augmented assignment to an item or attribute", "AugAssign Subscript", '''
 def f(x):
     values = [x, 1.0]
     values[1] += x * x
     return values[1] * x
-''', refused=WRITE)
+''')
 
 entry("delete name", "`del` of names", "Delete Del", '''
 def f(x):
@@ -166,7 +163,7 @@ def f(x):
     values = [x, 1.0]
     del values[1]
     return values[0] * x
-''', refused=DELETION)
+''')
 
 entry("if", "`if`, `elif`, `else`", "If", '''
 def f(x):
@@ -316,7 +313,7 @@ def f(x):
     finally:
         pass
     return y
-''', refused=TRY)
+''')
 
 entry("try star", "`try` with `except*`", "TryStar ExceptHandler", '''
 def f(x):
@@ -325,7 +322,7 @@ def f(x):
     except* ValueError:
         y = 0.0
     return y
-''', refused=TRY)
+''', refused=STAR)
 
 entry("with", "`with`", "With withitem", '''
 from contextlib import nullcontext
@@ -333,7 +330,7 @@ from contextlib import nullcontext
 def f(x):
     with nullcontext(x) as y, nullcontext():
         return y * x
-''', refused=WITH)
+''')
 
 entry("async function", "`async def`, `await`, `async for`, `async with`", "AsyncFunctionDef Await AsyncFor AsyncWith", '''
 async def f(x):

@@ -101,6 +101,10 @@ class AdjointBuilder(TypedBuilder):
         """target_bar += cotangent, where the value of the target has another name from here on."""
         self.accumulate(target, cotangent)
 
+    def returned(self, value: Value, seed: Value) -> Value:
+        """The cotangent of a value that is returned."""
+        return seed
+
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         left_kind, right_kind = self.kind(left), self.kind(right)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):

@@ -42,6 +42,7 @@ from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.protocols import asks_for
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -167,6 +168,14 @@ def dispatch(
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
+
+
+def asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
+    """Whether a builtin may call a method of one of the user's classes."""
+    methods = asks_for(function)
+    if not methods or not primal.any_active(arguments):
+        return False
+    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:

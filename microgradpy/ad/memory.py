@@ -46,13 +46,15 @@ from microgradpy.ir.nodes import (
     Region,
     Return,
     Statement,
+    Try,
     Value,
     Var,
     While,
     Yield,
 )
-from microgradpy.ir.traversal import item_sources, item_variables, regions, terminators, uses, walk
+from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminators, uses, walk
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import Maker
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.events import has_event
@@ -233,15 +235,24 @@ class _Analysis:
         match statement:
             case Op():
                 self.operation(statement)
-            case If(then=then, orelse=orelse, results=results):
-                for arm in (then, orelse):
-                    if isinstance(arm.terminator, Yield):
-                        for result, value in zip(results, arm.terminator.values, strict=True):
-                            self.unite((result, value))
+            case If(results=results):
+                self.joined(results, regions(statement))
+            case Try(scope=scope, parameters=parameters, results=results):
+                self.joined(results, regions(statement))
+                for mark in walk(statement.body):
+                    if isinstance(mark, Op) and is_mark(mark) and mark.payload == scope:
+                        for parameter, value in zip(parameters, mark.arguments, strict=True):
+                            self.unite((parameter, value))
             case While() | For():
                 self.loop(statement)
         for inner in regions(statement):
             self.region(inner)
+
+    def joined(self, results: tuple[Var, ...], arms: Iterable[Region]) -> None:
+        for arm in arms:
+            if isinstance(arm.terminator, Yield):
+                for result, value in zip(results, arm.terminator.values, strict=True):
+                    self.unite((result, value))
 
     def loop(self, loop: While | For) -> None:
         for parameter, initial, result in zip(loop.parameters, loop.initial, loop.results, strict=True):
@@ -302,6 +313,8 @@ class _Analysis:
             self.call_unit(op, function.unit)
         elif self.is_write(op, function):
             self.write(op, function)
+        elif isinstance(function, Maker):
+            self.hold((*op.arguments[:1], *op.arguments[2:3], *op.results))  # a class finds what it captures, and its bases
         elif is_fresh(function):
             if is_view(function):
                 self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))

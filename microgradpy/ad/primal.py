@@ -19,11 +19,12 @@ from types import MappingProxyType
 from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined
+from microgradpy.ad.effects import goes_on, later_effects
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Unknown, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -44,9 +45,14 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    function_constant,
 )
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import terminators
+from microgradpy.runtime.opaque import refuse_mutation
+from microgradpy.runtime.writes import REMEDY
+
+_BOOL = Const(bool, "bool", bool)
 
 
 @final
@@ -204,13 +210,28 @@ class _Walk:
         handlers = []
         for handler in statement.handlers:
             caught = None if handler.exception is None else self.builder.define(handler.exception, UNKNOWN, False)
+            if caught is not None:
+                self.builder.active.discard(caught)
             types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
-            handlers.append(Handler(types, caught, self.region(handler.body)))
+            handlers.append(Handler(types, caught, self.handler(body, handler.body)))
         regions = (body, *(handler.body for handler in handlers))
         yields = [region.terminator.values for region in regions if isinstance(region.terminator, Yield)]
         results = self.joined(statement.results, yields)
         self.builder.where = statement.where
         self.builder.add(Try(body, tuple(handlers), statement.scope, tuple(parameters), results, statement.where))
+
+    def handler(self, body: Region, handler: Region) -> Region:
+        """A handler of the `Try` with this body; it is refused if it goes on after writes that may or may not have been made."""
+        effects = later_effects(body, self.builder.calls) if self.builder.services.tracks and goes_on(handler) else iter(())
+        effect = next(effects, None)
+        if effect is None:
+            return self.region(handler)
+        found = f"an exception is caught after writes that may have been made in the `try`, the last in line {effect.where.line}"
+        with self.builder.region() as statements:
+            refusal = function_constant(refuse_mutation)
+            self.builder.emit(refusal, (Const(found), Const(REMEDY)), (self.builder.variable(UNKNOWN),))
+        region = self.region(handler)
+        return replace(region, statements=(*statements, *region.statements))
 
     def joined(self, variables: tuple[Var, ...], yields: list[tuple[Value, ...]]) -> tuple[Var, ...]:
         """The results of a statement, which are what one of its regions yields."""
@@ -223,6 +244,9 @@ class _Walk:
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
+        if self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
+            # It may be another one by the time the adjoint asks for it.
+            condition = self.builder.call(_BOOL, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
         results = self.joined(statement.results, yields)

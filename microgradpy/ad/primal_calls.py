@@ -14,7 +14,15 @@ from types import FunctionType
 import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
-from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
+from microgradpy.ad.differentiated_calls import (
+    asks_a_class,
+    call_closure,
+    call_function,
+    call_rule,
+    dispatch,
+    inline_rule,
+    name_of,
+)
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
@@ -27,7 +35,6 @@ from microgradpy.ir.kinds import (
     Scalar,
     Unknown,
     carries_nothing,
-    features_of_kind,
     is_immutable,
     object_with,
     python_type,
@@ -42,7 +49,6 @@ from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -90,7 +96,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
-    if _asks_a_class(primal, function, arguments):
+    if asks_a_class(primal, function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
         return
     if not primal.any_active(arguments, keywords):
@@ -113,7 +119,11 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
     """A statement such as `class` that Python itself runs."""
-    if primal.any_active(*primal.inputs(op)):
+    arguments, keywords = primal.inputs(op)
+    if primal.services.tracks and len(arguments) == 4:
+        # A base class may be in the same memory as an object that holds something active; what a class captures may not.
+        arguments = (*arguments[:2], arguments[3])
+    if primal.any_active(arguments, keywords):
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
@@ -123,14 +133,6 @@ def _make(primal: PrimalBuilder, op: Op) -> None:
 def _counts_frames(op: Op) -> bool:
     """Whether a call of `warnings.warn` means another line than its own."""
     return len(op.arguments) > 2 or bool(op.keywords)
-
-
-def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
-    """Whether a builtin may call a method of one of the user's classes."""
-    methods = asks_for(function)
-    if not methods or not primal.any_active(arguments):
-        return False
-    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -195,7 +197,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
     callee = primal.of(op.callee)  # type: ignore[arg-type]
-    if isinstance(callee, Const) and _asks_a_class(primal, callee.value, primal.inputs(op)[0]):
+    if isinstance(callee, Const) and asks_a_class(primal, callee.value, primal.inputs(op)[0]):
         dispatch(primal, op, callee, primal.inputs(op)[0], ())
         return
     if not is_immutable(kind):

@@ -50,7 +50,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
-from microgradpy.state.generators import counting
+from microgradpy.state.iteration import walked
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -112,20 +112,35 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
+def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
+    in the shadow of the dict."""
+    kind = primal.kind(source)
+    is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not is_list and primal.is_active(source)
+
+
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
     call, which is differentiated."""
     value = primal.of(source)
     kind = primal.kind(value)
+    if _is_walked(primal, value):
+        return _asked_for_items(primal, _WALKED, value)
     if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
         return source
+    return _asked_for_items(primal, _ITER, value)
+
+
+def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
     items = fresh("items")
-    dispatch(primal, Op(_ITER, (value,), (items,), where=primal.where), _ITER, (value,), ())
+    dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
     return items
 
 
+_WALKED = function_constant(walked)
 _ITER = Const(iter, "iter", iter)
-_COUNTING = function_constant(counting)
+_REVERSED = Const(reversed, "reversed", reversed)
 
 
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
@@ -135,26 +150,10 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
             return Each(_iterable(primal, source), item)
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(ask_for_items(primal, inner), start, index)
+        case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
+            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
         case Zip(inners=inners, strict=strict):
-            asked = Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
-            return _count_items(primal, asked) if primal.services.tracks else asked
-    return items
-
-
-def _count_items(primal: PrimalBuilder, items: Items) -> Items:
-    """What a `zip` runs over, with generators that count what is asked of them: where another comes to its end, the item
-    that one before it gave is dropped."""
-    match items:
-        case Each(source=source, item=item) if isinstance(primal.kind(value := primal.of(source)), Unknown):
-            if not primal.is_active(value):
-                return items
-            counted = fresh(value.hint if isinstance(value, Var) else "")
-            dispatch(primal, Op(_COUNTING, (value,), (counted,), where=primal.where), _COUNTING, (value,), ())
-            return Each(counted, item)
-        case Enumerate(inner=inner, start=start, index=index):
-            return Enumerate(_count_items(primal, inner), start, index)
-        case Zip(inners=inners, strict=strict):
-            return Zip(tuple(_count_items(primal, inner) for inner in inners), strict)
+            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
     return items
 
 

@@ -96,7 +96,8 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             by_value=primal.memory.by_value,
             views=_views(primal),
             region_of=primal.memory.region_of,
-            lasting=frozenset(primal.function.inputs),
+            lasting=_lasting(primal.function),
+            seed_is_value=primal.takes_value,
         )
         seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
     seed = builder.variable(seed_kind, _seed_hint(primal.function))
@@ -119,6 +120,16 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         builder.kinds,
         builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
     )
+
+
+def _lasting(function: Function) -> frozenset[Var]:
+    """The variables that are there whenever the adjoint runs: the inputs, and what the body of a function with one way out
+    computes first of all, outside of branches and loops."""
+    returns = [t for t in terminators(function.body) if isinstance(t, Return)]
+    if len(returns) != 1 or function.body.terminator is not returns[0]:
+        return frozenset(function.inputs)
+    made = (var for statement in function.body.statements if isinstance(statement, Op) for var in statement.results)
+    return frozenset((*function.inputs, *made))
 
 
 def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
@@ -224,7 +235,7 @@ class _Walk:
             case Return(value=value, where=where):
                 if self.builder.is_active(value) and self.frame.terminators[id(region)] in paths:
                     self.builder.where = where
-                    self.builder.pass_on(value, self.seed)
+                    self.builder.pass_on(value, self.builder.returned(value, self.seed))
             case Raise() | Unreachable():
                 pass
             case _:

@@ -61,6 +61,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
     are there all the time, `lasting`, are looked up once, in the `prelude` of the adjoint."""
 
     shadows: Var = field(kw_only=True)
+    seed_is_value: bool = True
     by_value: frozenset[Var] = frozenset()
     views: dict[Var, tuple[Value, Value]] = field(default_factory=dict)
     lasting: frozenset[Var] = frozenset()
@@ -185,10 +186,26 @@ class TrackedAdjointBuilder(AdjointBuilder):
         return kind == INT or (isinstance(kind, Inert) and kind.name in ("slice", "ellipsis"))
 
     def increment(self, shadow: Value, index: Value, contribution: Value) -> None:
-        """shadow[index] += contribution"""
-        arguments = (shadow, index, contribution)
+        """shadow[index] += contribution, or `-=` if it is the negative of something"""
+        positive = self.without_minus(contribution)
+        sign = "+" if positive is None else "-"
+        arguments = (shadow, index, contribution if positive is None else positive)
         result = self.variable(Inert("NoneType"))
-        self.add(Op(operator_constant("setitem"), arguments, (result,), (), Augmented("+"), True, self.where))
+        self.add(Op(operator_constant("setitem"), arguments, (result,), (), Augmented(sign), True, self.where))
+
+    def without_minus(self, value: Value) -> Value | None:
+        """x if a value is -x, and x * c if it is -x * c; None if it is neither."""
+        made = self.producers.get(value) if isinstance(value, Var) else None
+        if made is None or made.from_user:
+            return None
+        if made.callee == operator_constant("neg"):
+            return made.arguments[0]
+        if made.callee != operator_constant("mul"):
+            return None
+        inner = self.without_minus(made.arguments[0])
+        if inner is None:
+            return None
+        return self.call(operator_constant("mul"), (inner, made.arguments[1]), kind=self.kind(value))
 
     def keep_value(self, target: Value, value: Value) -> None:
         """Add what travels by value to the cotangent that is held here."""
@@ -205,6 +222,13 @@ class TrackedAdjointBuilder(AdjointBuilder):
             super().accumulate(target, cotangent)
         else:
             self.keep_value(target, cotangent)
+
+    def returned(self, value: Value, seed: Value) -> Value:
+        """The cotangent of a value that is returned: callers leave it in the shadows unless they know that what this function
+        returns is a value, or an array that it made, on every path."""
+        if self.seed_is_value or not self.travels(value) or is_immutable(self.kind(value)):
+            return seed
+        return self.method("born", value, seed, hint=self.bar_name(value))
 
     def born(self, var: Var) -> Value | None:
         """The cotangent of what an operation has just made; None if that cannot be known to be other than zero."""

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
-from microgradpy.ad.differentiated_calls import call_closure, call_function, dispatch, find_rule, inline_rule
+from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call_function, dispatch, find_rule, inline_rule
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
@@ -52,6 +52,8 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
+    elif asks_a_class(primal, function, arguments):
+        dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
     else:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.runtime.bars import Bars
 from microgradpy.state.events import event
-from microgradpy.state.shadows import Shadows, Undo, is_value
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, structure_of
 from microgradpy.tangents.arithmetic import stack_items
 
@@ -329,7 +330,13 @@ def clear_dict(mapping: dict[Any, Any], /) -> Made:
 
 @event(dict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
-    return None, _merge(mapping, other, named)
+    undo = _merge(mapping, other, named)
+
+    def undo_named(y_bar: Any, shadows: Shadows) -> Any:
+        bars = {name: shadows.of(mapping).take(name) for name in named}
+        return Bars(None, undo(y_bar, shadows), bars)
+
+    return None, undo_named
 
 
 @event(operator.ior, of=dict)
@@ -338,7 +345,7 @@ def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
 
 
 def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
-    if not isinstance(other, dict):
+    if not isinstance(other, dict | list | tuple):
         other = dict(other.items()) if hasattr(other, "keys") else list(other)  # which may be read once only
     given = structure_of(other)
     mapping.update(other, **named)
@@ -349,8 +356,7 @@ def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
             return None, given.settle(shadows, {key: shadow.take(key) for key, _ in given.parts})
         last = {pair.x[0]: number for number, (_, pair) in enumerate(given.parts)}
         bars = [None if last[p.x[0]] != k else _pair_bar(shadow.take(p.x[0])) for k, (_, p) in enumerate(given.parts)]
-        given.settle(shadows, bars)
-        return None, None
+        return None, given.settle(shadows, tuple(bars) if isinstance(given.x, tuple) else bars)
 
     return undo
 
@@ -488,4 +494,3 @@ _register_sets()
 event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)(
     lambda mapping, *rest: (mapping.move_to_end(*rest), _nothing(1 + len(rest)))
 )
-assert is_value(0.0)

@@ -19,7 +19,6 @@ from weakref import WeakKeyDictionary
 
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.runtime.suspension import LEFT
-from microgradpy.state.shadows import Shadows
 
 _current: ContextVar[object | None] = ContextVar("run", default=None)
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
@@ -31,7 +30,7 @@ class Derivative(Protocol):
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
 
-    def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Shadows) -> Any:
+    def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Any) -> Any:
         """The coroutine; or the cotangents of the inputs, if it never yields."""
 
 
@@ -63,25 +62,6 @@ class Run:
             self.value, self.saved = stop.value
 
 
-@final
-class Rewind:
-    """A generator that is run backwards in one sweep: `left` values are to be undone."""
-
-    __slots__ = ("coroutine", "left", "bars", "is_done")
-
-    def __init__(self, coroutine: Any, left: int) -> None:
-        self.coroutine, self.left = coroutine, left
-        self.bars: Any = None
-        self.is_done = False
-
-    def resume(self, bar: Any) -> Any:
-        try:
-            return self.coroutine.send(bar)
-        except StopIteration as stop:
-            self.bars, self.is_done = stop.value, True
-            return None
-
-
 def generator(derivative: Derivative, name: str, qualified_name: str) -> Generator[Any, Any, Any]:
     """The generator that the user's program gets."""
     run = Run(derivative, name)
@@ -110,19 +90,23 @@ def inside_run() -> Generator[None, None, None]:
 
 
 @final
-class Counted:
-    """A generator in a `zip`, which counts what is asked of it there."""
+class Steps:
+    """A loop over a generator: how many items it has taken, and whether it has come to the generator's end."""
 
-    __slots__ = ("source", "taken")
+    __slots__ = ("source", "taken", "is_ended")
 
-    def __init__(self, source: Any) -> None:
-        self.source, self.taken = source, 0
+    def __init__(self, source: Generator[Any, Any, Any]) -> None:
+        self.source, self.taken, self.is_ended = source, 0, False
 
-    def __iter__(self) -> Counted:
+    def __iter__(self) -> Steps:
         return self
 
     def __next__(self) -> Any:
-        item = next(self.source)
+        try:
+            item = next(self.source)
+        except StopIteration:
+            self.is_ended = True
+            raise
         self.taken += 1
         return item
 
@@ -166,49 +150,57 @@ def _check_place(run: Run) -> None:
         )
 
 
-# Backwards
+@final
+class Rewind:
+    """The shadow of a generator: it is run backwards, one step for each step forward. `left` values are to be undone."""
 
+    __slots__ = ("run", "shadows", "coroutine", "left", "bars", "is_done")
 
-def undo_next(run: Run, shadows: Shadows, bar: Any) -> Any:
-    """Undo `next(g)`, which gave a value with this cotangent: returns that of what was sent into it."""
-    rewind = shadows.rewinds.get(run)
-    if rewind is None:
-        if run.is_finished:
-            raise _lost(run, "came to its end in a way that is not followed")
-        _start(run, shadows, None)
-        rewind = shadows.rewinds[run]
-    if not rewind.left:
-        raise _lost(run, "gave values in a way that is not followed")
-    rewind.left -= 1
-    return rewind.resume(bar)
+    def __init__(self, run: Run, shadows: Any) -> None:
+        self.run, self.shadows = run, shadows
+        self.coroutine: Any = None
+        self.left = run.given
+        self.bars: Any = None
+        self.is_done = False
 
+    def undo(self, bar: Any) -> Any:
+        """Undo the step that gave a value with this cotangent; returns that of what was sent into it."""
+        if self.coroutine is None:
+            if self.run.is_finished:
+                raise self.lost("came to its end in a way that is not followed")
+            self._start(None)
+        if not self.left:
+            raise self.lost("gave values in a way that is not followed")
+        self.left -= 1
+        return self._resume(bar)
 
-def undo_end(run: Run, shadows: Shadows, value_bar: Any = None) -> Any:
-    """Undo the `next(g)` that found the generator at its end, where it returned a value with this cotangent."""
-    return _start(run, shadows, value_bar) if run.is_finished and run not in shadows.rewinds else None
+    def undo_end(self, value_bar: Any = None) -> Any:
+        """Undo the step that found the generator at its end, where it returned a value with this cotangent."""
+        return self._start(value_bar) if self.coroutine is None and self.run.is_finished else None
 
+    def undo_making(self) -> Any:
+        """The cotangents of what the generator was made of; None if it has never been advanced."""
+        if self.run.is_started and not self.is_done:
+            raise self.lost(self.run.problem or "gave values in a way that is not followed")
+        return self.bars
 
-def _start(run: Run, shadows: Shadows, value_bar: Any) -> Any:
-    if run.problem:
-        raise _lost(run, run.problem)
-    run.complete()
-    coroutine = run.derivative.rewind(run.saved, run.value, value_bar, shadows)
-    rewind = shadows.rewinds[run] = Rewind(coroutine, run.given)
-    if isinstance(coroutine, GeneratorType):
-        return rewind.resume(None)
-    rewind.bars, rewind.is_done = coroutine, True
-    return None
-
-
-def undo_making(run: Run, shadows: Shadows) -> Any:
-    """The cotangents that the coroutine has returned; None if the generator has never been advanced."""
-    if not run.is_started:
+    def _start(self, value_bar: Any) -> Any:
+        run = self.run
+        if run.problem:
+            raise self.lost(run.problem)
+        run.complete()
+        self.coroutine = run.derivative.rewind(run.saved, run.value, value_bar, self.shadows)
+        if isinstance(self.coroutine, GeneratorType):
+            return self._resume(None)
+        self.bars, self.is_done = self.coroutine, True
         return None
-    rewind = shadows.rewinds.pop(run, None)
-    if rewind is None or not rewind.is_done:
-        raise _lost(run, run.problem or "gave values in a way that is not followed")
-    return rewind.bars
 
+    def _resume(self, bar: Any) -> Any:
+        try:
+            return self.coroutine.send(bar)
+        except StopIteration as stop:
+            self.bars, self.is_done = stop.value, True
+            return None
 
-def _lost(run: Run, what: str) -> MissingRuleError:
-    return MissingRuleError(f"the generator {run.name!r} {what}", None, _REMEDY)
+    def lost(self, what: str) -> MissingRuleError:
+        return MissingRuleError(f"the generator {self.run.name!r} {what}", None, _REMEDY)

@@ -5,61 +5,45 @@ from __future__ import annotations
 import collections
 import math
 import operator
-import types
 from collections.abc import Callable
 from types import GeneratorType
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.runtime.dispatch import Bars, may_be_active
+from microgradpy.runtime.bars import Bars, Resolve, Resolved
+from microgradpy.runtime.dispatch import may_be_active
 from microgradpy.runtime.suspension import Delegate, advance
-from microgradpy.state.coroutines import Counted, Run, run_of, undo_end, undo_next
+from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import event
-from microgradpy.state.shadows import Shadows, Undo, is_value
-from microgradpy.state.undo import iterated
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.state.iteration import walk
+from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.undo import exhausted, iterated, step_back
 
 Made = tuple[Any, Undo]
-Resolve = Callable[..., tuple[Any, Callable[[Any, Shadows], Bars]]]
 _MISSING = object()
 
 
-def _constant(y: Any, count: int, g: Any) -> Undo:
-    """What undoes a step of a generator that is not followed: its values are constants."""
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not is_structural_zero(y_bar) or (not is_value(y) and id(y) in shadows.entries):
-            raise MissingRuleError(
-                f"a value of the generator {g.__name__!r}, which was made outside, is differentiated",
-                None,
-                "Make the generator inside the differentiated function.",
-            )
-        return (None,) * count
-
-    return undo
-
-
-def _advanced(g: Any, run: Run | None, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None) -> Made:
+def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None = None) -> Made:
     try:
         y = step()
     except StopIteration:
         if default is _MISSING:
+            run = run_of(g)
             if run is not None:
                 run.problem = "came to its end by a StopIteration that was caught"
             raise
 
         def undo_last(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-            if run is not None:
-                undo_end(run, shadows)
+            rewind = shadows.of_generator(g)
+            if rewind is not None:
+                rewind.undo_end()
             return (*(None,) * (count - 1), y_bar)
 
         return default, undo_last
-    if run is None:
-        return y, _constant(y, count, g)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars: list[Any] = [None] * count
-        sent_bar = undo_next(run, shadows, y_bar)
+        sent_bar = step_back(shadows, g, y, y_bar)
         if place_of_sent is not None:
             bars[place_of_sent] = sent_bar
         return tuple(bars)
@@ -69,24 +53,23 @@ def _advanced(g: Any, run: Run | None, step: Callable[[], Any], default: Any, co
 
 @event(next, of=GeneratorType)
 def next_item(g: Any, default: Any = _MISSING, /) -> Made:
-    return _advanced(g, run_of(g), lambda: next(g), default, 1 if default is _MISSING else 2, None)
+    return _advanced(g, lambda: next(g), default, 1 if default is _MISSING else 2)
 
 
 @event(GeneratorType.__next__, of=GeneratorType)
 def next_method(g: Any, /) -> Made:
-    return _advanced(g, run_of(g), lambda: next(g), _MISSING, 1, None)
+    return _advanced(g, lambda: next(g), _MISSING, 1)
 
 
 @event(GeneratorType.send, of=GeneratorType)
 def send(g: Any, value: Any, /) -> Made:
-    run = run_of(g)
-    if run is None and may_be_active(value):
+    if run_of(g) is None and may_be_active(value):
         raise MissingRuleError(
             f"a value that is differentiated is sent into the generator {g.__name__!r}, which was made outside",
             None,
             "Make the generator inside the differentiated function.",
         )
-    return _advanced(g, run, lambda: g.send(value), _MISSING, 2, 1)
+    return _advanced(g, lambda: g.send(value), _MISSING, 2, 1)
 
 
 @event(GeneratorType.close, of=GeneratorType)
@@ -104,51 +87,37 @@ def throw(g: Any, /, *exception: Any) -> Made:
 
 def delegated(resolve: Resolve, source: Any) -> Made:
     """What a `yield from` runs over, and what gives the cotangent of that to it."""
-    method = getattr(type(source), "__iter__", None)
-    if isinstance(method, types.FunctionType):
-        items, back = resolve(method, (source,), {})
-        steps = Delegate(items, iter(items))
-    else:
-        back = None
-        steps = Delegate(source, iter(source))
+    walked, back = walk(resolve, source)
+    steps = Delegate(walked, walked.source if isinstance(walked, Steps) else iter(walked))
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bar = shadows.of(steps).take("source")
         shadows.take(steps)
-        if back is not None:
-            (bar,) = back(bar, shadows).arguments
-        return (bar,)
+        return (back(bar, shadows).arguments[0],)
 
     return steps, undo
 
 
 @event(advance)
 def advanced(steps: Delegate, sent: Any, /) -> Made:
-    place, run = steps.taken, run_of(steps.items)
-    y = advance(steps, sent)
+    place = steps.taken
+    y = done, item = advance(steps, sent)
+    source = steps.source
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bar = None if y_bar is None else y_bar[1]
-        if run is not None:
-            return None, undo_end(run, shadows, bar) if y[0] else undo_next(run, shadows, bar)
-        if not y[0]:
-            shadows.of(steps).add("source", iterated(shadows, steps.source, place, y[1], bar))
+        if isinstance(source, Steps):
+            rewind = shadows.of_generator(source.source)
+            if done:
+                return None, None if rewind is None else rewind.undo_end(bar)
+            return None, step_back(shadows, source.source, item, bar)
+        if done:
+            exhausted(shadows, source)
+        else:
+            shadows.of(steps).add("source", iterated(shadows, source, place, item, bar))
         return None, None
 
     return y, undo
-
-
-# zip
-
-
-def counting(source: Any) -> Any:
-    """What a loop over a `zip` runs over: a generator counts what is asked of it."""
-    return source if run_of(source) is None else Counted(source)
-
-
-@event(counting)
-def counted(source: Any, /) -> Made:
-    return counting(source), lambda y_bar, shadows: (y_bar,)
 
 
 # What takes all items at once
@@ -161,17 +130,16 @@ _COLLECTORS: dict[Any, int] = {
 """Functions that use a generator up before they do anything else, and the place of that among their arguments."""
 
 
-def collected(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Any:
+def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call that uses a generator up, as a call with the list of its items; None if this is none."""
     try:
         place = _COLLECTORS.get(f)
     except TypeError:
         return None
-    if place is None or place >= len(args) or (run := run_of(args[place])) is None:
+    if place is None or place >= len(args) or run_of(args[place]) is None:
         return None
-    before = run.given
-    items = list(args[place])
-    count = run.given - before
+    source = args[place]
+    items = list(source)
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
 
     def collected_back(y_bar: Any, shadows: Shadows) -> Bars:
@@ -179,9 +147,11 @@ def collected(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
         given = bars.arguments[place]
         shadows.settle(items, given)
         taken = shadows.take(items)
-        undo_end(run, shadows)
-        for number in reversed(range(count)):
-            undo_next(run, shadows, None if taken is None else taken.get(number))
+        rewind = shadows.of_generator(source)
+        assert rewind is not None
+        rewind.undo_end()
+        for number in reversed(range(len(items))):
+            rewind.undo(None if taken is None else taken.get(number))
         arguments = (*bars.arguments[:place], None, *bars.arguments[place + 1 :])
         return Bars(bars.function, arguments, bars.keywords)
 

@@ -42,6 +42,12 @@ def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     return _known[key]
 
 
+def any_may_write(callables: Iterable[Any]) -> bool:
+    """Whether one of some callables may write."""
+    classes, functions = _reached(callables)
+    return _search(list(functions), classes)
+
+
 def reads_state(function: types.FunctionType) -> bool:
     """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
     can be written into."""

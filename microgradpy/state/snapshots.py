@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.runtime.streams import Stream
 from microgradpy.state.shadows import ListShadow, Shadows, held_by, is_value, owner_of
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -54,7 +55,7 @@ class Structure:
         if is_structural_zero(d):
             return None
         x = self.x
-        if isinstance(x, np.ndarray) or (is_value(x) and not isinstance(x, tuple)):
+        if isinstance(x, np.ndarray | Stream) or (is_value(x) and not isinstance(x, tuple)):
             return shadows.settle(x, d)
         if isinstance(x, tuple):
             bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
@@ -168,7 +169,8 @@ def _structure_of(x: Any, met: set[int]) -> Structure:
             return Structure(x)
         met.add(id(x))
         parts = tuple((name, _structure_of(value, met)) for name, value in held.items())
-        return Structure(x, tuple((name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)))
+        kept = [(name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)]
+        return Structure(x, tuple(kept))
     if id(x) in met:
         return Structure(x)
     met.add(id(x))
@@ -185,7 +187,7 @@ def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(x)
     elif isinstance(x, dict):
         yield from x.items()
-    elif not isinstance(x, set):
+    elif not isinstance(x, set | Stream):
         yield from fields_of(x).items()
 
 
@@ -232,16 +234,19 @@ class Known:
             return None if all(map(is_structural_zero, bars)) else tuple(bars)
         if is_value(y):
             return y_bar
-        if id(y) in self.objects or not isinstance(y, list | dict | deque):
+        if id(y) in self.objects or not made.parts:
             return None
         shadow = shadows.take(y)
         parts = {key: self.born(shadows, part, None if shadow is None else shadow.get(key)) for key, part in made.parts}
         if not is_structural_zero(y_bar):
-            given = y_bar if isinstance(y, dict) else dict(enumerate(y_bar))
+            given = dict(enumerate(y_bar)) if isinstance(y, list | deque) else y_bar
             parts = {key: accumulate(bar, given.get(key)) for key, bar in parts.items()}
         if all(map(is_structural_zero, parts.values())):
             return None
-        return parts if isinstance(y, dict) else list(parts.values())
+        if isinstance(y, list | deque):
+            return list(parts.values())
+        found = {key: bar for key, bar in parts.items() if bar is not None}
+        return parts if isinstance(y, dict) else Tangent(type(y), found)
 
 
 def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:

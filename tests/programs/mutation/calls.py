@@ -569,3 +569,19 @@ def generator_expression_sees_later_writes(x):
     squares = (v * v for v in u)
     u[2] = u[0] * 3.0
     return sum(squares)
+
+
+def made_or_given(x, k):
+    if k > 0.5:
+        return k * x
+    return x
+
+
+@program(V3, K, features="helper that returns a new array or its argument")
+def new_array_or_the_argument(x, k):
+    u = x.copy()
+    u[0] = k
+    v = made_or_given(u, k)
+    w = made_or_given(u, k - 0.5)
+    u[1] *= k
+    return np.sum(v * w * u)
