@@ -42,7 +42,6 @@ from microgradpy.cache import (
 from microgradpy.codegen.emit import Emitted, emit
 from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
-from microgradpy.frontend.codes import is_generator
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
@@ -55,6 +54,7 @@ from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.reach import carries_state, reads_state
 

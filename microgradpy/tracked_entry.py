@@ -16,10 +16,10 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.frontend.codes import is_generator
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.shadows import Shadows, owner_of

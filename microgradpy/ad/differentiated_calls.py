@@ -22,7 +22,6 @@ from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.frontend.codes import is_generator
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Inert,
@@ -43,6 +42,7 @@ from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.suspension import is_generator
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:

@@ -9,14 +9,10 @@ import inspect
 import types
 
 from microgradpy.frontend.scope import FunctionNode, Position, end_of, start_of
+from microgradpy.runtime.suspension import is_generator
 
 GENERATOR_EXPRESSION = "<genexpr>"
 _REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewriting adds
-
-
-def is_generator(code: types.CodeType) -> bool:
-    """Whether calling the function only makes a generator."""
-    return bool(code.co_flags & inspect.CO_GENERATOR)
 
 
 @functools.lru_cache(maxsize=1024)

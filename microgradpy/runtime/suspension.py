@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import types
 from collections.abc import Iterator
 from typing import Any, final
+
+
+def is_generator(code: types.CodeType) -> bool:
+    """Whether calling a function with this code only makes a generator."""
+    return bool(code.co_flags & inspect.CO_GENERATOR)
 
 
 @final

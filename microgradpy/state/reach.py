@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.frontend.codes import is_generator
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.snapshots import parts_of
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
