@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 from microgradpy.errors import CompilerBug
+from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.dispatch import Bars, Wanted, may_be_active
 from microgradpy.runtime.making import without
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -41,7 +42,7 @@ class Binding(NamedTuple):
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Binding:
     """Python's binding of a call. A call that Python would refuse is made, so that its own error comes out."""
     code = function.__code__
-    captured = [] if function.__closure__ is None else [_cell(cell) for cell in function.__closure__]
+    captured = [] if function.__closure__ is None else captured_values(function)
     count, flags = code.co_argcount, code.co_flags
     if not kwargs and len(args) == count and not flags & 0x0C and not code.co_kwonlyargcount:
         return Binding([*captured, *args], len(captured), count)
@@ -93,8 +94,17 @@ def _cell(cell: types.CellType) -> Any:
         return _EMPTY_CELL
 
 
+def captured_values(function: types.FunctionType) -> list[Any]:
+    """What a unit is given for the variables that a function captured: their values, or the cells of those that are shared."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    shared = shared_names(function.__code__, function.__globals__)
+    return [cell if name in shared else _cell(cell) for name, cell in cells]
+
+
 def active_inputs(bound: Binding, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
-    active = [wanted is None] * bound.captured + [False] * (len(bound.values) - bound.captured)
+    # Something active may be stored in a cell at any time, by whoever shares it.
+    active = [wanted is None or isinstance(value, types.CellType) for value in bound.values[: bound.captured]]
+    active += [False] * (len(bound.values) - bound.captured)
     for position in range(bound.positions):
         active[bound.captured + position] = wanted is None or wanted[position]
     if bound.variadic is not None:

@@ -44,6 +44,8 @@ from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
+from microgradpy.frontend.sharing import rebound_globals
+from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
@@ -55,6 +57,7 @@ from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.variables import variables_of
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.reach import carries_state, reads_state
 
@@ -73,7 +76,7 @@ class Half:
         return self.unit.adjoint if self.is_adjoint else self.unit.primal
 
 
-_lowered: dict[tuple[int, int], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
+_lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 _always_dispatch: list[bool] = [False]
 
 
@@ -114,7 +117,7 @@ def is_dispatching() -> bool:
 
 def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on."""
-    key = (id(function.__code__), id(function.__globals__))
+    key = (id(function.__code__), id(function.__globals__), *_shared(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
@@ -129,6 +132,11 @@ def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, .
     return ir, tuple(checks)
 
 
+def _shared(function: types.FunctionType) -> tuple[frozenset[str], ...]:
+    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
+    return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
+
+
 @final
 class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
@@ -140,6 +148,7 @@ class Session:
         self.tracks = unit.tracks
         self.is_root = unit.is_root
         self.kind_guards: dict[str, KindGuard] = {}
+        self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
@@ -172,8 +181,18 @@ class Session:
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
 
-    def reads_state(self, function: types.FunctionType) -> bool:
-        return reads_state(function)
+    def is_rebound(self, name: str) -> bool:
+        return name in rebound_globals(self.function.__globals__)
+
+    def variables(self) -> Const:
+        found = variables_of(self.function.__globals__, builtins_of(self.function))
+        return Const(found, "module_variables", found)
+
+    def reads_state(self, function: types.FunctionType | type) -> bool:
+        key = function.__code__ if isinstance(function, types.FunctionType) and not function.__closure__ else function
+        if key not in self.readers:
+            self.readers[key] = reads_state(function)
+        return self.readers[key]
 
     def calls_unknown(self) -> None:
         self.own.is_open = True
@@ -212,7 +231,8 @@ def compile_unit(
     elif is_generator(function.__code__):
         raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root)
+    shared = _shared(function)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root, *shared)
     with lock:
         unit = CACHE.find(key)
         if unit is not None:

@@ -16,12 +16,13 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.ir.kinds import kinds_of
+from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
+from microgradpy.state.reach import reads_state
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
@@ -32,7 +33,16 @@ def tracked_unit(
 ) -> Unit:
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
-    return compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted), tracks=True, is_root=is_root)
+    active = active_inputs(bound, wanted, keywords_wanted)
+    # Something active may come out of an argument that holds none itself: a function that reads a module variable.
+    readers = [
+        (not flag or isinstance(value, tuple)) and reads_state(value)
+        for flag, value in zip(active, bound.values, strict=True)
+    ]
+    if any(readers):
+        kinds = tuple(UNKNOWN if reads else kind for kind, reads in zip(kinds, readers, strict=True))
+        active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
+    return compile_unit(function, kinds, active, tracks=True, is_root=is_root)
 
 
 def differentiate_inner(

@@ -515,7 +515,7 @@ def calls_back_from_c(x):
     return IN_C(x)  # here
 
 
-@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="CFunctionType C")
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="cast C")
 def hands_out_a_pointer(x):
     return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[0]  # here
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
@@ -55,6 +56,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminators, uses, walk
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.making import Maker
+from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.events import has_event
@@ -298,16 +300,24 @@ class _Analysis:
         if region is not None:
             region.is_held = True
 
-    def call(self, op: Op, function: Any) -> None:
+    def call(self, op: Op, function: Any, reads_active: bool = False) -> None:
         if function is frozen:
             return
         if function in (tracked_pullback_of, tracked_pullback_of_packed):
             self.dispatched(op)
             return
+        if isinstance(function, FunctionType) and function in OF_MODULES:
+            self.module_variable(op)
+            return
         method = self.method_read(op) if function is getattr else None
         if method is not None:
             self.methods[op.results[0]] = method
-        elif any(function is part for part in _PARTS):
+        elif isinstance(function, Maker):
+            # A class holds what its methods captured; its decorators and bases have been called by now.
+            self.hold((*op.arguments[:1], *op.arguments[4:], *op.results))
+        elif function is new_cell:
+            self.hold((*op.arguments, *op.results))
+        elif any(function is part for part in (*_PARTS, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
         elif getattr(type(function), "stands_for_unit", False):
             self.call_unit(op, function.unit)
@@ -322,7 +332,7 @@ class _Analysis:
                 for result in self.mutable(op.results):
                     self.region_of(result)
         else:
-            self.unknown(op)
+            self.unknown(op, reads_active)
 
     def method_read(self, op: Op) -> tuple[Value, Any] | None:
         """The object and the function of its class, if an attribute that is read is a method of an array or container."""
@@ -336,9 +346,18 @@ class _Analysis:
         callee, *arguments = op.arguments
         direct = replace(op, callee=callee, arguments=tuple(arguments))
         if isinstance(callee, Const) and op.callee.value is tracked_pullback_of:  # type: ignore[union-attr]
-            self.call(direct, callee.value)
+            self.call(direct, callee.value, reads_active=True)
         else:
-            self.unknown(direct)
+            self.unknown(direct, reads_active=True)
+
+    def module_variable(self, op: Op) -> None:
+        """A module variable is read, assigned or deleted: it may hold something active already."""
+        name = op.arguments[1]
+        assert isinstance(name, Const)
+        region = self.unite((*op.arguments, *op.results, self.globals.setdefault(name.value, op.result)))
+        if region is not None:
+            region.is_held = region.is_written = region.stores_active = True
+        self.writes = True
 
     def is_write(self, op: Op, function: Any) -> bool:
         if has_event(function) and function is not operator.getitem:
@@ -368,22 +387,23 @@ class _Analysis:
     def call_unit(self, op: Op, unit: Unit) -> None:
         region = self.unite((*op.arguments, *op.results))
         if unit.writes and region is not None:
-            self.affect(region, op)
+            # It was given something active, or reads some itself.
+            self.affect(region, op, reads_active=True)
         if region is not None and any(map(self.is_list, op.results)):
             region.is_open = True  # whose items nothing is known of
         self.writes |= unit.writes
 
-    def unknown(self, op: Op) -> None:
+    def unknown(self, op: Op, reads_active: bool = False) -> None:
         """A call of which nothing is known: it may write into all that it reaches, and keep it."""
         self.writes = self.reaches_out = True
         region = self.unite((*uses(op), *op.results))
         if region is not None:
-            self.affect(region, op)
+            self.affect(region, op, reads_active)
 
-    def affect(self, region: _Region, op: Op) -> None:
+    def affect(self, region: _Region, op: Op, reads_active: bool = False) -> None:
         region.is_held = region.is_written = region.is_open = region.contents_change = True
         self.reaches_out = True
-        region.stores_active |= any(isinstance(value, Var) and value in self.active for value in uses(op))
+        region.stores_active |= reads_active or any(isinstance(v, Var) and v in self.active for v in uses(op))
 
 
 def is_fresh(function: Any) -> bool:

@@ -49,6 +49,7 @@ from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -81,6 +82,8 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
+    if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
+        raise NeedsTracking(f"a shared variable in line {op.where.line}")
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
     elif _is_hashable(function) and function in OUT_OF_PLACE:
@@ -118,8 +121,10 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
-    """A statement such as `class` that Python itself runs."""
+    """A statement such as `class` that Python itself runs. What methods find in the cells of shared variables has its
+    cotangent there; for other values that they capture, none is kept."""
     arguments, keywords = primal.inputs(op)
+    arguments = arguments[:4]
     if primal.services.tracks and len(arguments) == 4:
         # A base class may be in the same memory as an object that holds something active; what a class captures may not.
         arguments = (*arguments[:2], arguments[3])
@@ -127,7 +132,7 @@ def _make(primal: PrimalBuilder, op: Op) -> None:
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
-        primal.plain(op, kind=UNKNOWN)
+        primal.plain(op, kind=UNKNOWN, active=primal.services.tracks)
 
 
 def _counts_frames(op: Op) -> bool:

@@ -50,6 +50,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
+from microgradpy.runtime.variables import read_variable
 from microgradpy.state.iteration import walked
 
 
@@ -185,18 +186,29 @@ def _closure(primal: PrimalBuilder, op: Op) -> None:
     body = op.payload
     assert isinstance(body, ClosureBody)
     values, _ = primal.inputs(op)
-    result = primal.plain(op, kind=UNKNOWN, active=primal.any_active(values))
+    active = primal.any_active(values) or (primal.services.tracks and _reads_state(primal, body))
+    result = primal.plain(op, kind=UNKNOWN, active=active)
     if result in primal.active:
         fields: tuple[Field, ...] = (
-            *(var.hint for var in body.function.captured),
+            *body.code.co_freevars,
             *((DEFAULTS, index) for index in range(body.defaults)),
             *((KEYWORD_DEFAULTS, name) for name in body.keyword_defaults),
         )
-        assert len(values) == len(fields)
-        primal.record(Capture(result, fields, values, op.where))
+        # What is in a cell has its cotangent there.
+        pairs = [pair for pair in zip(fields, values, strict=True) if pair[0] not in body.shared]
+        primal.record(Capture(result, tuple(f for f, _ in pairs), tuple(v for _, v in pairs), op.where))
+
+
+def _reads_state(primal: PrimalBuilder, body: ClosureBody) -> bool:
+    """Whether a function may read something active that it is not given."""
+    return primal.services.reads_state(primal.services.nested(body.code, body.function.name))
 
 
 def _read_global(primal: PrimalBuilder, op: Op) -> None:
+    if primal.services.tracks and primal.services.is_rebound(op.payload):
+        module = primal.services.variables()
+        dispatch(primal, op, function_constant(read_variable), (module, Const(op.payload)), ())
+        return
     kind = primal.services.global_kind(op.payload)
     if kind is not None:
         primal.plain(op, kind=kind, active=primal.services.tracks and primal.services.is_state(op.payload))

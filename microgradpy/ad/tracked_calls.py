@@ -39,6 +39,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constan
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.events import has_event
 
@@ -47,7 +48,10 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     """A call of something that is known now."""
     function = callee.value
     arguments, keywords = primal.inputs(op)
-    if function in OUT_OF_PLACE and is_immutable(primal.kind(arguments[0])):
+    if function in OF_CELLS or function in OF_MODULES:
+        # Whatever is stored there, something active may be before or afterwards.
+        dispatch(primal, op, callee, arguments, keywords)
+    elif function in OUT_OF_PLACE and is_immutable(primal.kind(arguments[0])):
         binary = OUT_OF_PLACE[function]
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
@@ -61,10 +65,10 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
-    """Whether a function that gets constants may still read something active, or be sent it."""
-    if not isinstance(function, FunctionType) or rrule.has(function):
+    """Whether a function or class that gets constants may still read something active, or be sent it."""
+    if not isinstance(function, FunctionType | type) or rrule.has(function):
         return False
-    return receives(function.__code__) or primal.services.reads_state(function)
+    return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
 
 def _inactive_kind(

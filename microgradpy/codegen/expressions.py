@@ -240,7 +240,9 @@ class Expressions:
             parts.append(ast.Tuple(values[first:last], ast.Load()))
         if keywords:
             parts.append(ast.Dict([ast.Constant(name) for name in keywords], values[last:]))
-        return ast.Call(maker, parts, [])
+        shared = op.payload.shared
+        names = ast.Tuple([ast.Constant(name) for name in shared], ast.Load())
+        return ast.Call(maker, parts, [ast.keyword("shared", names)] if shared else [])
 
 
 def _is_keyword_name(value: Value) -> bool:

@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.errors import DifferentiationError, UnsupportedSyntaxError
 
 _KEEP_OUT = "Do it outside the differentiated function, or in a function with a rule of its own (`rrule.register`)."
 
@@ -30,7 +30,6 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
 
 
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
-_OUTER_NAME = "Return the new value and assign it in the caller."
 
 # Syntax that has no lowering at all.
 REFUSED: dict[type[ast.AST], Refusal] = {
@@ -40,9 +39,9 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     ast.TryStar: _syntax("`except*`", "Catch the exceptions one by one with `except`."),
 }
 
-NAME_DELETION = Refusal(MutationError, "a deletion of another function's or the module's variable", "Leave the `del` out.")
-GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
-NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
+SHARED_EXCEPTION = _syntax(
+    "a handler whose exception has the name of a variable that other functions assign", "Give the exception another name."
+)
 GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
 BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
 EXCEPTION_TYPES = _syntax(
@@ -76,12 +75,4 @@ def rebound_capture(name: str, made: int, rebound: int) -> Refusal:
     return _syntax(
         f"a closure over `{name}`, made in line {made}, while line {rebound} gives `{name}` a new value",
         f"Bind it when the closure is made, with a default value: `{name}={name}`.",
-    )
-
-
-def self_reference(name: str, line: int) -> Refusal:
-    """A nested function that needs itself, or one that is defined only later."""
-    return _syntax(
-        f"a nested function that uses `{name}` before it is defined (line {line})",
-        f"Move the functions to the top of the module, or pass `{name}` as an argument.",
     )

@@ -78,7 +78,7 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:
     head = bound_in_target(node.target) if isinstance(node, ast.For) else bound_in_expression(node.test)
     bound = [*head, *bound_names(node.body)]
-    state = tuple(name for name in dict.fromkeys(bound) if name in low.unit.locals)
+    state = tuple(filter(low.is_state, dict.fromkeys(bound)))
     returns = any(isinstance(inner, ast.Return) for inner in statements_in(node.body))
     protections = low.protections if returns else ()
     state += tuple(name for protection in protections for name in (protection.leave, protection.value))

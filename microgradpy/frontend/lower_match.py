@@ -305,7 +305,7 @@ def _lower_cases(low: Lowering, cases: Sequence[ast.match_case], subject: Value,
     low.env[flag] = Const(False)
     for name in steps.captures:
         # In the text, the part of the subject may have the name already before the whole pattern has matched.
-        if low.env.get(name, UNDEFINED) is UNDEFINED and low.is_local(name):
+        if low.env.get(name, UNDEFINED) is UNDEFINED and low.is_state(name):
             low.env[name] = MISSING
 
     def matched_body() -> None:

@@ -91,4 +91,5 @@ class Unit:
     fragile: frozenset[str]  # the names of which reads are checked
     groups: Mapping[ast.stmt, Group]  # the nested functions that use each other, by each of them
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
+    shared: frozenset[str]  # the variables that live in cells, captured ones and those of comprehensions among them
     guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far

@@ -18,7 +18,9 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
+from microgradpy.runtime.variables import Variables, variables_of
 
 _FUNCTION_TYPES: tuple[type, ...] = (
     types.ModuleType,
@@ -71,16 +73,21 @@ class Resolver:
     namespace: Mapping[str, Any]
     builtins: Mapping[str, Any]
     guards: dict[tuple[str, ...], Guard] = field(default_factory=dict)
+    rebound: frozenset[str] = frozenset()
+    """The module variables that functions of the module assign: what they mean may change at any time."""
     imported: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """By the identity of what the function imports itself: the module it was found by, and the attributes from there."""
 
+
     @classmethod
     def of(cls, function: types.FunctionType) -> Resolver:
-        return cls(function.__globals__, builtins_of(function))
+        return cls(function.__globals__, builtins_of(function), rebound=rebound_variables(function))
 
     def name(self, name: str) -> Const | None:
         """The constant a module-level name stands for; None if it is data or does not exist."""
         value = self.namespace[name] if name in self.namespace else self.builtins.get(name, _MISSING)
+        if name in self.rebound:
+            return None
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented):
             return None
         self._guard(name, (), value)
@@ -140,6 +147,10 @@ class Resolver:
         """The variables of the function's module, for functions that are made to see them."""
         assert isinstance(self.namespace, dict)
         return self.namespace
+
+    def variables(self) -> Variables:
+        """The same, as a constant of generated code."""
+        return variables_of(self.module_globals(), self.builtins)
 
     def _guard(self, name: str, path: tuple[str, ...], value: Any, is_module: bool = False) -> None:
         key = ("import " + name if is_module else name, *path)

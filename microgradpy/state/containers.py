@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.runtime.bars import Bars
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, structure_of
@@ -330,13 +329,7 @@ def clear_dict(mapping: dict[Any, Any], /) -> Made:
 
 @event(dict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
-    undo = _merge(mapping, other, named)
-
-    def undo_named(y_bar: Any, shadows: Shadows) -> Any:
-        bars = {name: shadows.of(mapping).take(name) for name in named}
-        return Bars(None, undo(y_bar, shadows), bars)
-
-    return None, undo_named
+    return None, _merge(mapping, other, named)
 
 
 @event(operator.ior, of=dict)

@@ -7,7 +7,6 @@ in the shadows; `Bars` has those that travel by value, and those of arrays that 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import operator
 import types
 from collections import deque
@@ -26,12 +25,12 @@ from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, generators, objects  # noqa: F401 - containers registers its events
+from microgradpy.state import arrays, containers, generators, objects, variables  # noqa: F401 - these register their events
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
-from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.tangents.types import Tangent
@@ -214,7 +213,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
     if found is not None:
-        return from_undo(*found(*args)) if not kwargs else _by_event_with_keywords(found, args, kwargs)
+        return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -234,33 +233,6 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
         return Bars(None, bars + (None,) * (len(args) - len(bars)), {})
 
     return y, back
-
-
-def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
-    """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
-    The names that `dict.update` collects come to a second update."""
-    parameters = inspect.signature(found).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        y, first = found(*args)
-        _, second = found(args[0], kwargs)
-
-        def merged_back(y_bar: Any, shadows: Shadows) -> Bars:
-            second(None, shadows)
-            taken = shadows.take(kwargs)
-            named = {} if taken is None else dict(taken.fields)
-            return Bars(None, first(y_bar, shadows), named)
-
-        return y, merged_back
-    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
-    bound = inspect.signature(found).bind(*args, **kwargs)
-    y, undo = found(*bound.args, **bound.kwargs)
-
-    def named_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = undo(y_bar, shadows)
-        named = {name: bars[by_place.index(name)] for name in kwargs if name in by_place[: len(bars)]}
-        return Bars(None, bars[: len(args)], named)
-
-    return y, named_back
 
 
 def _is_users(args: tuple[Any, ...]) -> bool:

@@ -1,7 +1,8 @@
-"""Calls of functions that have a rule, in a run that tracks writes."""
+"""Calls of functions that have a rule, or write in a known way, in a run that tracks writes."""
 
 from __future__ import annotations
 
+import inspect
 import types
 from typing import Any
 
@@ -9,19 +10,47 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.state.events import Event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Known, seal, structure_of
 from microgradpy.tangents.types import is_structural_zero
 
 
 def from_undo(y: Any, undo: Undo) -> Resolved:
-    """What a write gives: its undo returns the cotangents of the positional arguments, or all of them as `Bars`."""
+    """What a write gives: its undo returns the cotangents of the positional arguments."""
+    return y, lambda y_bar, shadows: Bars(None, undo(y_bar, shadows), {})
 
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
+
+def by_event(found: Event, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """A call of a known function that writes."""
+    return _by_event_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
+
+
+def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
+    The names that `dict.update` collects come to a second update."""
+    parameters = inspect.signature(found).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        y, first = found(*args)
+        _, second = found(args[0], kwargs)
+
+        def merged_back(y_bar: Any, shadows: Shadows) -> Bars:
+            second(None, shadows)
+            taken = shadows.take(kwargs)
+            named = {} if taken is None else dict(taken.fields)
+            return Bars(None, first(y_bar, shadows), named)
+
+        return y, merged_back
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
+    bound = inspect.signature(found).bind(*args, **kwargs)
+    y, undo = found(*bound.args, **bound.kwargs)
+
+    def named_back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = undo(y_bar, shadows)
-        return bars if isinstance(bars, Bars) else Bars(None, bars, {})
+        named = {name: bars[by_place.index(name)] for name in kwargs if name in by_place[: len(bars)]}
+        return Bars(None, bars[: len(args)], named)
 
-    return y, back
+    return y, named_back
 
 
 def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures, rebound_globals
+from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
@@ -26,6 +28,7 @@ _WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr",
     "heappush", "heappop", "heapify", "insort",
 }  # fmt: skip
+_HOLDERS = (list, tuple, dict, deque, functools.partial, types.MethodType)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 _SIZE = 1024
 _known: dict[Any, bool] = {}
@@ -48,16 +51,29 @@ def any_may_write(callables: Iterable[Any]) -> bool:
     return _search(list(functions), classes)
 
 
-def reads_state(function: types.FunctionType) -> bool:
+def reads_state(value: Any) -> bool:
     """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
-    can be written into."""
-    waiting, seen = [function], set[int]()
+    can be written into or get new values. Of a class or an object it is asked for the methods, of a container for what is in
+    it."""
+    if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
+        return False
+    waiting: list[types.FunctionType] = []
+    classes, functions = _reached((value,))
+    for cls in classes:
+        if _is_users(cls):
+            waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
+    waiting += functions
+    seen = set[int]()
     while waiting:
         current = waiting.pop()
         if id(current.__code__) in seen or not _is_searched(current):
             continue
         seen.add(id(current.__code__))
-        held = [*_captured(current), *(current.__globals__.get(name) for name in _names(current.__code__))]
+        if shared_names(current.__code__, current.__globals__):
+            return True
+        if not rebound_globals(current.__globals__).isdisjoint(_names(current.__code__)):
+            return True
+        held = [*_captured(current), *(found for name in _names(current.__code__) for found in _meanings(current, name))]
         if any(map(carries_state, held)):
             return True
         waiting += [value for value in held if isinstance(value, types.FunctionType)]
@@ -70,7 +86,9 @@ def carries_state(value: Any) -> bool:
         return value.dtype.kind in "fcO"
     if isinstance(value, list | dict | deque):
         return True
-    return not isinstance(value, type | types.ModuleType) and not callable(value) and _is_users(type(value))
+    if isinstance(value, type | types.ModuleType | types.FunctionType):
+        return False
+    return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
 
 
 def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:
@@ -152,8 +170,11 @@ def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
                     add_class(found)
                 elif isinstance(found, types.FunctionType):
                     waiting.append(found)
-                elif not callable(found) or _is_users(type(found)):
-                    add_class(type(found))
+                elif isinstance(found, _HOLDERS) or _is_users(type(found)):
+                    held_classes, held_functions = _reached((found,))
+                    waiting.extend(held_functions)
+                    for cls in held_classes:
+                        add_class(cls)
         waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return False
 
@@ -196,6 +217,8 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 def _stores(code: types.CodeType) -> bool:
     if is_generator(code):
         return True  # it changes from one item to the next
+    if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
+        return True
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
         return True
     if not _WRITERS.isdisjoint(code.co_names):

@@ -20,6 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
 from microgradpy.state.coroutines import Rewind, Run, run_of
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
@@ -225,6 +226,9 @@ class Shadows:
         elif isinstance(x, dict):
             for key, part in d.items():
                 shadow.add(key, self.settle(x.get(key), part))
+        elif isinstance(x, types.CellType):
+            # The cotangent of a cell is that of what it holds.
+            shadow.add(CONTENTS, self.settle(contents_of(x), d))
         else:
             for name, part in d.items():
                 shadow.add(name, self.settle(_field(x, name), part))
@@ -376,6 +380,14 @@ def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
 # Structure
 
 
+CONTENTS = "cell_contents"
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What a cell holds, None if it is empty."""
+    return cell.cell_contents if is_filled(cell) else None
+
+
 def _is_list(x: Any) -> bool:
     return isinstance(x, _LISTS)
 
@@ -399,7 +411,8 @@ def held_by(x: Any) -> dict[str, Any]:
     match x:
         case types.FunctionType():
             cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-            held = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+            shared = shared_names(x.__code__, x.__globals__)
+            held = {name: cell if name in shared else cell.cell_contents for name, cell in cells if is_filled(cell)}
             return {**held, "__defaults__": x.__defaults__ or (), "__kwdefaults__": x.__kwdefaults__ or {}}
         case types.MethodType() | types.BuiltinFunctionType():
             return {"__self__": x.__self__}
@@ -408,7 +421,8 @@ def held_by(x: Any) -> dict[str, Any]:
     return {}
 
 
-def _is_filled(cell: types.CellType) -> bool:
+def is_filled(cell: types.CellType) -> bool:
+    """Whether a cell holds anything."""
     try:
         cell.cell_contents  # noqa: B018 - an empty cell raises
     except ValueError:

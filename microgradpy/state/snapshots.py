@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.runtime.streams import Stream
-from microgradpy.state.shadows import ListShadow, Shadows, held_by, is_value, owner_of
+from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value, owner_of
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -61,7 +61,10 @@ class Structure:
             bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
             return None if all(bar is None for bar in bars) else tuple(bars)
         shadow = shadows.of(x)
-        if isinstance(shadow, ListShadow):
+        if isinstance(x, types.CellType):
+            for key, part in self.parts:
+                shadow.add(key, part.settle(shadows, d))
+        elif isinstance(shadow, ListShadow):
             for (index, part), bar in zip(self.parts, d, strict=True):
                 shadow.add(index, part.settle(shadows, bar))
         else:
@@ -96,7 +99,10 @@ class Structure:
         shadow = shadows.of(x)
         bars = {key: part._read(shadows, shadow.get(key), met) for key, part in self.parts}
         if not is_structural_zero(d):
-            d = dict(enumerate(d)) if isinstance(shadow, ListShadow) else dict(d)
+            if isinstance(x, types.CellType):
+                d = {CONTENTS: d}
+            else:
+                d = dict(enumerate(d)) if isinstance(shadow, ListShadow) else dict(d)
             bars = {key: accumulate(bar, d.get(key)) for key, bar in bars.items()}
         return self._made_of(bars)
 
@@ -112,6 +118,8 @@ class Structure:
     def _made_of(self, bars: dict[Any, Any]) -> Any:
         if all(map(is_structural_zero, bars.values())):
             return None
+        if isinstance(self.x, types.CellType):
+            return bars[CONTENTS]
         if isinstance(self.x, list | deque):
             return list(bars.values())
         found = {key: bar for key, bar in bars.items() if bar is not None}
@@ -121,6 +129,8 @@ class Structure:
 def gradient(structure: Structure, bar: Any) -> Any:
     """A cotangent in the structure of its argument, for the user: as `project` does it for arguments that do not change."""
     x = structure.x
+    if isinstance(x, types.CellType) and structure.parts:
+        return gradient(structure.parts[0][1], bar)
     if is_structural_zero(bar) or not structure.parts:
         return None if is_structural_zero(bar) else project(x, bar)
     if isinstance(x, list | tuple | deque):
@@ -133,6 +143,8 @@ def gradient(structure: Structure, bar: Any) -> Any:
 def filled(structure: Structure, found: Any) -> Any:
     """A gradient with zeros in the place of leaves that were not used."""
     x = structure.x
+    if isinstance(x, types.CellType) and structure.parts:
+        return filled(structure.parts[0][1], found)
     if not structure.parts:
         return zeros_for(x) if found is None and (is_value(x) or isinstance(x, np.ndarray)) else found
     if isinstance(x, list | tuple | deque):
@@ -187,6 +199,9 @@ def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(x)
     elif isinstance(x, dict):
         yield from x.items()
+    elif isinstance(x, types.CellType):
+        if is_filled(x):
+            yield CONTENTS, x.cell_contents
     elif not isinstance(x, set | Stream):
         yield from fields_of(x).items()
 
