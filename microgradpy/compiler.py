@@ -56,6 +56,7 @@ from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.reach import carries_state, module_holds_state, reads_state
@@ -231,6 +232,8 @@ def compile_unit(
     written, a function that may write raises `NeedsTracking`."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
+    elif is_generator(function.__code__):
+        raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     shared = _shared(function)
     key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root, *shared)

@@ -17,6 +17,8 @@ from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
     CELL,
     INT,
@@ -67,9 +69,10 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
-    """Whether a function or class that gets constants may still read something active."""
-    is_code = isinstance(function, FunctionType | type)
-    return is_code and not rrule.has(function) and primal.services.reads_state(function)
+    """Whether a function or class that gets constants may still read something active, or be sent it."""
+    if not isinstance(function, FunctionType | type) or rrule.has(function):
+        return False
+    return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
 
 def _inactive_kind(
@@ -246,10 +249,16 @@ def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
 def lower_tracked_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     """A call of something that is known at run time only."""
     arguments, keywords = primal.inputs(op)
-    if not primal.any_active((callee, *arguments), keywords):
+    if not primal.any_active((callee, *arguments), keywords) and not _is_sent_to(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     elif not call_closure(primal, op, callee, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
+
+
+def _is_sent_to(primal: PrimalBuilder, callee: Value) -> bool:
+    """Whether a nested function makes generators that something active may be sent into."""
+    made = primal.producers.get(callee) if isinstance(callee, Var) else None
+    return made is not None and isinstance(made.payload, ClosureBody) and receives(made.payload.code)
 
 
 def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:

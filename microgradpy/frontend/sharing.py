@@ -30,6 +30,16 @@ def functions_in(code: types.CodeType) -> Iterator[types.CodeType]:
                 yield constant
 
 
+def generator_expressions_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code objects of the generator expressions of a function, which are functions too if they are kept."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and is_inline(constant):
+            if constant.co_name == "<genexpr>":
+                yield constant
+            else:
+                yield from generator_expressions_in(constant)
+
+
 def is_inline(code: types.CodeType) -> bool:
     """Whether code is part of the function around: a comprehension, or type parameters."""
     return code.co_name in INLINE_SCOPES or code.co_name.startswith("<generic parameters")
@@ -70,7 +80,7 @@ def assigned_globals(code: types.CodeType) -> frozenset[str]:
 def shared_in(code: types.CodeType, known: frozenset[str]) -> Iterator[tuple[types.CodeType, frozenset[str]]]:
     """Each function inside with those of its captured variables that are shared, given those of this function's."""
     shared = known | rebound_inside(code)
-    for inner in functions_in(code):
+    for inner in (*functions_in(code), *generator_expressions_in(code)):
         captured = shared & frozenset(inner.co_freevars)
         yield inner, captured
         yield from shared_in(inner, captured)

@@ -21,6 +21,7 @@ from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globa
 from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.snapshots import parts_of
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
@@ -269,6 +270,8 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
+    if is_generator(code):
+        return True  # it changes from one item to the next
     if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
