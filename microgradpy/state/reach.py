@@ -43,21 +43,26 @@ _known: dict[Any, bool] = {}
 
 def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     """Whether a function that is called with these values, or what it calls, has anything in it that writes."""
-    classes, functions, writes = _reached(values)
-    if writes:
+    reached = _reached(values)
+    if reached.writes:
         return True
-    key = (id(function.__code__), frozenset(map(id, classes)), frozenset(id(f.__code__) for f in functions))
+    key = (
+        id(function.__code__),
+        frozenset(map(id, reached.classes)),
+        frozenset(map(id, reached.made)),
+        frozenset(id(f.__code__) for f in reached.functions),
+    )
     if key not in _known:
         if len(_known) >= _SIZE:
             _known.clear()
-        _known[key] = _search([function, *functions], classes)
+        _known[key] = _search([function], reached)
     return _known[key]
 
 
 def any_may_write(callables: Iterable[Any]) -> bool:
     """Whether one of some callables may write."""
-    classes, functions, writes = _reached(callables)
-    return writes or _search(list(functions), classes)
+    reached = _reached(callables)
+    return reached.writes or _search([], reached)
 
 
 def reads_state(value: Any) -> bool:
@@ -67,11 +72,11 @@ def reads_state(value: Any) -> bool:
     if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
         return False
     waiting: list[types.FunctionType] = []
-    classes, functions, _ = _reached((value,))
-    for cls in classes:
+    reached = _reached((value,))
+    for cls in reached.classes | reached.made:
         if _is_users(cls):
             waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
-    waiting += functions
+    waiting += reached.functions
     seen = set[int]()
     while waiting:
         current = waiting.pop()
@@ -100,6 +105,18 @@ def carries_state(value: Any) -> bool:
     return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
 
 
+@final
+@dataclass
+class _Reached:
+    """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
+    (`made`), functions; and whether there is a suspended generator or a method such as `items.append` that writes."""
+
+    classes: set[type] = field(default_factory=set)
+    made: set[type] = field(default_factory=set)
+    functions: set[types.FunctionType] = field(default_factory=set)
+    writes: bool = False
+
+
 def module_holds_state(module: types.ModuleType, name: str) -> bool:
     """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
     functions of the module assign."""
@@ -110,37 +127,43 @@ def module_holds_state(module: types.ModuleType, name: str) -> bool:
     return name in rebound_globals(variables) or carries_state(variables.get(name))
 
 
-def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType], bool]:
-    """The classes of the user's objects among some values and in what they hold, and the functions among them; and whether
-    there is a generator among them, or a method such as `items.append`."""
-    writes = False
-    classes: set[type] = set()
-    functions: set[types.FunctionType] = set()
+def _reached(values: Iterable[Any]) -> _Reached:
+    found = _Reached()
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) < _LARGEST_WALK:
         value = waiting.pop()
         if isinstance(value, np.ndarray | int | float | str | types.NoneType | np.generic) or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, types.MethodType):
-            waiting += (value.__self__, value.__func__)
-        elif isinstance(value, types.FunctionType):
-            functions.add(value)
-            waiting += _captured(value)
-        elif isinstance(value, type):
-            classes.add(value)
-        elif isinstance(value, types.GeneratorType):
-            writes |= value.gi_frame is not None and _stores(value.gi_code)
-        elif isinstance(value, types.BuiltinMethodType):
-            writes |= value.__name__ in _WRITERS and not isinstance(value.__self__, types.ModuleType | types.NoneType)
-            waiting.append(value.__self__)
-        elif not isinstance(value, types.ModuleType):
-            if _is_users(type(value)):
-                classes.add(type(value))
-            waiting += [part for _, part in parts_of(value)]
-            if isinstance(value, functools.partial):
-                waiting += (value.func, *value.args, *value.keywords.values())
-    return classes, functions, writes
+        waiting += _look_at(value, found)
+    return found
+
+
+def _look_at(value: Any, found: _Reached) -> list[Any]:
+    """Note what a value is; returns what it holds."""
+    match value:
+        case types.MethodType():
+            return [value.__self__, value.__func__]
+        case types.FunctionType():
+            found.functions.add(value)
+            return list(_captured(value))
+        case type():
+            found.made.add(value)
+            return []
+        case types.GeneratorType():
+            found.writes |= value.gi_frame is not None and _stores(value.gi_code)
+            return []
+        case types.BuiltinMethodType():
+            is_bound = not isinstance(value.__self__, types.ModuleType | types.NoneType)
+            found.writes |= is_bound and value.__name__ in _WRITERS
+            return [value.__self__]
+        case types.ModuleType():
+            return []
+        case functools.partial():
+            return [value.func, *value.args, *value.keywords.values()]
+    if _is_users(type(value)):
+        found.classes.add(type(value))
+    return [part for _, part in parts_of(value)]
 
 
 def _captured(function: types.FunctionType) -> Iterator[Any]:
@@ -156,11 +179,10 @@ def _is_users(cls: Any) -> bool:
     return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
 
 
-def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
+def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
     """Look through all code that may run, from some functions on, and the methods of the objects there are."""
     search = _Search(list(functions))
-    for cls in classes:
-        search.add_class(cls, is_made=False)
+    search.add_reached(reached)
     while search.waiting:
         function = search.waiting.pop()
         code = function.__code__
@@ -172,21 +194,6 @@ def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
         for name in _names(code):
             search.add_name(function, name)
         search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
-            if name not in names:
-                names.add(name)
-                for cls in list(known):
-                    add_method(cls, name)
-            for found in _meanings(function, name):
-                if isinstance(found, type):
-                    add_class(found)
-                elif isinstance(found, types.FunctionType):
-                    waiting.append(found)
-                elif isinstance(found, _HOLDERS) or _is_users(type(found)):
-                    held_classes, held_functions = _reached((found,))
-                    waiting.extend(held_functions)
-                    for cls in held_classes:
-                        add_class(cls)
-        waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return False
 
 
@@ -214,8 +221,15 @@ class _Search:
                 self.add_class(found, is_made=True)
             elif isinstance(found, types.FunctionType):
                 self.waiting.append(found)
-            elif not callable(found) or _is_users(type(found)):
-                self.add_class(type(found), is_made=False)
+            elif isinstance(found, _HOLDERS) or _is_users(type(found)):
+                self.add_reached(_reached((found,)))
+
+    def add_reached(self, reached: _Reached) -> None:
+        self.waiting += reached.functions
+        for cls in reached.classes:
+            self.add_class(cls, is_made=False)
+        for cls in reached.made:
+            self.add_class(cls, is_made=True)
 
     def add_class(self, cls: type, is_made: bool) -> None:
         # The constructors of exceptions are called as they are.
