@@ -16,8 +16,10 @@ import numpy as np
 from benchmarks.loops import lotka_volterra, lotka_volterra_gradient_by_hand, newton, newton_gradient_by_hand
 from benchmarks.mutation import (
     heat,
+    heat_by_hand_plainly,
     heat_value_and_gradient_by_hand,
     recurrent,
+    recurrent_by_hand_plainly,
     recurrent_gradient_batched,
     recurrent_gradient_by_hand,
 )
@@ -88,14 +90,16 @@ CASES = [
         (2.0, 0.0212),
         limit=1.5,
     ),
-    Case(
-        "heat equation in place, 50 x 1000",
-        heat,
-        value_and_grad(heat, argnums=(0, 1)),
-        heat_value_and_gradient_by_hand,
-        (0.8, np.sin(np.linspace(0.0, 7.0, 1000))),
-        limit=1.3,
-        pending=True,
+    *(
+        Case(
+            f"heat equation in place, 50 x 1000{remark}",
+            heat,
+            value_and_grad(heat, argnums=(0, 1)),
+            by_hand,
+            (0.8, np.sin(np.linspace(0.0, 7.0, 1000))),
+            limit=1.5,
+        )
+        for remark, by_hand in (("", heat_by_hand_plainly), (", buffers", heat_value_and_gradient_by_hand))
     ),
     *(
         Case(
@@ -105,10 +109,10 @@ CASES = [
             by_hand,
             _recurrent_arguments(hidden),
             limit=limit,
-            pending=True,
         )
         for remark, by_hand, limit in (
-            ("", recurrent_gradient_by_hand, 1.3),
+            ("", recurrent_by_hand_plainly, 1.3),
+            (", in place", recurrent_gradient_by_hand, 1.3),
             (", batched", recurrent_gradient_batched, 4.0),
         )
         for hidden in (8, 32)

@@ -105,3 +105,47 @@ def recurrent_gradient_batched(W: Any, U: Any, b: Any, xs: Any) -> tuple[Any, An
         row *= slopes[t]
         last = row @ W
     return a_bar.T @ states[:-1], a_bar.T @ xs, a_bar.sum(axis=0)
+
+
+def heat_by_hand_plainly(k: float, u0: Any) -> tuple[Any, tuple[float, Any]]:
+    """The value and gradient of `heat` as one writes them down first: the program's own statements, and a list of what the
+    steps need."""
+    u = u0.copy()
+    differences = []
+    for _ in range(HEAT_STEPS):
+        d = u[2:] - 2.0 * u[1:-1] + u[:-2]
+        u[1:-1] += 0.1 * k * d
+        differences.append(d)
+    value = np.sum(u * u)
+    u_bar, k_bar = 2.0 * u, 0.0
+    for d in reversed(differences):
+        inner = u_bar[1:-1]
+        k_bar += 0.1 * np.sum(inner * d)
+        step = 0.1 * k * inner
+        u_bar[2:] += step
+        u_bar[:-2] += step
+        u_bar[1:-1] -= 2.0 * step
+    return value, (k_bar, u_bar)
+
+
+def recurrent_by_hand_plainly(W: Any, U: Any, b: Any, xs: Any) -> tuple[Any, Any, Any]:
+    """The gradient of `recurrent` after its value, with the program's own statements."""
+    h = np.zeros(len(b))
+    states = []
+    for x in xs:
+        h = np.tanh(W @ h + U @ x + b)
+        states.append(h)
+    total = 0.0
+    for h in states:
+        total += np.sum(h * h)
+    W_bar, U_bar, b_bar = np.zeros_like(W), np.zeros_like(U), np.zeros_like(b)
+    h_bar = np.zeros_like(b)
+    for t in range(len(xs) - 1, -1, -1):
+        h = states[t]
+        before = states[t - 1] if t else np.zeros(len(b))
+        a_bar = (h_bar + 2.0 / len(xs) * h) * (1.0 - h * h)
+        W_bar += np.outer(a_bar, before)
+        U_bar += np.outer(a_bar, xs[t])
+        b_bar += a_bar
+        h_bar = W.T @ a_bar
+    return W_bar, U_bar, b_bar

@@ -13,8 +13,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 from microgradpy.errors import CompilerBug
+from microgradpy.frontend.source import captured_values
 from microgradpy.runtime.dispatch import Bars, Wanted, may_be_active
 from microgradpy.runtime.making import without
+from microgradpy.runtime.variables import value_in
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
@@ -41,7 +43,7 @@ class Binding(NamedTuple):
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Binding:
     """Python's binding of a call. A call that Python would refuse is made, so that its own error comes out."""
     code = function.__code__
-    captured = [] if function.__closure__ is None else [_cell(cell) for cell in function.__closure__]
+    captured = [] if function.__closure__ is None else captured_values(function)
     count, flags = code.co_argcount, code.co_flags
     if not kwargs and len(args) == count and not flags & 0x0C and not code.co_kwonlyargcount:
         return Binding([*captured, *args], len(captured), count)
@@ -83,18 +85,10 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     return Binding([*captured, *ordered], len(captured), min(len(args), count), own, variadic, keywords, by_default)
 
 
-_EMPTY_CELL = object()
-
-
-def _cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _EMPTY_CELL
-
-
 def active_inputs(bound: Binding, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
-    active = [wanted is None] * bound.captured + [False] * (len(bound.values) - bound.captured)
+    # Something active may be stored in a cell at any time, by whoever shares it.
+    active = [wanted is None or isinstance(value, types.CellType) for value in bound.values[: bound.captured]]
+    active += [False] * (len(bound.values) - bound.captured)
     for position in range(bound.positions):
         active[bound.captured + position] = wanted is None or wanted[position]
     if bound.variadic is not None:
@@ -121,7 +115,7 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
     itself = [captured.pop(name) for name in _self_cells(function) if name in captured]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if name in captured:
-            captured[name], found = without(captured[name], _cell(cell), function)
+            captured[name], found = without(captured[name], value_in(cell), function)
             itself.append(found)
     own = Tangent(type(function), captured) if captured else None
     for bar in itself:
@@ -139,7 +133,7 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
 
 def _self_cells(function: types.FunctionType) -> list[str]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return [name for name, cell in cells if _cell(cell) is function]
+    return [name for name, cell in cells if value_in(cell) is function]
 
 
 def _default_bars(function: types.FunctionType, bound: Binding, inputs: list[Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
+from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
@@ -54,9 +56,11 @@ from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.reach import carries_state, reads_state
+from microgradpy.state.reach import carries_state, module_holds_state, reads_state
 
 
 @final
@@ -73,7 +77,7 @@ class Half:
         return self.unit.adjoint if self.is_adjoint else self.unit.primal
 
 
-_lowered: dict[tuple[int, int, bool, bool], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
+_lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 _always_dispatch: list[bool] = [False]
 
 
@@ -117,7 +121,7 @@ def instrumented(
 ) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on. One that `tracks` writes has marks after
     them in the body of a `try`; one that `catches` returns what it raises."""
-    key = (id(function.__code__), id(function.__globals__), tracks, catches)
+    key = (id(function.__code__), id(function.__globals__), tracks, catches, *_shared(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
@@ -132,6 +136,12 @@ def instrumented(
     return ir, tuple(checks)
 
 
+def _shared(function: types.FunctionType) -> tuple[frozenset[str], ...]:
+    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
+    note_globals(function.__globals__)
+    return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
+
+
 @final
 class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
@@ -143,6 +153,7 @@ class Session:
         self.tracks = unit.tracks
         self.is_root = unit.is_root
         self.kind_guards: dict[str, KindGuard] = {}
+        self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
@@ -177,8 +188,21 @@ class Session:
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
 
-    def reads_state(self, function: types.FunctionType) -> bool:
-        return reads_state(function)
+    def holds_state(self, module: types.ModuleType, name: str) -> bool:
+        return module_holds_state(module, name)
+
+    def is_rebound(self, name: str) -> bool:
+        return name in rebound_globals(self.function.__globals__)
+
+    def variables(self) -> Const:
+        found = variables_of(self.function.__globals__, builtins_of(self.function))
+        return Const(found, "module_variables", found)
+
+    def reads_state(self, function: types.FunctionType | type) -> bool:
+        key = function.__code__ if isinstance(function, types.FunctionType) and not function.__closure__ else function
+        if key not in self.readers:
+            self.readers[key] = reads_state(function)
+        return self.readers[key]
 
     def calls_unknown(self) -> None:
         self.own.is_open = True
@@ -220,8 +244,11 @@ def compile_unit(
     written, a function that may write raises `NeedsTracking`. One that `catches` returns a `Failure` instead of raising."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
+    elif is_generator(function.__code__):
+        raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root, catches)
+    kind_of_run = (_always_dispatch[-1], tracks, is_root, catches)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *_shared(function))
     with lock:
         unit = CACHE.find(key)
         if unit is not None:

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
-from microgradpy.errors import MutationError
-from microgradpy.ir.kinds import kinds_of
+from microgradpy.errors import MutationError, UnsupportedSyntaxError
+from microgradpy.ir.kinds import UNKNOWN, kinds_of
+from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
+from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.journal import Step, current, writing
+from microgradpy.state.reach import reads_state
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
@@ -38,16 +43,27 @@ def tracked_unit(
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
     active = active_inputs(bound, wanted, keywords_wanted)
+    # Something active may come out of an argument that holds none itself: a function that reads a module variable.
+    readers = [
+        (not flag or isinstance(value, tuple)) and reads_state(value)
+        for flag, value in zip(active, bound.values, strict=True)
+    ]
+    if any(readers):
+        kinds = tuple(UNKNOWN if reads else kind for kind, reads in zip(kinds, readers, strict=True))
+        active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
     return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
 
 
 def differentiate_inner(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> tuple[Any, dispatch.Back]:
+) -> Resolved:
     """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = bind(function, args, kwargs)
-    journal = current()
-    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=journal is not None)
+    journal, suspends = current(), is_generator(function.__code__)
+    catches = journal is not None and not suspends
+    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
+    if suspends:
+        return _generator(function, bound, unit, len(args))
     assert unit.primal is not None
     if journal is None:
         y, saved = unit.primal(*bound.values)
@@ -56,12 +72,7 @@ def differentiate_inner(
             y, saved = unit.primal(*bound.values)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
-        inputs = _bars(unit, saved, y, y_bar, shadows)
-        if bound.keywords is not None:
-            # The dict of further keywords was made for this call.
-            taken = shadows.take(bound.values[bound.keywords])
-            inputs[bound.keywords] = None if taken is None else taken.fields
-        return bars_of(function, bound, len(args), inputs)
+        return _arguments(function, bound, len(args), _bars(unit, saved, y, y_bar, shadows), shadows)
 
     if journal is not None and type(y) is Failure:
         journal.append(Step(function, args, kwargs, back))
@@ -69,14 +80,58 @@ def differentiate_inner(
     return y, back
 
 
+def _arguments(function: types.FunctionType, bound: Binding, count: int, inputs: list[Any], shadows: Shadows) -> Bars:
+    if bound.keywords is not None:
+        # The dict of further keywords was made for this call.
+        taken = shadows.take(bound.values[bound.keywords])
+        inputs[bound.keywords] = None if taken is None else taken.fields
+    return bars_of(function, bound, count, inputs)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Suspendable:
+    """A unit of a generator function, with the inputs of one call."""
+
+    unit: Unit
+    values: list[Any]
+
+    def start(self) -> Any:
+        assert self.unit.primal is not None
+        return self.unit.primal(*self.values)
+
+    def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Shadows) -> Any:
+        assert self.unit.adjoint is not None
+        return self.unit.adjoint(saved, _seed(self.unit, value, value_bar, shadows), shadows)
+
+
+def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: int) -> Resolved:
+    """A call of a generator function makes a generator; undone, that has been run backwards to its start."""
+    made = generator(_Suspendable(unit, bound.values), function.__name__, function.__qualname__)
+    run = run_of(made)
+    assert run is not None
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        found = shadows.of(run).undo_making()
+        inputs = [None] * len(unit.active) if found is None else _divided(unit, found)
+        return _arguments(function, bound, count, inputs, shadows)
+
+    return made, back
+
+
 def _bars(unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[Any]:
     """Run an adjoint: the cotangent of each input as far as it travels by value."""
-    if unit.takes_value:
-        seed = or_zero(shadows.born(y, y_bar), y)
-    else:
-        seed = shadows.settle(y, y_bar)
     assert unit.adjoint is not None
-    found = unit.adjoint(saved, seed, shadows)
+    return _divided(unit, unit.adjoint(saved, _seed(unit, y, y_bar, shadows), shadows))
+
+
+def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
+    """The cotangent of a function's value as its adjoint takes it."""
+    return or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
+
+
+def _divided(unit: Unit, found: Any) -> list[Any]:
+    """What an adjoint returns, by input."""
     bars: Iterator[Any] = iter((found,) if sum(unit.active) == 1 else found)
     return [next(bars) if flag else None for flag in unit.active]
 
@@ -85,12 +140,20 @@ def differentiate_tracked(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, Back]:
     """A whole run that tracks what is written."""
+    if is_generator(function.__code__):
+        code = function.__code__
+        raise UnsupportedSyntaxError(
+            "A generator function cannot be differentiated by itself",
+            f"{code.co_filename}:{code.co_firstlineno}, in {code.co_qualname}",
+            "Differentiate a function that uses the generator up, or return a list instead of yielding its items.",
+        )
     bound = bind(function, args, kwargs)
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    y, saved = unit.primal(*bound.values)
+    with inside_run():
+        y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 
     def back(y_bar: Any) -> Bars:
@@ -100,9 +163,9 @@ def differentiate_tracked(
         else:
             seed = made.settle(shadows, y_bar)
         inputs = _bars(unit, saved, y, seed, shadows)
-        absent = iter(unit.absent)
+        absent, met = iter(unit.absent), set[int]()
         read = [
-            structure.read(shadows, bar) if flag and not next(absent) else None
+            structure.read(shadows, bar, met) if flag and not next(absent) else None
             for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
         ]
         return bars_of(function, bound, len(args), _projected(bound, structures, read))

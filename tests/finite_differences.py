@@ -67,6 +67,31 @@ def flatten_cotangent(x: object, x_bar: Any) -> Vector:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
+def gathered(x: object, vector: Vector) -> Vector:
+    """A vector along `flatten(x)` in which what an object has at all of its places stands at the first of them."""
+    result, places, start = vector.copy(), dict[int, int](), 0
+
+    def walk(part: object) -> None:
+        nonlocal start
+        size = flatten(part).size
+        if isinstance(part, list | dict | np.ndarray) or field_names(part):
+            first = places.setdefault(id(part), start)
+            if first != start:
+                result[first : first + size] += result[start : start + size]
+                result[start : start + size] = 0.0
+                start += size
+                return
+        inside = children(part)
+        if inside and not is_leaf(part):
+            for _, child in inside:
+                walk(child)
+        else:
+            start += size
+
+    walk(x)
+    return result
+
+
 def cotangent_item(x: object, x_bar: Any, key: Any) -> Any:
     """The part of a cotangent that belongs to the child of `x` at `key`."""
     if x_bar is None:

@@ -18,15 +18,12 @@ import functools
 import heapq
 import itertools
 import math
-import operator
 import pickle
 import queue
-import random
 import struct
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -67,64 +64,6 @@ def rejected(*args: Any, error: type[DifferentiationError], words: str = "") -> 
     return enter
 
 
-class Box:
-    def __init__(self, value):
-        self.value = value
-
-
-# Writes by code that is only called
-
-
-SEEN = np.ones(3)
-
-
-def bump():
-    SEEN[0] += 1.0
-
-
-class Stateful:
-    def __init__(self):
-        self.h = np.ones(3)
-
-    def step(self):
-        self.h *= 2.0
-
-
-STATEFUL = Stateful()
-
-
-@rejected(np.ones(3), error=MutationError, words="bump wrote")
-def helper_writes_into_a_module_array(x):
-    y = x * SEEN
-    bump()  # here
-    return np.sum(y * x)
-
-
-@rejected(np.ones(3), error=MutationError, words="step wrote")
-def method_writes_into_its_object(x):
-    y = x * STATEFUL.h
-    STATEFUL.step()  # here
-    return np.sum(y * x)
-
-
-class RunningMean:
-    def __init__(self):
-        self.mean = np.array([1.0, 2.0, 3.0])
-
-    def __call__(self):
-        self.mean *= 0.5
-
-
-RUNNING = RunningMean()
-
-
-@rejected(np.ones(3), error=MutationError, words="RunningMean wrote")
-def callable_object_writes_into_itself(x):
-    y = np.sum(x * RUNNING.mean)
-    RUNNING()  # here
-    return y
-
-
 @rejected(np.array([0.5, 0.2, 0.7]), 0.5, error=MissingRuleError, words="keyword var position")
 def keyword_only_argument_of_a_rule(x, d):
     return np.var(x, ddof=d)  # here
@@ -153,200 +92,33 @@ def product_with_a_masked_array(y):
 # In-place writes
 
 
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def writes_to_an_array_argument(x):
-    x[0] = x[1] * 2.0  # here
-    return np.sum(x)
-
-
-@rejected(2.0, error=MutationError)
-def writes_to_a_fresh_array(x):
-    y = np.zeros(3)
-    y[1] = x * x  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def writes_to_a_slice(x):
-    y = x * 1.0
-    y[:] = x * x  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def augmented_assignment_to_an_item(x):
-    y = x * 2.0
-    y[0] += x[1]  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def augmented_assignment_to_an_array_argument(x):
-    x *= 2.0  # here
-    return np.sum(x * x)
-
-
-@rejected(2.0, error=MutationError)
-def writes_to_a_list(x):
-    values = [x, 1.0]
-    values[1] = x * x  # here
-    return values[0] * values[1]
-
-
-@rejected([1.0, 2.0], error=MutationError)
-def writes_to_a_list_argument(values):
-    values[0] = values[1] * 3.0  # here
-    return values[0] * values[1]
-
-
-@rejected(2.0, error=MutationError)
-def appends_to_a_list(x):
-    values = []
-    values.append(x)  # here
-    return values[0] * x
-
-
-@rejected(2.0, error=MutationError)
-def extends_a_list(x):
-    values = [1.0]
-    values.extend([x, x])  # here
-    return values[0] * values[1]
-
-
-@rejected(2.0, error=MutationError)
-def extends_a_list_by_augmented_assignment(x):
-    values = [1.0]
-    other = values
-    values += [x * x]  # here
-    return other[1] * x
-
-
-@rejected([1.0, 2.0], error=MutationError)
-def pops_from_a_list(values):
-    last = values.pop()  # here
-    return last * values[0]
-
-
-@rejected([2.0, 1.0], error=MutationError)
-def sorts_a_list(values):
-    values.sort()  # here
-    return values[0] * 2.0 + values[1]
-
-
-@rejected(2.0, error=MutationError)
-def writes_to_a_dict(x):
-    d = {}
-    d["a"] = x  # here
-    return d["a"] * x
-
-
-@rejected(2.0, error=MutationError)
-def updates_a_dict(x):
-    d = {"a": 1.0}
-    d.update(a=x)  # here
-    return d["a"] * x
-
-
-@rejected(2.0, error=MutationError)
-def deletes_an_item(x):
-    values = [1.0, x]
-    del values[0]  # here
-    return values[0] * x
-
-
-@rejected(Box(2.0), error=MutationError)
-def writes_to_an_attribute(box):
-    box.value = box.value * 3.0  # here
-    return box.value
-
-
-@rejected(Box(2.0), error=MutationError)
-def augmented_assignment_to_an_attribute(box):
-    box.value += 1.0  # here
-    return box.value * 2.0
-
-
-@rejected(Box(2.0), 3.0, error=MutationError)
-def uses_setattr(box, x):
-    box.value = x  # here
-    return box.value * x
-
-
-@rejected(np.array([1.0, 2.0]), error=DifferentiationError, words="out")
-def writes_with_out(x):
-    y = np.zeros(2)
-    np.multiply(x, x, out=y)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([2.0, 1.0]), error=MutationError)
-def sorts_an_array_in_place(x):
-    y = x * 1.0
-    y.sort()  # here
-    return y[0] * 2.0
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def fills_an_array(x):
-    y = np.zeros(2)
-    y.fill(x[0])  # here
-    return np.sum(y)
-
-
-@rejected(2.0, error=MutationError)
-def writes_in_a_loop(x):
-    y = np.zeros(3)
-    for i in range(3):
-        y[i] = x * i  # here
-    return np.sum(y)
-
-
-def write_into(target, value):
-    target[0] = value  # here
-
-
-@rejected(2.0, error=MutationError)
-def callee_writes(x):
-    y = np.zeros(3)
-    write_into(y, x)
-    return np.sum(y)
-
-
-@rejected(2.0, error=MutationError)
-def swaps_items(x):
-    values = [x, 3.0]
-    values[0], values[1] = values[1], values[0]  # here
-    return values[0] * 2.0 + values[1]
-
-
-@rejected(2.0, error=MutationError)
-def loop_target_is_an_item(x):
-    values = [0.0]
-    for values[0] in (x, x * x):  # here
-        pass
-    return values[0]
-
-
 # Rebinding other scopes
 
 
-@rejected(2.0, error=MutationError, words="nonlocal")
-def rebinds_a_nonlocal(x):
-    total = x
-
-    def add():
-        nonlocal total
-        total = total + x  # here
-
-    add()
-    return total
-
-
-@rejected(2.0, error=MutationError, words="global")
-def rebinds_a_global(x):
-    global counter
-    counter = x * x  # here
+@rejected(2.0, error=MutationError, words="variables module dict")
+def writes_the_variables_of_its_module(x):
+    vars(sys.modules[__name__])["counter"] = x * x  # here
     return counter
+
+
+@rejected(2.0, error=MutationError, words="module")
+def assigns_to_an_attribute_of_a_module(x):
+    sys.modules[__name__].counter = x * x  # here
+    return counter
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="exception another name")
+def exception_with_a_shared_name(x):
+    def reset():
+        nonlocal error
+        error = 0.0
+
+    error = x
+    try:
+        reset()
+        return math.sqrt(-x)
+    except ValueError as error:  # noqa: F811, F841 # here
+        return x
 
 
 # Statements
@@ -404,33 +176,6 @@ def goes_on_after_an_interrupt(x):
         return y
 
 
-@rejected(2.0, error=MutationError, words="item")
-def catches_every_exception(x):
-    table = {}
-    try:
-        table["x"] = x  # here
-    except Exception:
-        return x
-    return table["x"]
-
-
-@rejected(2.0, error=MutationError, words="item")
-def overrides_every_exception(x):
-    table = {}
-    try:
-        table["x"] = x  # here
-    finally:
-        return x  # noqa: B012
-
-
-@rejected(2.0, error=MutationError, words="item")
-def suppresses_every_exception(x):
-    table = {}
-    with suppress(Exception):
-        table["x"] = x  # here
-    return x
-
-
 def one_and_two():
     yield 1.0
     yield 2.0
@@ -459,40 +204,6 @@ def keeps_what_a_loop_over_a_strict_zip_had_done(x):
     return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_rebinds_what_a_closure_holds(x):
-    g = lambda: x  # here
-    return (x := x * 3.0) + g()
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_in_the_test_of_a_conditional_expression(x):
-    g = lambda: x  # here
-    return g() if (x := x * 3.0) > 1.0 else x
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_in_an_argument_of_the_closure(x):
-    g = lambda a: a + x  # here
-    return g(x := x * 3.0)
-
-
-@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure last")
-def walrus_in_a_comprehension_rebinds(xs):
-    last = 0.0
-    g = lambda: last  # here
-    return sum([(last := x) + g() for x in xs])
-
-
-@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure y")
-def pattern_rebinds_what_a_closure_holds(xs):
-    y = 1.0
-    g = lambda: y  # here
-    match xs:
-        case [_, y]:
-            return g() * y
-
-
 @rejected(2.0, error=UnsupportedSyntaxError, words="class Scaled differentiated")
 def class_that_captures_active_values(x):
     class Scaled:  # here
@@ -502,65 +213,15 @@ def class_that_captures_active_values(x):
     return Scaled().of(3.0)
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure scale")
-def class_over_a_variable_that_changes(x):
-    scale = 2.0
-
-    class Scaled:  # here
-        def of(self, y):
-            return scale * y
-
-    scale = 3.0
-    return Scaled().of(x)
-
-
-@rejected(2.0, error=MutationError, words="deletion variable")
-def deletes_another_functions_variable(x):
-    spare = x
-
-    def forget():
-        nonlocal spare
-        del spare  # here
-
-    forget()
-    return x * x
-
-
-class Doubled(list):
-    def __getitem__(self, key):
-        return 2.0 * list.__getitem__(self, key)
-
-    def __iter__(self):
-        return iter([3.0 * value for value in list.__iter__(self)])
-
-
 class Tripled(dict):
     def get(self, key, default=None):
         return 3.0 * self[key]
 
 
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled __getitem__ own")
-def item_of_a_list_that_reads_in_its_own_way(xs):
-    return xs[0] * 2.0
-
-
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled own")
-def loop_over_a_list_that_reads_in_its_own_way(xs):
-    total = 0.0
-    for x in xs:
-        total = total + x
-    return total
-
-
-@rejected(Doubled([2.0, 3.0]), error=MissingRuleError, words="Doubled own")
-def sum_of_a_list_that_reads_in_its_own_way(xs):
-    return sum(xs)
-
-
 @rejected(Tripled(a=2.0), error=MissingRuleError, words="Tripled get own")
 def pattern_of_a_dict_that_reads_in_its_own_way(d):
     match d:
-        case {"a": x}:
+        case {"a": x}:  # here
             return x * x
 
 
@@ -633,212 +294,10 @@ def uses_an_object_array(x):
 # Writes by functions
 
 
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def ufunc_with_an_output_by_position(x):
-    y = x * 1.0
-    np.multiply(y, 3.0, y)  # here
-    return np.sum(y * x)
-
-
-@rejected(np.array([1.0, 2.0]), np.array([1.5, 2.5]), error=MutationError, words="out")
-def inactive_ufunc_with_an_output_by_position(x, b):
-    c = np.sign(b) * 2.5
-    y = x * c
-    np.floor(c, c)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def method_with_an_output_by_position(x):
-    c = np.zeros(())
-    x.sum(0, None, c)  # here
-    return x[0] * c
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def inactive_method_with_an_output_by_position(x):
-    b, c = np.ones(2), np.zeros(2)
-    y = x * c
-    b.cumsum(0, None, c)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def sum_with_an_output_by_position(x):
-    out = np.zeros(())
-    np.sum(x, 0, None, out)  # here
-    return out * x[0]
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def clip_with_an_output_by_position(x):
-    y = x * 1.0
-    np.clip(y, 0.0, 1.5, y)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def cumsum_with_an_output_by_position(x):
-    out = np.zeros(2)
-    np.cumsum(x, 0, None, out)  # here
-    return np.sum(out)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def dot_with_an_output_by_position(x):
-    out = np.zeros(2)
-    np.dot(np.eye(2), x, out)  # here
-    return np.sum(out)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def take_with_an_output_by_position(x):
-    out = np.zeros(2)
-    np.take(x, [1, 0], 0, out)  # here
-    return np.sum(out)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="out")
-def reduce_of_a_ufunc_with_an_output(x):
-    out = np.zeros(())
-    y = x * out
-    np.add.reduce(np.ones(2), 0, None, out)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="sort")
-def unbound_method_of_an_array(x):
-    b = np.array([2.0, 1.0])
-    y = x * b
-    np.ndarray.sort(b)  # here
-    return np.sum(y)
-
-
-@rejected(2.0, error=MutationError, words="append")
-def unbound_method_of_a_list(x):
-    values = []
-    list.append(values, x)  # here
-    return values[0] * x
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="copyto")
-def copyto(x):
-    c = np.ones(2)
-    y = x * c
-    np.copyto(c, 5.0)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="put")
-def put(x):
-    y = np.zeros(2)
-    np.put(y, [0], x[:1])  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="put_along_axis")
-def put_along_axis(x):
-    y = np.zeros(2)
-    np.put_along_axis(y, np.array([0]), x[:1], 0)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="at")
-def at_of_a_ufunc(x):
-    y = np.zeros(2)
-    np.add.at(y, [0, 0], x)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="at")
-def inactive_at_of_a_ufunc(x):
-    b = np.ones(2)
-    y = x * b
-    np.multiply.at(b, [0, 0], 2.0)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="fill_diagonal")
-def fill_diagonal(x):
-    y = np.zeros((2, 2))
-    np.fill_diagonal(y, x)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="place")
-def place(x):
-    y = np.zeros(2)
-    np.place(y, np.array([True, False]), x)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="putmask")
-def putmask(x):
-    y = np.zeros(2)
-    np.putmask(y, np.array([True, False]), x)  # here
-    return np.sum(y)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="shuffle")
-def shuffles_an_array(x):
-    order = np.array([0, 1])
-    y = x[order]
-    np.random.default_rng(0).shuffle(order)  # here
-    return np.sum(y * x)
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="shuffle")
-def shuffles_a_list(x):
-    order = [0, 1]
-    random.shuffle(order)  # here
-    return x[order[0]]
-
-
-@rejected(2.0, error=MutationError, words="setitem")
-def setitem_as_a_function(x):
-    values = [x, 1.0]
-    operator.setitem(values, 1, x * x)  # here
-    return values[0] * values[1]
-
-
-@rejected(2.0, error=MutationError, words="delitem")
-def delitem_as_a_function(x):
-    values = [x, 1.0]
-    operator.delitem(values, 1)  # here
-    return values[0] * x
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError)
-def augmented_addition_as_a_function(x):
-    y = x * 1.0
-    operator.iadd(y, x)  # here
-    return np.sum(y)
-
-
-@rejected(Box(2.0), error=MutationError, words="setattr")
-def setattr_as_a_function(box):
-    box.value = box.value * 3.0  # here
-    return box.value
-
-
-@rejected(Box(2.0), error=MutationError, words="delattr")
-def delattr_as_a_function(box):
-    y = box.value * 2.0
-    delattr(box, "value")  # here
-    return y
-
-
 @rejected(2.0, error=MutationError, words="heappush")
 def heappush(x):
     values = []
     heapq.heappush(values, x)  # here
-    return values[0] * x
-
-
-@rejected(2.0, error=MutationError, words="heapify")
-def inactive_heapify(x):
-    values = [3, 1]
-    heapq.heapify(values)  # here
     return values[0] * x
 
 
@@ -847,14 +306,6 @@ def insort(x):
     values = [1.0]
     bisect.insort(values, x)  # here
     return values[1] * x
-
-
-@rejected(np.array([1.0, 2.0]), error=MutationError, words="copy=False")
-def nan_to_num_in_place(x):
-    b = np.array([np.nan, 1.0])
-    y = x * b
-    np.nan_to_num(b, copy=False)  # here
-    return y[1]
 
 
 @rejected(np.array([1.0, 2.0]), np.multiply, np.zeros(2), error=MutationError, words="out")
@@ -898,20 +349,6 @@ def loops_over_an_iterator_after_next(values):
 @rejected([1.0, 2.0], error=MissingRuleError, words="key itertools.groupby")
 def computes_with_the_key_of_a_group(values):
     return sum([key * 2.0 for key, _ in itertools.groupby(values, lambda v: v * v)])  # here
-
-
-class Cached:
-    def __init__(self, a):
-        self.a = a
-
-    @functools.cached_property
-    def square(self):
-        return self.a * self.a
-
-
-@rejected(Cached(2.0), error=MissingRuleError, words="cached_property property method")
-def reads_a_cached_property(c):
-    return c.square * c.a  # here
 
 
 @functools.lru_cache

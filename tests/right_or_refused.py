@@ -851,3 +851,29 @@ class Weights(list):
 @case(Weights([0.5, 1.5]))
 def subclass_of_list(w):
     return w[0] * w[1] + sum(w)
+
+
+class Doubled(list):
+    def __getitem__(self, key):
+        return 2.0 * list.__getitem__(self, key)
+
+    def __iter__(self):
+        return iter([3.0 * value for value in list.__iter__(self)])
+
+
+@case(Doubled([2.0, 3.0]))
+def item_of_a_list_that_reads_in_its_own_way(xs):
+    return xs[0] * 2.0
+
+
+@case(Doubled([2.0, 3.0]))
+def loop_over_a_list_that_reads_in_its_own_way(xs):
+    total = 0.0
+    for x in xs:
+        total = total + x
+    return total
+
+
+@case(Doubled([2.0, 3.0]))
+def sum_of_a_list_that_reads_in_its_own_way(xs):
+    return sum(xs)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from microgradpy import pullback
-from microgradpy.compiler import always_dispatch
+from microgradpy.compiler import always_dispatch, always_track
 from tests import finite_differences as fd
 from tests.random_array_programs import RandomArrayProgram, random_array_program
 
@@ -92,6 +92,14 @@ def defects(program: RandomArrayProgram) -> list[str]:
 def test_random_array_programs(first: int) -> None:
     batch = range(first, min(first + BATCH, START + COUNT))
     found = [defect for number in batch for defect in defects(random_array_program(number))]
+    assert not found, f"{len(found)} defects\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("first", range(START, START + COUNT // 4, BATCH))
+def test_random_array_programs_with_writes_tracked(first: int) -> None:
+    batch = range(first, min(first + BATCH, START + COUNT // 4))
+    with always_track():
+        found = [defect for number in batch for defect in defects(random_array_program(number))]
     assert not found, f"{len(found)} defects\n" + "\n".join(found)
 
 

@@ -42,6 +42,8 @@ from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.suspension import is_generator
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -124,7 +126,9 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 
 
 def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
-    """Call the primal of a function; whether it has one."""
+    """Call the primal of a function; whether it has one that does all of what the function does."""
+    if is_generator(function.__code__) and primal.services.tracks:
+        return False
     kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
     try:
         unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))
@@ -168,6 +172,14 @@ def dispatch(
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
     if catches:
         primal.unchecked.append(result)
+
+
+def asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
+    """Whether a builtin may call a method of one of the user's classes."""
+    methods = asks_for(function)
+    if not methods or not primal.any_active(arguments):
+        return False
+    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:

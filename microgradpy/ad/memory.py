@@ -14,11 +14,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, final
 
 import numpy as np
 
 from microgradpy.ad.calls import Unit
+from microgradpy.ad.given_code import any_gives_items, runs_given_code
 from microgradpy.ir.kinds import (
     UNASSIGNED,
     UNKNOWN,
@@ -54,6 +56,8 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminators, uses, walk
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import Maker
+from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
@@ -117,8 +121,13 @@ def analyse(
     of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
     arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""
     analysis = _Analysis(function.kinds, active, is_first)
+    # While a generator is suspended, others may write into what it was given.
+    is_shared = any(isinstance(op, Op) and op.callee is Opcode.SUSPEND for op in walk(function.body))
     for var in function.inputs:
-        analysis.region_of(var).is_input = True
+        region = analysis.region_of(var)
+        region.is_input = True
+        if is_shared:
+            region.is_held = region.is_open = region.contents_change = True
     analysis.region(function.body)
     by_value: set[Var] = set()
     own: set[Var] = set()
@@ -158,8 +167,13 @@ class _Analysis:
     def kind(self, value: Value) -> Kind:
         return self.kinds.get(value, UNKNOWN) if isinstance(value, Var) else UNKNOWN
 
+    def kinds_of(self, op: Op) -> tuple[Kind, ...]:
+        return tuple(map(self.kind, (*op.arguments, *(value for _, value in op.keywords))))
+
     def mutable(self, values: Iterable[Value]) -> list[Var]:
-        return [value for value in values if isinstance(value, Var) and not is_immutable(self.kind(value))]
+        """Those of some values that can be written into; in the place of a method the object that it is of."""
+        owners = (self.methods[value][0] if isinstance(value, Var) and value in self.methods else value for value in values)
+        return [value for value in owners if isinstance(value, Var) and not is_immutable(self.kind(value))]
 
     def find(self, var: Var) -> Var:
         root = var
@@ -260,18 +274,23 @@ class _Analysis:
                     self.unite((parameter, value))
         if isinstance(loop, For):
             region = self.unite((*item_variables(loop.items), *item_sources(loop.items)))
-            if region is not None and any(not isinstance(self.kind(s), Array) for s in self.mutable(item_sources(loop.items))):
+            sources = self.mutable(item_sources(loop.items))
+            if region is not None and any(not isinstance(self.kind(source), Array) for source in sources):
                 region.is_held = True
+            if region is not None and any_gives_items(map(self.kind, sources)):
+                region.is_written = self.writes = True
 
     def operation(self, op: Op) -> None:
         match op.callee:
+            case Opcode.UNPACK if any_gives_items(map(self.kind, op.arguments)):
+                self.unknown(op)
             case Opcode.UNPACK | Opcode.GETATTR | Opcode.GETITEM:
                 self.unite((*op.arguments, *op.results))
             case Opcode.GLOBAL:
                 self.hold((*op.results, self.globals.setdefault(op.payload, op.result)))
                 for result in self.mutable(op.results):
                     self.region_of(result).is_open = True
-            case Opcode.APPLY:
+            case Opcode.APPLY | Opcode.SUSPEND:
                 self.unknown(op)
             case Opcode.LIST | Opcode.APPEND:
                 self.hold((*op.arguments, *op.results))
@@ -295,21 +314,33 @@ class _Analysis:
         if region is not None:
             region.is_held = True
 
-    def call(self, op: Op, function: Any) -> None:
+    def call(self, op: Op, function: Any, reads_active: bool = False) -> None:
         if function is frozen:
             return
         if function in _DISPATCHERS:
             self.dispatched(op)
             return
+        if isinstance(function, FunctionType) and function in OF_MODULES:
+            self.module_variable(op)
+            return
         method = self.method_read(op) if function is getattr else None
         if method is not None:
             self.methods[op.results[0]] = method
-        elif any(function is part for part in _PARTS):
+        elif isinstance(function, Maker):
+            # A class holds what its methods captured; its decorators and bases have been called by now.
+            self.hold((*op.arguments[:1], *op.arguments[4:], *op.results))
+        elif function is new_cell:
+            self.hold((*op.arguments, *op.results))
+        elif any(function is part for part in (*_PARTS, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
         elif getattr(type(function), "stands_for_unit", False):
             self.call_unit(op, function.unit)
         elif self.is_write(op, function):
             self.write(op, function)
+        elif isinstance(function, Maker):
+            self.hold((*op.arguments[:1], *op.arguments[2:3], *op.results))  # a class finds what it captures, and its bases
+        elif runs_given_code(function, op.arguments, op.keywords, self.kinds_of(op)):
+            self.unknown(op)
         elif is_fresh(function):
             if is_view(function):
                 self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
@@ -317,7 +348,7 @@ class _Analysis:
                 for result in self.mutable(op.results):
                     self.region_of(result)
         else:
-            self.unknown(op)
+            self.unknown(op, reads_active)
 
     def method_read(self, op: Op) -> tuple[Value, Any] | None:
         """The object and the function of its class, if an attribute that is read is a method of an array or container."""
@@ -331,9 +362,18 @@ class _Analysis:
         callee, *arguments = op.arguments
         direct = replace(op, callee=callee, arguments=tuple(arguments))
         if isinstance(callee, Const) and op.callee.value in _BY_ARGUMENT:  # type: ignore[union-attr]
-            self.call(direct, callee.value)
+            self.call(direct, callee.value, reads_active=True)
         else:
-            self.unknown(direct)
+            self.unknown(direct, reads_active=True)
+
+    def module_variable(self, op: Op) -> None:
+        """A module variable is read, assigned or deleted: it may hold something active already."""
+        name = op.arguments[1]
+        assert isinstance(name, Const)
+        region = self.unite((*op.arguments, *op.results, self.globals.setdefault(name.value, op.result)))
+        if region is not None:
+            region.is_held = region.is_written = region.stores_active = True
+        self.writes = True
 
     def is_write(self, op: Op, function: Any) -> bool:
         if has_event(function) and function is not operator.getitem:
@@ -363,22 +403,23 @@ class _Analysis:
     def call_unit(self, op: Op, unit: Unit) -> None:
         region = self.unite((*op.arguments, *op.results))
         if unit.writes and region is not None:
-            self.affect(region, op)
+            # It was given something active, or reads some itself.
+            self.affect(region, op, reads_active=True)
         if region is not None and any(map(self.is_list, op.results)):
             region.is_open = True  # whose items nothing is known of
         self.writes |= unit.writes
 
-    def unknown(self, op: Op) -> None:
+    def unknown(self, op: Op, reads_active: bool = False) -> None:
         """A call of which nothing is known: it may write into all that it reaches, and keep it."""
         self.writes = self.reaches_out = True
         region = self.unite((*uses(op), *op.results))
         if region is not None:
-            self.affect(region, op)
+            self.affect(region, op, reads_active)
 
-    def affect(self, region: _Region, op: Op) -> None:
+    def affect(self, region: _Region, op: Op, reads_active: bool = False) -> None:
         region.is_held = region.is_written = region.is_open = region.contents_change = True
         self.reaches_out = True
-        region.stores_active |= any(isinstance(value, Var) and value in self.active for value in uses(op))
+        region.stores_active |= reads_active or any(isinstance(v, Var) and v in self.active for v in uses(op))
 
 
 def is_fresh(function: Any) -> bool:

@@ -26,7 +26,7 @@ from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
 from microgradpy.frontend.marks import goes_on, tidy_marks
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Unknown, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -54,6 +54,8 @@ from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
+
+_BOOL = Const(bool, "bool", bool)
 
 
 @final
@@ -231,7 +233,8 @@ class _Walk:
         handlers = []
         for handler in statement.handlers:
             caught = None if handler.exception is None else self.builder.define(handler.exception, UNKNOWN, False)
-            self.builder.active -= {caught}
+            if caught is not None:
+                self.builder.active.discard(caught)
             types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
             handlers.append(Handler(types, caught, self.handler(replace(statement, body=body), handler.body)))
         regions = (body, *(handler.body for handler in handlers))
@@ -263,6 +266,9 @@ class _Walk:
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
+        if self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
+            # It may be another one by the time the adjoint asks for it.
+            condition = self.builder.call(_BOOL, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
         results = self.joined(statement.results, yields)

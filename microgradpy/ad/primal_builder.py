@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
@@ -13,6 +13,8 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constan
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
+
+_CODE = (FunctionType, type)
 
 
 class NeedsTracking(Exception):
@@ -42,8 +44,17 @@ class Services(Protocol):
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
 
-    def reads_state(self, function: FunctionType) -> bool:
-        """Whether a function reads objects that it is not given."""
+    def holds_state(self, module: ModuleType, name: str) -> bool:
+        """The same of a variable of another module, or whether functions assign it."""
+
+    def is_rebound(self, name: str) -> bool:
+        """Whether a module variable is assigned by functions."""
+
+    def variables(self) -> Const:
+        """The constant that stands for the variables of the module."""
+
+    def reads_state(self, function: FunctionType | type) -> bool:
+        """Whether a function, or a method of a class, reads objects that it is not given."""
 
     def calls_unknown(self) -> None:
         """Note that something is called that is known only at run time."""
@@ -127,6 +138,14 @@ class PrimalBuilder(TypedBuilder):
         """Let a variable depend on what is differentiated, unless it can have no derivative."""
         if active and not carries_nothing(self.kind(var)):
             self.active.add(var)
+
+    def is_active(self, value: Value) -> bool:
+        if isinstance(value, Const):
+            return self.services.tracks and isinstance(value.value, _CODE) and self.services.reads_state(value.value)
+        return super().is_active(value)
+
+    def kind(self, value: Value) -> Kind:
+        return UNKNOWN if isinstance(value, Const) and self.is_active(value) else super().kind(value)
 
     def any_active(self, values: tuple[Value, ...], keywords: Keywords = ()) -> bool:
         return any(map(self.is_active, values)) or any(self.is_active(value) for _, value in keywords)

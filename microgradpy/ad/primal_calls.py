@@ -14,7 +14,16 @@ from types import FunctionType
 import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
-from microgradpy.ad.differentiated_calls import call_closure, call_function, call_rule, dispatch, inline_rule, name_of
+from microgradpy.ad.differentiated_calls import (
+    asks_a_class,
+    call_closure,
+    call_function,
+    call_rule,
+    dispatch,
+    inline_rule,
+    name_of,
+)
+from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
@@ -27,7 +36,6 @@ from microgradpy.ir.kinds import (
     Scalar,
     Unknown,
     carries_nothing,
-    features_of_kind,
     is_immutable,
     object_with,
     python_type,
@@ -40,9 +48,10 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
+from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -75,6 +84,8 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
+    if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
+        raise NeedsTracking(f"a shared variable in line {op.where.line}")
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
     elif _is_hashable(function) and function in OUT_OF_PLACE:
@@ -90,7 +101,9 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
-    if _asks_a_class(primal, function, arguments):
+    if runs_given_code(function, arguments, keywords, (*kinds, *(primal.kind(value) for _, value in keywords))):
+        primal.services.calls_unknown()
+    if asks_a_class(primal, function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
         return
     if not primal.any_active(arguments, keywords):
@@ -112,25 +125,23 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
 
 
 def _make(primal: PrimalBuilder, op: Op) -> None:
-    """A statement such as `class` that Python itself runs."""
-    if primal.any_active(*primal.inputs(op)):
+    """A statement such as `class` that Python itself runs. What methods find in the cells of shared variables has its
+    cotangent there; for other values that they capture, none is kept."""
+    arguments, keywords = primal.inputs(op)
+    arguments = arguments[:4]
+    if primal.services.tracks and len(arguments) == 4:
+        # A base class may be in the same memory as an object that holds something active; what a class captures may not.
+        arguments = (*arguments[:2], arguments[3])
+    if primal.any_active(arguments, keywords):
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
-        primal.plain(op, kind=UNKNOWN)
+        primal.plain(op, kind=UNKNOWN, active=primal.services.tracks)
 
 
 def _counts_frames(op: Op) -> bool:
     """Whether a call of `warnings.warn` means another line than its own."""
     return len(op.arguments) > 2 or bool(op.keywords)
-
-
-def _asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
-    """Whether a builtin may call a method of one of the user's classes."""
-    methods = asks_for(function)
-    if not methods or not primal.any_active(arguments):
-        return False
-    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
 
 
 def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
@@ -195,7 +206,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
     callee = primal.of(op.callee)  # type: ignore[arg-type]
-    if isinstance(callee, Const) and _asks_a_class(primal, callee.value, primal.inputs(op)[0]):
+    if isinstance(callee, Const) and asks_a_class(primal, callee.value, primal.inputs(op)[0]):
         dispatch(primal, op, callee, primal.inputs(op)[0], ())
         return
     if not is_immutable(kind):
@@ -227,6 +238,8 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
 def _given_by(callee: Value) -> Kind:
     """What the user's code returns may be an object that answers for the number on the other side of an operator."""
     match callee:
+        case Const(value=made) if _is_hashable(made) and made in STREAMS:
+            return object_with(Features(operators=ANY_FEATURES.operators))
         case Const(value=type() as cls):
             return object_with(features_of(cls))
         case Const(value=FunctionType(__module__=str() as module)) if module.partition(".")[0] == "numpy":

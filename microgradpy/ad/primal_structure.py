@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Unpack
+from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Suspend, Unpack
 from microgradpy.ad.differentiated_calls import dispatch
+from microgradpy.ad.given_code import gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
@@ -50,6 +51,8 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
+from microgradpy.runtime.variables import read_variable
+from microgradpy.state.iteration import walked
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -68,6 +71,9 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
         case Opcode.MARK:
             primal.marks[op.payload].append(values := primal.inputs(op)[0])
             primal.add(replace(op, arguments=values))
+        case Opcode.SUSPEND:
+            result = primal.plain(op, kind=UNKNOWN, active=True)
+            primal.record(Suspend(result, primal.of(op.arguments[0]), op.where))
         case Opcode.JOIN:
             primal.plain(op, kind=Inert("str"))
         case Opcode.APPLY:
@@ -108,19 +114,37 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
+def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
+    in the shadow of the dict."""
+    kind = primal.kind(source)
+    is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not is_list and primal.is_active(source)
+
+
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
     call, which is differentiated."""
     value = primal.of(source)
     kind = primal.kind(value)
+    if gives_items(kind) and not primal.services.tracks:
+        primal.services.calls_unknown()
+    if _is_walked(primal, value):
+        return _asked_for_items(primal, _WALKED, value)
     if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
         return source
+    return _asked_for_items(primal, _ITER, value)
+
+
+def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
     items = fresh("items")
-    dispatch(primal, Op(_ITER, (value,), (items,), where=primal.where), _ITER, (value,), ())
+    dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
     return items
 
 
+_WALKED = function_constant(walked)
 _ITER = Const(iter, "iter", iter)
+_REVERSED = Const(reversed, "reversed", reversed)
 
 
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
@@ -130,6 +154,8 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
             return Each(_iterable(primal, source), item)
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(ask_for_items(primal, inner), start, index)
+        case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
+            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
         case Zip(inners=inners, strict=strict):
             return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
     return items
@@ -163,18 +189,29 @@ def _closure(primal: PrimalBuilder, op: Op) -> None:
     body = op.payload
     assert isinstance(body, ClosureBody)
     values, _ = primal.inputs(op)
-    result = primal.plain(op, kind=UNKNOWN, active=primal.any_active(values))
+    active = primal.any_active(values) or (primal.services.tracks and _reads_state(primal, body))
+    result = primal.plain(op, kind=UNKNOWN, active=active)
     if result in primal.active:
         fields: tuple[Field, ...] = (
-            *(var.hint for var in body.function.captured),
+            *body.code.co_freevars,
             *((DEFAULTS, index) for index in range(body.defaults)),
             *((KEYWORD_DEFAULTS, name) for name in body.keyword_defaults),
         )
-        assert len(values) == len(fields)
-        primal.record(Capture(result, fields, values, op.where))
+        # What is in a cell has its cotangent there.
+        pairs = [pair for pair in zip(fields, values, strict=True) if pair[0] not in body.shared]
+        primal.record(Capture(result, tuple(f for f, _ in pairs), tuple(v for _, v in pairs), op.where))
+
+
+def _reads_state(primal: PrimalBuilder, body: ClosureBody) -> bool:
+    """Whether a function may read something active that it is not given."""
+    return primal.services.reads_state(primal.services.nested(body.code, body.function.name))
 
 
 def _read_global(primal: PrimalBuilder, op: Op) -> None:
+    if primal.services.tracks and primal.services.is_rebound(op.payload):
+        module = primal.services.variables()
+        dispatch(primal, op, function_constant(read_variable), (module, Const(op.payload)), ())
+        return
     kind = primal.services.global_kind(op.payload)
     if kind is not None:
         primal.plain(op, kind=kind, active=primal.services.tracks and primal.services.is_state(op.payload))

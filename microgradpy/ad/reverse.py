@@ -26,15 +26,17 @@ from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_tracked
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, join
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_end, undo_tracked
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
+    Enumerate,
     For,
     Function,
     If,
+    Items,
     Op,
     Opcode,
     Raise,
@@ -48,6 +50,7 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    Zip,
     fresh,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, regions, terminators, walk
@@ -93,7 +96,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
             by_value=primal.memory.by_value,
             views=_views(primal),
             region_of=primal.memory.region_of,
-            lasting=frozenset(primal.function.inputs),
+            lasting=_lasting(primal.function),
             seed_is_value=primal.takes_value,
         )
         seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
@@ -102,7 +105,11 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
         found = tuple(builder.cotangents.get(var) for var in differentiated)
-        results = tuple(Const(None) if value is None else value for value in found)
+        # Callers rely on it that the cotangent of a number or an array is no structural zero.
+        results = tuple(
+            Const(None) if bar is None else builder.dense(bar, var) if is_numeric(builder.kind(var)) else bar
+            for var, bar in zip(differentiated, found, strict=True)
+        )
         if len(results) == 1:
             returned = results[0]
         else:
@@ -117,6 +124,16 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         builder.kinds,
         builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
     )
+
+
+def _lasting(function: Function) -> frozenset[Var]:
+    """The variables that are there whenever the adjoint runs: the inputs, and what the body of a function with one way out
+    computes first of all, outside of branches and loops."""
+    returns = [t for t in terminators(function.body) if isinstance(t, Return)]
+    if len(returns) != 1 or function.body.terminator is not returns[0]:
+        return frozenset(function.inputs)
+    made = (var for statement in function.body.statements if isinstance(statement, Op) for var in statement.results)
+    return frozenset((*function.inputs, *made))
 
 
 def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
@@ -356,6 +373,9 @@ class _Walk:
         if not carriers and not _has_effects(made.statements):
             return
         self.frames[frame.tape] = frame
+        if isinstance(statement, For) and isinstance(builder := self.builder, TrackedAdjointBuilder):
+            calls = [self.calls[var] for var in item_variables(statement.items) if var in self.calls]
+            undo_end(builder, calls, frame.tape if _is_zip(statement.items) else None)
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")
@@ -412,6 +432,10 @@ class _Walk:
         items = Records(frame.tape, ())
         builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
         return results
+
+
+def _is_zip(items: Items) -> bool:
+    return _is_zip(items.inner) if isinstance(items, Enumerate) else isinstance(items, Zip)
 
 
 def _has_effects(statements: Iterable[Statement]) -> bool:

@@ -187,6 +187,9 @@ class Expressions:
             case Opcode.GLOBAL:
                 self.needs_globals = True
                 return ast.Subscript(ast.Name(GLOBALS_NAME, ast.Load()), ast.Constant(op.payload), ast.Load())
+            case Opcode.SUSPEND:
+                (value,) = op.arguments
+                return ast.Yield(None if isinstance(value, Const) and value.value is None else self.value(value))
             case Opcode.APPLY:
                 return self._apply(op)
             case Opcode.CLOSURE:
@@ -237,7 +240,9 @@ class Expressions:
             parts.append(ast.Tuple(values[first:last], ast.Load()))
         if keywords:
             parts.append(ast.Dict([ast.Constant(name) for name in keywords], values[last:]))
-        return ast.Call(maker, parts, [])
+        shared = op.payload.shared
+        names = ast.Tuple([ast.Constant(name) for name in shared], ast.Load())
+        return ast.Call(maker, parts, [ast.keyword("shared", names)] if shared else [])
 
 
 def _is_keyword_name(value: Value) -> bool:

@@ -15,12 +15,15 @@ def make_function(
     captured: Sequence[Any] = (),
     defaults: Sequence[Any] = (),
     keyword_defaults: Mapping[str, Any] | None = None,
+    shared: Sequence[str] = (),
 ) -> types.FunctionType:
-    """The function that a nested `def` or a lambda makes, with a cell for each of the captured values."""
-    cells = tuple(map(types.CellType, captured))
+    """The function that a nested `def` or a lambda makes, with a cell for each of the captured values; those of the variables
+    in `shared` are cells already."""
+    named = zip(code.co_freevars, captured, strict=True)
+    cells = tuple([value if name in shared else types.CellType(value) for name, value in named])
     function = types.FunctionType(code, module_globals, code.co_name, tuple(defaults) or None, cells)
-    for cell in cells:
-        if cell.cell_contents is SELF:
+    for name, cell in zip(code.co_freevars, cells, strict=True):
+        if name not in shared and cell.cell_contents is SELF:
             cell.cell_contents = function
     if keyword_defaults:
         function.__kwdefaults__ = dict(keyword_defaults)

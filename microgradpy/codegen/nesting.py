@@ -20,6 +20,7 @@ from typing import final
 from microgradpy.codegen.effects import Effect, conflict, effect
 from microgradpy.codegen.notation import InPlace, SliceOf, notation, operands
 from microgradpy.ir.nodes import (
+    Augmented,
     Break,
     Const,
     Continue,
@@ -45,7 +46,7 @@ from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
 _REACH = 60  # statements an operation may be moved past
-_NEVER_NESTED = frozenset({Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
+_NEVER_NESTED = frozenset({Opcode.SUSPEND, Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
 
 
 @final
@@ -220,7 +221,8 @@ class _Fold:
         match statement:
             case Op():
                 width = _width(statement) + sum(_value_width(result) + 3 for result in statement.results)
-                self._root(index, _open_operands(statement), width)
+                # `x[i] += y` reads x[i] before it evaluates y, which therefore must not write.
+                self._root(index, _open_operands(statement), width, writes=not isinstance(statement.payload, Augmented))
             case If():
                 self._root(index, [statement.condition], 4 + _choice_width(statement, self.planner))
             case While():
@@ -236,13 +238,17 @@ class _Fold:
         if allowed:
             self._root(index, allowed, 8 * len(values), self.planner.into_copies)
 
-    def _root(self, index: int, values: Iterable[Value], width: int, named: frozenset[Var] = frozenset()) -> None:
+    def _root(
+        self, index: int, values: Iterable[Value], width: int, named: frozenset[Var] = frozenset(), *, writes: bool = True
+    ) -> None:
         """Write values inside the root statement at `index`, whose text is `width` wide without them."""
         pending = list(values)
         while pending:
             value = pending.pop()
             place = self._candidate(value, named)
             if place is None or not self._may_move(place, index):
+                continue
+            if not writes and self._effect(place) is Effect.WRITES:
                 continue
             statement = self.statements[place]
             assert isinstance(value, Var) and isinstance(statement, Op | If)

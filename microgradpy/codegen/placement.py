@@ -46,6 +46,10 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             case ast.If() | ast.For() | ast.While():
                 yield from _statements(statement.body)
                 yield from _statements(statement.orelse)
+            case ast.Try():
+                yield from _statements(statement.body)
+                for handler in statement.handlers:
+                    yield from _statements(handler.body)
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:

@@ -2,23 +2,22 @@
 
 A closure is made by `CLOSURE(captured values..., default values..., keyword default values...)` with a `ClosureBody` as
 payload. Python shares the captured *variable*, the IR hands over its *value*: the two are the same as long as the
-variable gets no new value while the closure can still be called. That is checked here; what cannot be shown is refused.
+variable gets no new value while the closure can still be called. That is checked here. A variable of which it cannot be
+shown lives in a cell, as in Python, and the closure is given the cell (`lower_variables`).
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.frontend.codes import comes_from, first_line, is_named
+from microgradpy.frontend.codes import comes_from, first_line, is_named, span
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
-from microgradpy.ir.nodes import Function, If, Op, Opcode, Raise, Region, Statement, Try, Value, Var
-from microgradpy.ir.rewrite import map_regions
+from microgradpy.frontend.sharing import functions_in, generator_expressions_in
+from microgradpy.ir.nodes import Function, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import regions, terminator_values, uses
-
-_INLINE_SCOPES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 @final
@@ -28,42 +27,45 @@ class ClosureBody:
 
     The operation's arguments are the values of `function.captured` (the order of `code.co_freevars`), then those of the
     `defaults` last positional parameters, then those of the keyword-only parameters named in `keyword_defaults`.
-    `code` is the code object that Python itself would make the function from.
+    `code` is the code object that Python itself would make the function from. The values of the variables in `shared` are
+    their cells.
     """
 
     function: Function
     code: types.CodeType
     defaults: int = 0
     keyword_defaults: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PendingClosure:
-    """A closure over variables that are bound again: right only if it is not called after one of `rebindings`. Should
-    it be, `error` and `raising` take its place."""
+    """A closure over variables that are bound again, finished at `made`: their values may be handed over only if it is not
+    called after one of `rebindings`."""
 
     result: Var
     rebindings: tuple[Binding, ...]
-    error: Op
-    raising: Raise
+    made: Position
+
+
+class Shared(Exception):
+    """These variables have to live in cells."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
 
 
 def nested_code(code: types.CodeType, node: FunctionNode) -> types.CodeType | None:
     """The code object that a nested function is made from."""
-    for inner in _nested_codes(code):
-        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node):
-            return inner
-    return None
-
-
-def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            if constant.co_name in _INLINE_SCOPES or constant.co_name.startswith("<generic parameters"):
-                yield from _nested_codes(constant)
-            else:
-                yield constant
+    found = [
+        inner
+        for inner in (*functions_in(code), *generator_expressions_in(code))
+        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node)
+    ]
+    # The first iterable of a generator expression may be another one, which lies inside of its text.
+    return min(found, key=lambda inner: span(inner)[0], default=None) if len(found) > 1 else next(iter(found), None)
 
 
 def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Position]) -> tuple[Binding, ...]:
@@ -72,14 +74,13 @@ def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Posi
     return tuple(b for b in bindings if b.position > made or not set(b.loops).isdisjoint(loops))
 
 
-def reject_outdated(body: Region, pending: Sequence[PendingClosure]) -> Region:
-    """The function with every pending closure that may be called after its variables changed replaced by the error."""
+def outdated_names(body: Region, pending: Sequence[PendingClosure]) -> frozenset[str]:
+    """The variables that may have a new value when a closure over them is called."""
     outdated: dict[Var, PendingClosure] = {}
     waiting = {closure.result: closure for closure in pending}
-    if not waiting:
-        return body
-    _find_outdated(body, waiting, {}, (), outdated)
-    return _cut(body, outdated) if outdated else body
+    if waiting:
+        _find_outdated(body, waiting, {}, (), outdated)
+    return frozenset(binding.name for closure in outdated.values() for binding in closure.rebindings)
 
 
 def _find_outdated(
@@ -117,16 +118,6 @@ def _find_outdated(
 def _comes_before(binding: Binding, call: Op, entered: Sequence[Position], closure: PendingClosure) -> bool:
     if not set(binding.loops).isdisjoint(entered):
         return True
-    made = (closure.error.where.end_line, closure.error.where.end_column)
     # Arguments are evaluated before the call is made, so a `:=` among them comes first.
-    return made < binding.position < (call.where.end_line, call.where.end_column)
+    return closure.made < binding.position < (call.where.end_line, call.where.end_column)
 
-
-def _cut(region: Region, outdated: Mapping[Var, PendingClosure]) -> Region:
-    kept: list[Statement] = []
-    for statement in region.statements:
-        match statement:
-            case Op(callee=Opcode.CLOSURE, results=(result,)) if result in outdated:
-                return Region((*kept, outdated[result].error), outdated[result].raising)
-        kept.append(map_regions(statement, lambda inner: _cut(inner, outdated)))
-    return Region(tuple(kept), region.terminator)

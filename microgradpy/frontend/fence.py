@@ -1,18 +1,16 @@
 """What is refused, as a table: syntax -> the error, what to call it, and the way out.
 
 A refusal fires when it is reached, not when the function is read: it is lowered to a `raise`. What the signature shows
-(a generator, `async def`) is refused at once.
+(`async def`) is refused at once.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-import types
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.errors import DifferentiationError, UnsupportedSyntaxError
 
 _KEEP_OUT = "Do it outside the differentiated function, or in a function with a rule of its own (`rrule.register`)."
 
@@ -31,27 +29,19 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
     return Refusal(UnsupportedSyntaxError, what, remedy)
 
 
-_GENERATOR = _syntax("`yield`", "Return a list instead of yielding its items.")
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
-_OUTER_NAME = "Return the new value and assign it in the caller."
 
 # Syntax that has no lowering at all.
 REFUSED: dict[type[ast.AST], Refusal] = {
     ast.AsyncFor: _ASYNC,
     ast.AsyncWith: _ASYNC,
     ast.Await: _ASYNC,
-    ast.GeneratorExp: _syntax(
-        "a generator expression that is not consumed on the spot",
-        "Write a list: `[... for ...]` instead of `(... for ...)`.",
-    ),
     ast.TryStar: _syntax("`except*`", "Catch the exceptions one by one with `except`."),
-    ast.Yield: _GENERATOR,
-    ast.YieldFrom: _GENERATOR,
 }
 
-NAME_DELETION = Refusal(MutationError, "a deletion of another function's or the module's variable", "Leave the `del` out.")
-GLOBAL_WRITE = Refusal(MutationError, "an assignment to a `global` name", _OUTER_NAME)
-NONLOCAL_WRITE = Refusal(MutationError, "an assignment to a `nonlocal` name", _OUTER_NAME)
+SHARED_EXCEPTION = _syntax(
+    "a handler whose exception has the name of a variable that other functions assign", "Give the exception another name."
+)
 GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
 BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
 EXCEPTION_TYPES = _syntax(
@@ -62,12 +52,9 @@ STRICT_ZIP = _syntax(
 )
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
+YIELD_IN_TRY = _syntax("a `yield` inside of `try` or `with`", "Yield after it, or return a list instead of yielding its items.")
+BINDING_GENERATOR = _syntax("a generator expression that binds a name with `:=`", "Write a list: `[... for ...]`.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
-
-
-def suspended(code: types.CodeType) -> Refusal:
-    """A function of which a call only makes a generator or a coroutine."""
-    return GENERATOR_FUNCTION if code.co_flags & inspect.CO_GENERATOR else ASYNC_FUNCTION
 
 
 def sentence(refusal: Refusal) -> str:
@@ -88,12 +75,4 @@ def rebound_capture(name: str, made: int, rebound: int) -> Refusal:
     return _syntax(
         f"a closure over `{name}`, made in line {made}, while line {rebound} gives `{name}` a new value",
         f"Bind it when the closure is made, with a default value: `{name}={name}`.",
-    )
-
-
-def self_reference(name: str, line: int) -> Refusal:
-    """A nested function that needs itself, or one that is defined only later."""
-    return _syntax(
-        f"a nested function that uses `{name}` before it is defined (line {line})",
-        f"Move the functions to the top of the module, or pass `{name}` as an argument.",
     )

@@ -13,6 +13,7 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.lower_comprehensions import CONSUMERS, collect, lower_quantifier
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
+from microgradpy.frontend.lower_variables import read_shared
 from microgradpy.frontend.places import LoopFrame
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Each, Opcode, Value, fresh
@@ -52,7 +53,9 @@ def _lower_bare_super(low: Lowering, callee: Value, node: ast.Call, name: str) -
         low.raise_builtin(RuntimeError, Const("super(): no arguments"), node=node)
     if "__class__" not in code.co_freevars:
         low.raise_builtin(RuntimeError, Const("super(): __class__ cell not found"), node=node)
-    first = low.env.get(code.co_varnames[0], MISSING)
+    name_of_first = code.co_varnames[0]
+    is_shared = low.is_shared(name_of_first)
+    first = read_shared(low, name_of_first, node) if is_shared else low.env.get(name_of_first, MISSING)
     if first == MISSING:
         low.raise_builtin(RuntimeError, Const("super(): arg[0] deleted"), node=node)
     return low.emit(callee, low.env["__class__"], first, node=node, name=name)

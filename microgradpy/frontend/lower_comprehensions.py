@@ -15,9 +15,10 @@ from collections.abc import Sequence
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.guarded_loops import guarded_for
-from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
+from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_loops import bind, lower_items
 from microgradpy.frontend.lower_statements import nothing
+from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
@@ -86,9 +87,11 @@ def _lower_generators(
     """Lower the loops and conditions of a comprehension around `innermost`. Its variables are visible inside only."""
     generators = node.generators
     # What `:=` binds belongs to the function around, so every loop hands it on.
-    state = (*state, *(name for name in bound_in_expression(node) if name in low.unit.locals))
+    state = (*state, *filter(low.is_state, bound_in_expression(node)))
     names = frozenset(name for generator in generators for name in bound_in_target(generator.target))
+    shared = names & low.unit.shared
     inner_names, known_bindings = low.inner_names, len(low.inner_bindings)
+    cells = {key: low.env[key] for key in map(cell_key, shared) if key in low.env}
 
     def level(depth: int) -> None:
         if depth == len(generators):
@@ -101,10 +104,11 @@ def _lower_generators(
         if depth == 0:
             # The first iterable belongs to the function around; from here on the names are the comprehension's own.
             low.inner_names = inner_names | names
+            open_cells(low, shared, node)
 
         def body() -> None:
             if depth == 0:
-                low.env.update(dict.fromkeys(names, UNDEFINED))
+                low.env.update(dict.fromkeys(names - shared, UNDEFINED))
             bind(low, generator.target, provided)
             _lower_conditions(low, generator.ifs, lambda: level(depth + 1))
 
@@ -124,6 +128,9 @@ def _lower_generators(
         level(0)
     finally:
         leave_names()
+        for key in map(cell_key, shared):
+            low.env.pop(key, None)
+        low.env.update(cells)
         del low.inner_bindings[known_bindings:]
 
 

@@ -53,6 +53,12 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.runtime.opaque import UNASSIGNED
 
+
+def cell_key(name: str) -> str:
+    """The name that the cell of a variable has in the environment."""
+    return f".cell.{name}"
+
+
 MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
 """The value of a name that had one and lost it. Unlike `UNDEFINED`, it is written down where it may be read later: the name
 in the generated text might still hold what was lost."""
@@ -139,7 +145,15 @@ class Lowering:
         return None
 
     def is_local(self, name: str) -> bool:
-        return name in self.unit.locals or name in self.inner_names
+        return name in self.unit.locals or name in self.inner_names or self.is_shared(name)
+
+    def is_shared(self, name: str) -> bool:
+        """Whether a variable lives in a cell."""
+        return name in self.unit.shared and cell_key(name) in self.env
+
+    def is_state(self, name: str) -> bool:
+        """Whether loops hand the value of a variable on."""
+        return name in self.unit.locals and name not in self.unit.shared
 
     # Leaving
 

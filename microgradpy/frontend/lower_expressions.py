@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Sequence
 
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
+from microgradpy.frontend.lower_variables import read_shared
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, function_constant
 from microgradpy.runtime.opaque import check_assigned
@@ -52,6 +53,8 @@ def lower_constant(low: Lowering, node: ast.Constant, name: str) -> Value:
 @lowers(EXPRESSIONS, ast.Name)
 def lower_name(low: Lowering, node: ast.Name, name: str) -> Value:
     """A local variable's value, a folded module-level name, or a module variable read when executed."""
+    if low.is_shared(node.id):
+        return read_shared(low, node.id, node, name or node.id)
     if node.id in low.env or low.is_local(node.id):
         value = low.env.get(node.id)
         if value is None or isinstance(value, Undefined) or value == MISSING:

@@ -9,10 +9,13 @@ import typing
 from collections.abc import Iterator
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.closures import ClosureBody, PendingClosure, nested_code, rebindings, reject_outdated
-from microgradpy.frontend.codes import is_suspended
+from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
+from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
 from microgradpy.frontend.failures import catch_all
-from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
+from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression
+from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
+from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy_marks
 from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
@@ -27,8 +30,9 @@ from microgradpy.frontend.scope import (
     end_of,
     fragile_names,
     parameter_names,
-    start_of,
 )
+from microgradpy.frontend.sharing import note_shared, rebound_inside, shared_in
+from microgradpy.frontend.source import shared_names
 from microgradpy.ir.nodes import (
     SELF,
     Const,
@@ -45,6 +49,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.runtime.making import LATER, tie
+from microgradpy.runtime.suspension import is_generator
 
 _LATER = Const(LATER, "LATER", LATER)
 
@@ -55,19 +60,51 @@ def lower_code(
     file: str,
     lines: tuple[str, ...],
     resolver: Resolver,
+    *,
+    marks_effects: bool = False,
+    catches: bool = False,
+) -> Function:
+    """The IR of a function, given the syntax tree and the code object of the same text. For functions that write,
+    `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising."""
+    shared = shared_names(code, resolver.module_globals()) | rebound_inside(code)
+    while True:
+        for inner, names in shared_in(code, shared):
+            note_shared(inner, names)
+        try:
+            return _lower_with(
+                tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches
+            )
+        except Shared as found:
+            shared |= found.names
+
+
+def _lower_with(
+    tree: FunctionNode,
+    code: types.CodeType,
+    file: str,
+    lines: tuple[str, ...],
+    resolver: Resolver,
+    shared: frozenset[str],
     guarded: frozenset[Position] = frozenset(),
     *,
     marks_effects: bool = False,
     catches: bool = False,
 ) -> Function:
-    """The IR of a function, given the syntax tree and the code object of the same text. The loops in `guarded` hand over
-    what they have done to the handlers around them; which those are is known when the function has been lowered once.
-    For functions that write, `marks_effects` says after which effect an exception came, and one that `catches` returns a
-    `Failure` instead of raising."""
+    """The IR of a function of which these variables live in cells; raises `Shared` if it has to be more of them. The loops in
+    `guarded` hand over what they have done to the handlers around them; which those are is known when the function has been
+    lowered once."""
     parameters = lower_parameters(tree.args)
-    captured = tuple(fresh(name, user_named=True) for name in code.co_freevars)
-    env: dict[str, Value] = dict(zip(code.co_freevars, captured, strict=True))
+    captured = tuple(
+        fresh(f"{name}_cell") if name in shared else fresh(name, user_named=True) for name in code.co_freevars
+    )
+    keys = (cell_key(name) if name in shared else name for name in code.co_freevars)
+    env: dict[str, Value] = dict(zip(keys, captured, strict=True))
     env.update((parameter.name, parameter.var) for parameter in parameters)
+    if code.co_name == GENERATOR_EXPRESSION:
+        # What it runs over has no name that could be written.
+        name = "source_" if "source" in code.co_freevars else "source"
+        parameters = (Parameter(fresh(name, user_named=True), name, parameters[0].kind),)
+        env[FIRST_ITERABLE] = parameters[0].var
     body = body_of(tree)
     bound = bindings(body)
     local = {*parameter_names(tree.args), *(binding.name for binding in bound)} - declared_elsewhere(body)
@@ -84,6 +121,7 @@ def lower_code(
         groups=find_groups(tree, code),
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
         guarded=guarded,
+        shared=shared,
         marks_effects=marks_effects,
         catches=catches,
     )
@@ -94,16 +132,22 @@ def lower_code(
     more = loops_with_marks(region) - guarded
     if more:
         more |= guarded
-        return lower_code(tree, code, file, lines, resolver, more, marks_effects=marks_effects, catches=catches)
-    region = prune(reject_outdated(region, low.closures))
-    name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
+        return _lower_with(
+            tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches
+        )
+    outdated = outdated_names(region, low.closures)
+    if outdated:
+        raise Shared(outdated)
+    region = prune(region)
+    name = {"<lambda>": "lambda_", GENERATOR_EXPRESSION: "generator"}.get(code.co_name, code.co_name)
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))
 
 
 def _lower_body(low: Lowering, tree: FunctionNode) -> None:
-    if is_suspended(low.unit.code):
-        low.refuse(fence.suspended(low.unit.code), tree)
+    if is_asynchronous(low.unit.code):
+        low.refuse(fence.ASYNC_FUNCTION, tree)
+    open_cells(low, low.unit.shared & low.unit.locals, tree)
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
         low.return_value(low.expression(tree.body), tree.body)
@@ -137,7 +181,7 @@ def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:
 def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Step) -> None:
     """Decorators are evaluated before the function is made, and applied from the last to the first."""
     group = low.unit.groups.get(node, ())
-    if group:
+    if group and not any(low.is_shared(other.name) for other in group):
         if node is group[0]:
             _lower_group(low, group)
         return
@@ -145,7 +189,7 @@ def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFuncti
     value: Value = make_closure(low, node, "" if decorators else node.name)
     for decorator in reversed(decorators):
         value = low.emit(decorator, value, node=node, name=node.name)
-    low.env[node.name] = value
+    assign_name(low, node.name, value, node)
 
 
 def _lower_group(low: Lowering, group: Group) -> None:
@@ -203,6 +247,16 @@ def _groups_of(run: list[ast.FunctionDef], code: types.CodeType) -> Iterator[Gro
         start = end + 1
 
 
+@lowers(EXPRESSIONS, ast.GeneratorExp)
+def lower_generator_expression(low: Lowering, node: ast.GeneratorExp, name: str) -> Value:
+    """A generator expression that is kept is a function that yields, called with what it runs over first."""
+    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+        low.refuse(fence.BINDING_GENERATOR, node)
+    source = low.expression(node.generators[0].iter)
+    function = make_closure(low, function_of_expression(node), "")
+    return low.emit(function, source, node=node, name=name)
+
+
 @lowers(EXPRESSIONS, ast.Lambda)
 def lower_lambda(low: Lowering, node: ast.Lambda, name: str) -> Value:
     return make_closure(low, node, name)
@@ -216,21 +270,25 @@ def make_closure(low: Lowering, node: FunctionNode, name: str, made: Position | 
     defaults = [low.expression(default) for default in node.args.defaults]
     named = [(a.arg, low.expression(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
     captured = [captured_value(low, name, node) for name in code.co_freevars]
-    outdating = _rebindings(low, code, made or end_of(node))
-    refused = [fence.rebound_capture(binding.name, node.lineno, binding.position[0]) for binding in outdating[:1]]
-    if refused and low.in_condition:
-        low.refuse(refused[0], node)
+    made = made or end_of(node)
+    outdating = _rebindings(low, code, made)
+    # A generator goes on running after it was called.
+    if outdating and (low.in_condition or is_generator(code)):
+        raise Shared(frozenset(binding.name for binding in outdating))
     function = lower_code(node, code, low.unit.file, low.unit.lines, low.unit.resolver)
-    payload = ClosureBody(function, code, len(defaults), tuple(name for name, _ in named))
+    shared = tuple(filter(low.is_shared, code.co_freevars))
+    payload = ClosureBody(function, code, len(defaults), tuple(name for name, _ in named), shared)
     arguments = (*captured, *defaults, *(value for _, value in named))
     result = low.emit(Opcode.CLOSURE, *arguments, node=node, name=name, payload=payload)
-    if refused:
-        low.closures.append(PendingClosure(result, outdating, *low.refusal(refused[0], node)))
+    if outdating:
+        low.closures.append(PendingClosure(result, outdating, made))
     return result
 
 
 def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
     """What a function or class made here gets for a variable of this function."""
+    if low.is_shared(name):
+        return low.env[cell_key(name)]
     if isinstance(node, ast.FunctionDef) and name == node.name and not node.decorator_list:
         # Whatever the name means so far, it means this function before that can be called.
         return Const(SELF, "SELF", SELF)
@@ -239,8 +297,7 @@ def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
             return low.emit(Const(typing.TypeVar, "TypeVar", typing.TypeVar), Const(name), node=node, name=name)
     value = low.env.get(name)
     if value is None or isinstance(value, Undefined) or value == MISSING:
-        later = [b.position[0] for b in bindings_of(low, name)]
-        low.refuse(fence.self_reference(name, max(later, default=start_of(node)[0])), node)
+        raise Shared(frozenset((name,)))
     return value
 
 
@@ -251,5 +308,6 @@ def bindings_of(low: Lowering, name: str) -> list[Binding]:
 
 
 def _rebindings(low: Lowering, code: types.CodeType, made: Position) -> tuple[Binding, ...]:
-    bound = [binding for name in code.co_freevars for binding in bindings_of(low, name)]
+    names = (name for name in code.co_freevars if not low.is_shared(name))
+    bound = [binding for name in names for binding in bindings_of(low, name)]
     return rebindings(bound, made, low.loops)

@@ -13,13 +13,14 @@ import types
 from typing import Any
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.closures import rebindings
+from microgradpy.frontend.closures import Shared, rebindings
 from microgradpy.frontend.lower_calls import lower_keywords
-from microgradpy.frontend.lower_core import STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
 from microgradpy.frontend.lower_functions import bindings_of, captured_value
 from microgradpy.frontend.lower_targets import assign_name
-from microgradpy.frontend.scope import end_of
+from microgradpy.frontend.places import Step
+from microgradpy.frontend.scope import Binding, end_of
 from microgradpy.ir.nodes import Const, Opcode, Value, function_constant
 from microgradpy.runtime.making import Maker, class_maker, import_from, import_module
 
@@ -74,13 +75,20 @@ def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     if code is None or getattr(node, "type_params", []):
         low.refuse(fence.GENERIC_CLASS, node)
     decorators = lower_display(low, Opcode.TUPLE, node.decorator_list, node)
-    names = [name for name in code.co_freevars if name != node.name]
-    _refuse_rebound(low, names, node)
-    captured = low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in names), node=node)
+    own_name = "" if low.is_shared(node.name) else node.name
+    names = [name for name in code.co_freevars if name != own_name]
+    outdating = _rebound(low, names, node)
+    if outdating:
+        raise Shared(frozenset(binding.name for binding in outdating))
+    shared = tuple(filter(low.is_shared, names))
+    values = (captured_value(low, name, node) for name in names if name not in shared)
+    captured = low.emit(Opcode.TUPLE, *values, node=node)
     bases = lower_display(low, Opcode.TUPLE, node.bases, node)
     keywords = lower_keywords(low, node)
-    maker = class_maker(code, low.unit.resolver.module_globals(), node.name)
-    value = low.emit(_constant(maker, node.name), captured, decorators, bases, keywords, node=node, name=node.name)
+    maker = class_maker(code, low.unit.resolver.module_globals(), own_name, shared)
+    cells = (low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in shared), node=node),) if shared else ()
+    arguments = (captured, decorators, bases, keywords, *cells)
+    value = low.emit(_constant(maker, node.name), *arguments, node=node, name=node.name)
     assign_name(low, node.name, value, node)
 
 
@@ -93,11 +101,11 @@ def _class_code(code: types.CodeType, node: ast.ClassDef) -> types.CodeType | No
     return None
 
 
-def _refuse_rebound(low: Lowering, names: list[str], node: ast.stmt) -> None:
-    """Methods read a captured variable when they are called; the class is given its value when it is made."""
-    bound = [binding for name in names for binding in bindings_of(low, name)]
-    for binding in rebindings(bound, end_of(node), low.loops)[:1]:
-        low.refuse(fence.rebound_capture(binding.name, node.lineno, binding.position[0]), node)
+def _rebound(low: Lowering, names: list[str], node: ast.stmt) -> tuple[Binding, ...]:
+    """Methods read a captured variable when they are called; the class is given its value when it is made, unless the
+    variable lives in a cell."""
+    bound = [binding for name in names if not low.is_shared(name) for binding in bindings_of(low, name)]
+    return rebindings(bound, end_of(node), low.loops)
 
 
 def _constant(maker: Maker, name: str) -> Const:
@@ -110,7 +118,9 @@ def lower_type_alias(low: Lowering, node: Any, rest: Step) -> None:
     name = node.name.id
     used = dict.fromkeys(inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name))
     names = [used_name for used_name in used if used_name != name and used_name in low.env]
-    _refuse_rebound(low, names, node)
+    bound = [binding for used_name in names for binding in bindings_of(low, used_name)]
+    for binding in rebindings(bound, end_of(node), low.loops)[:1]:
+        low.refuse(fence.rebound_capture(binding.name, node.lineno, binding.position[0]), node)
     around = ast.FunctionDef(
         name=low.unit.name if low.unit.name.isidentifier() else "make",
         args=ast.arguments([], [ast.arg(parameter) for parameter in names], None, [], [], None, []),

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import final
 
-from microgradpy.frontend.lower_core import MISSING, STATEMENTS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import MATCHING_THEMSELVES, builtin
 from microgradpy.ir.nodes import UNDEFINED, Const, DictItems, Op, Opcode, Value, function_constant
 from microgradpy.runtime.matching import attributes_of, is_mapping, is_sequence, values_of
@@ -305,7 +306,7 @@ def _lower_cases(low: Lowering, cases: Sequence[ast.match_case], subject: Value,
     low.env[flag] = Const(False)
     for name in steps.captures:
         # In the text, the part of the subject may have the name already before the whole pattern has matched.
-        if low.env.get(name, UNDEFINED) is UNDEFINED and low.is_local(name):
+        if low.env.get(name, UNDEFINED) is UNDEFINED and low.is_state(name):
             low.env[name] = MISSING
 
     def matched_body() -> None:

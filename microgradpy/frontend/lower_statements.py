@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import OPERATORS
 from microgradpy.frontend.lower_targets import assign, assign_expression, name_of
+from microgradpy.frontend.lower_variables import delete_global, delete_shared
 from microgradpy.frontend.places import Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import RAISED, STATEMENT, Const, Op, Opcode, Raise, Value, operator_constant
@@ -82,8 +82,12 @@ def lower_deletion(low: Lowering, node: ast.Delete, rest: Step) -> None:
 def _delete(low: Lowering, target: ast.expr, node: ast.Delete) -> None:
     match target:
         case ast.Name(id=name):
+            if low.is_shared(name):
+                delete_shared(low, name, node)
+                return
             if not low.is_local(name):
-                low.refuse(fence.NAME_DELETION, target)
+                delete_global(low, name, node)
+                return
             EXPRESSIONS[ast.Name](low, target, "")  # a name without value cannot be deleted
             low.env[name] = MISSING
         case ast.Tuple(elts=items) | ast.List(elts=items):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
+from microgradpy.frontend.lower_variables import assign_global, assign_shared
 from microgradpy.frontend.resolve import builtin
 from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, operator_constant
 
@@ -76,11 +77,14 @@ def _assign_starred(low: Lowering, items: Sequence[ast.expr], value: Value, node
 
 
 def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
-    if not low.is_local(name):
-        is_free = name in low.unit.code.co_freevars
-        low.refuse(fence.NONLOCAL_WRITE if is_free else fence.GLOBAL_WRITE, node)
-    low.env[name] = value
-    low.mark()
+    """Give a variable its value, whoever it belongs to."""
+    if low.is_shared(name):
+        assign_shared(low, name, value, node)
+    elif low.is_local(name):
+        low.env[name] = value
+        low.mark()
+    else:
+        assign_global(low, name, value, node)
 
 
 @lowers(EXPRESSIONS, ast.NamedExpr)

@@ -70,7 +70,7 @@ def _without_finally(node: ast.Try) -> ast.Try:
 
 
 def local_names(low: Lowering, statements: Sequence[ast.stmt]) -> tuple[str, ...]:
-    return tuple(name for name in bound_names(statements) if name in low.unit.locals)
+    return tuple(filter(low.is_state, bound_names(statements)))
 
 
 def protect(
@@ -161,6 +161,8 @@ def _catch(low: Lowering, handler: ast.ExceptHandler) -> Catch:
             low.emit(function_constant(exceptions.check_not_interrupted), exception, place, node=handler)
         outer = low.handling
         if handler.name is not None:
+            if not low.is_state(handler.name):
+                low.refuse(fence.SHARED_EXCEPTION, handler)
             low.env[handler.name] = exception
             low.handling = {**outer, handler.name: exception}
         try:

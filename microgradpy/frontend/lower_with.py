@@ -69,7 +69,7 @@ def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
             end()
         last()
 
-    targets = [name for other in node.items for name in _targets(other) if name in low.unit.locals]
+    targets = [name for other in node.items for name in _targets(other) if low.is_state(name)]
     names = tuple(dict.fromkeys([*targets, *local_names(low, node.body)]))
     catch = Catch((builtin(BaseException),), ".exception", caught, catches_refusals=True)
     protect(low, node, names, body, [catch], final)

@@ -92,6 +92,7 @@ class Unit:
     fragile: frozenset[str]  # the names of which reads are checked
     groups: Mapping[ast.stmt, Group]  # the nested functions that use each other, by each of them
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
+    shared: frozenset[str]  # the variables that live in cells, captured ones and those of comprehensions among them
     guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far
     marks_effects: bool = False  # a mark follows whatever may change something
     catches: bool = False  # the function returns what it would raise

@@ -18,7 +18,10 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
+from microgradpy.runtime.variables import Variables, variables_of
 
 _FUNCTION_TYPES: tuple[type, ...] = (
     types.ModuleType,
@@ -71,16 +74,21 @@ class Resolver:
     namespace: Mapping[str, Any]
     builtins: Mapping[str, Any]
     guards: dict[tuple[str, ...], Guard] = field(default_factory=dict)
+    rebound: frozenset[str] = frozenset()
+    """The module variables that functions of the module assign: what they mean may change at any time."""
     imported: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """By the identity of what the function imports itself: the module it was found by, and the attributes from there."""
 
+
     @classmethod
     def of(cls, function: types.FunctionType) -> Resolver:
-        return cls(function.__globals__, builtins_of(function))
+        return cls(function.__globals__, builtins_of(function), rebound=rebound_variables(function))
 
     def name(self, name: str) -> Const | None:
         """The constant a module-level name stands for; None if it is data or does not exist."""
         value = self.namespace[name] if name in self.namespace else self.builtins.get(name, _MISSING)
+        if name in self.rebound:
+            return None
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented):
             return None
         self._guard(name, (), value)
@@ -94,6 +102,8 @@ class Resolver:
         # Only what is already there: a module's `__getattr__` may import, warn or compute.
         value = vars(module).get(attribute, _MISSING)
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(module, value)):
+            return None
+        if attribute in rebound_in(vars(module)):
             return None
         name, *path = constant.path.split(".")
         found_by = self.imported.get(id(constant.root))
@@ -123,6 +133,8 @@ class Resolver:
         value = vars(found).get(name, _MISSING)
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(found, value)):
             return None
+        if name in rebound_in(vars(found)):
+            return None
         self._guard(module, (name,), value, is_module=True)
         if isinstance(value, types.ModuleType):
             self.imported[id(value)] = (module, name)
@@ -141,9 +153,23 @@ class Resolver:
         assert isinstance(self.namespace, dict)
         return self.namespace
 
+    def variables(self) -> Variables:
+        """The same, as a constant of generated code."""
+        return variables_of(self.module_globals(), self.builtins)
+
     def _guard(self, name: str, path: tuple[str, ...], value: Any, is_module: bool = False) -> None:
         key = ("import " + name if is_module else name, *path)
         self.guards[key] = Guard(name, path, value, is_module)
+
+
+def rebound_in(namespace: Mapping[str, Any]) -> frozenset[str]:
+    """The variables of another module that its functions assign, as far as they are looked at: not in libraries, which
+    assign what they cache."""
+    name = str(namespace.get("__name__", "")).partition(".")[0]
+    if name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"):
+        return frozenset()
+    note_globals(namespace)
+    return rebound_globals(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

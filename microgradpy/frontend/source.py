@@ -20,9 +20,19 @@ from typing import Any, final
 
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
-from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code, is_suspended, span
+from microgradpy.frontend.codes import comes_from, first_line, is_asynchronous, is_named, is_same_code, span
+from microgradpy.frontend.generators import function_of_expression
 from microgradpy.frontend.scope import FunctionNode, start_of
+from microgradpy.frontend.sharing import (
+    known_shared,
+    note_globals,
+    note_shared,
+    rebound_captures,
+    rebound_globals,
+    shared_in,
+)
 from microgradpy.ir.nodes import Location
+from microgradpy.runtime.variables import value_in
 
 # The flags of code objects that `from __future__ import ...` sets.
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -43,15 +53,15 @@ class FoundSource:
 
 def find_source(function: types.FunctionType) -> FoundSource:
     """The text of a Python function. Raises `SourceNotFoundError` if there is none, or if it is not the code that runs,
-    and `UnsupportedSyntaxError` for generators and coroutines."""
+    and `UnsupportedSyntaxError` for coroutines."""
     return find_source_of_code(function.__code__, function.__globals__)
 
 
 def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> FoundSource:
     """The text of a code object whose module variables are `namespace`."""
     lines = _lines_of(code, namespace)
-    if is_suspended(code):
-        refusal = fence.suspended(code)
+    if is_asynchronous(code):
+        refusal = fence.ASYNC_FUNCTION
         raise refusal.error(fence.sentence(refusal), _place(code, lines), refusal.remedy)
     place = _place(code, [])
     if not lines:
@@ -62,6 +72,43 @@ def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> F
         raise SourceNotFoundError(f"The source text of `{code.co_qualname}` is not the code that runs", place, _RELOAD)
     assert isinstance(found.tree, ast.FunctionDef | ast.Lambda)
     return FoundSource(found.tree, code.co_filename, code.co_name, parsed.lines, found.class_name)
+
+
+def shared_names(code: types.CodeType, namespace: Mapping[str, Any]) -> frozenset[str]:
+    """Those of the variables a function captured that live in cells which are rebound while they are shared: by the function,
+    or by any other that was made beside it, as its file tells."""
+    if not code.co_freevars:
+        return frozenset()
+    known = known_shared(code)
+    if known is None:
+        parsed = _parsed_of(code, namespace)
+        here = parsed.codes.get(code.co_firstlineno, ()) if parsed is not None else ()
+        known = rebound_captures(code)
+        for compiled in here:
+            if parsed is not None and _is_unchanged(compiled, code):
+                known |= parsed.shared.get(id(compiled), frozenset())
+        note_shared(code, known)
+    return known
+
+
+def captured_values(function: types.FunctionType) -> list[Any]:
+    """What a unit is given for the variables that a function captured: their values, or the cells of those that are shared."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    shared = shared_names(function.__code__, function.__globals__)
+    return [cell if name in shared else value_in(cell) for name, cell in cells]
+
+
+def rebound_variables(function: types.FunctionType) -> frozenset[str]:
+    """The module variables that functions of the same module assign."""
+    parsed = _parsed_of(function.__code__, function.__globals__)
+    codes = () if parsed is None else (code for codes in parsed.codes.values() for code in codes)
+    note_globals(function.__globals__, (function.__code__, *codes))
+    return rebound_globals(function.__globals__)
+
+
+def _parsed_of(code: types.CodeType, namespace: Mapping[str, Any]) -> _ParsedFile | None:
+    lines = _lines_of(code, namespace)
+    return _parse(code.co_filename, "".join(lines), code.co_flags & _FUTURES) if lines else None
 
 
 _RELOAD = (
@@ -113,11 +160,13 @@ class _Defined:
 @final
 @dataclass(frozen=True, slots=True)
 class _ParsedFile:
-    """The functions of a file by the line their code objects start in, as syntax and as compiled from that syntax."""
+    """The functions of a file by the line their code objects start in, as syntax and as compiled from that syntax; and by the
+    identity of the latter, which of the variables they capture are assigned by functions."""
 
     lines: tuple[str, ...]
     trees: Mapping[int, list[_Defined]]
     codes: Mapping[int, list[types.CodeType]]
+    shared: Mapping[int, frozenset[str]]
 
 
 @functools.lru_cache(maxsize=64)
@@ -136,13 +185,16 @@ def _parse(file: str, text: str, flags: int) -> _ParsedFile | None:
     codes: dict[int, list[types.CodeType]] = {}
     for inner in _codes(code):
         codes.setdefault(inner.co_firstlineno, []).append(inner)
-    return _ParsedFile(tuple(text.splitlines(keepends=True)), trees, codes)
+    shared = {id(inner): names for inner, names in shared_in(code, frozenset())}
+    return _ParsedFile(tuple(text.splitlines(keepends=True)), trees, codes, shared)
 
 
 def _functions(node: ast.AST, class_name: str) -> Iterator[_Defined]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, FunctionNode):
             yield _Defined(child, class_name)
+        elif isinstance(child, ast.GeneratorExp):
+            yield _Defined(function_of_expression(child), class_name)
         yield from _functions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
 
 

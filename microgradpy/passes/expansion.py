@@ -169,7 +169,7 @@ def _outer(builder: TypedBuilder, hint: Hint, column: Value, row: Value, like: V
     wanted, kinds = builder.kind(like), tuple(map(builder.kind, (column, row)))
     real = all(map(is_real, kinds))
     kind = Array(2, "float" if real else "", wanted.shape if isinstance(wanted, Array) else ())
-    return builder.operation(Const(np.outer, "np.outer", np), (column, row), kinds=(kind,), hints=(hint,))[0]
+    return builder.operation(Const(np.multiply.outer, "np.multiply.outer", np), (column, row), kinds=(kind,), hints=(hint,))[0]
 
 
 _EXPANSIONS: dict[Any, Callable[..., Value | None]] = {

@@ -1,8 +1,11 @@
-"""Copies of parts of shadows that are read before the shadow is written again, and so need not be made.
+"""Copies of parts of shadows that are read before the shadow is written again, and so need not be made; and arrays that are
+made to be added to a shadow, which may keep them.
 
     d = u_bar[1:-1].copy()
     t_bar = d * k                      becomes      t_bar = u_bar[1:-1] * k
     u_bar[2:] += t_bar
+
+    shadows.add(x, y_bar * z)          becomes      shadows.give(x, y_bar * z)
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ def _region(region: Region) -> Region:
         for after in range(place + 1, place + 2 + last):
             statements[after] = map_uses(statements[after], lambda value, c=copy, v=view: v if value == c else value)
     counts = _counts(statements, region)
+    statements = [_given(s, made, counts) for s in statements]
     kept = [s for s in statements if not (_copied(s, made) is not None and isinstance(s, Op) and not counts[s.results[0]])]
     return Region(tuple(kept), region.terminator)
 
@@ -51,6 +55,20 @@ def _copied(statement: Statement, made: dict[Var, Op]) -> Value | None:
     part = read.arguments[0]
     source = made.get(part) if isinstance(part, Var) else None
     return part if source is not None and source.callee == Const(operator.getitem) else None
+
+
+def _given(statement: Statement, made: dict[Var, Op], counts: Counter[Value]) -> Statement:
+    """`shadows.add` of an array that arithmetic has made for it, read as `shadows.give`."""
+    if not isinstance(statement, Op) or statement.callee != Const(getattr) or statement.arguments[1] != Const("add"):
+        return statement
+    call = next((op for op in made.values() if op.callee == statement.results[0] and len(op.arguments) == 2), None)
+    added = call.arguments[1] if call is not None else None
+    source = made.get(added) if isinstance(added, Var) and counts[added] == 1 else None
+    if source is None or source.from_user or not isinstance(source.callee, Const) or source.keywords:
+        return statement
+    if not any(source.callee.value is f for f in _MAKE_NEW) or len(source.arguments) != 2 - (source.callee.value is operator.neg):
+        return statement
+    return replace(statement, arguments=(statement.arguments[0], Const("give")))
 
 
 def _last_use(copy: Var, after: list[Statement], region: Region) -> int | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, final
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+from microgradpy.tangents.types import is_structural_zero
 
 
 @final
@@ -17,16 +20,41 @@ class Bars(NamedTuple):
     fresh: tuple[bool, ...] = ()
 
 
-Back = Callable[[Any], Bars]
+Back = Callable[..., Bars]
+"""`back(y_bar)`; in a run that tracks writes `back(y_bar, shadows)`, which is called whatever `y_bar` is: the call may have
+effects to undo, and its value may have its cotangent in the shadows."""
 Wanted = tuple[bool, ...] | None
 Resolved = tuple[Any, Back]
 """The value of a call, and its pullback."""
 
 
-class Resolve(Protocol):
-    """The dispatcher, as those modules get it that it calls itself."""
+@final
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """The dispatcher, as those modules get it that it calls itself. `tracks`: what is written is tracked;
+    `may_write` says whether some callables may write."""
 
-    def __call__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved: ...
+    call: Callable[..., Resolved]
+    tracks: bool = False
+    may_write: Callable[[list[Any]], bool] = bool
+
+    def __call__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+        return self.call(f, args, kwargs)
+
+
+def is_nothing(bar: Any, shadows: tuple[Any, ...]) -> bool:
+    """Whether a call need not be undone: nothing depends on its value, and it has written nothing."""
+    return not shadows and is_structural_zero(bar)
+
+
+def content(y: Any, y_bar: Any, shadows: tuple[Any, ...]) -> Any:
+    """The cotangent of an object that a call has made, as far as it belongs to values: a list, dict, array or Tangent."""
+    return shadows[0].content(y, y_bar) if shadows else y_bar
+
+
+def given_to(x: Any, bar: Any, shadows: tuple[Any, ...]) -> Any:
+    """What a pullback that made `x` is given for a cotangent of it."""
+    return shadows[0].settle(x, bar) if shadows else bar
 
 
 def nothing(count: int) -> Back:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.runtime.bars import Back, Bars, Resolved
+from microgradpy.runtime.bars import Back, Bars, Resolved, content, given_to
 from microgradpy.runtime.cotangents import cotangent_item
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -31,9 +31,11 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
     if cls is functools.partial:
         return _partial(args, kwargs)
     if cls is types.SimpleNamespace and not args:
-        return cls(**kwargs), functools.partial(_fields_back, (), tuple(kwargs))
+        y = cls(**kwargs)
+        return y, functools.partial(_fields_back, y, (), tuple(kwargs))
     if issubclass(cls, BaseException):
-        return cls(*args, **kwargs), functools.partial(_exception_back, cls, len(args), tuple(kwargs))
+        y = cls(*args, **kwargs)
+        return y, functools.partial(_exception_back, y, len(args), tuple(kwargs))
     if dataclasses.is_dataclass(cls) and _is_plain(cls):
         return _dataclass(cls, args, kwargs)
     return None
@@ -55,7 +57,7 @@ def _is_named_tuple(cls: type) -> bool:
 def _named_tuple_back(cls: Any, count: int, names: tuple[str, ...]) -> Back:
     fields = cls._fields
 
-    def back(y_bar: Any) -> Bars:
+    def back(y_bar: Any, *shadows: Any) -> Bars:
         arguments = tuple(cotangent_item(y_bar, index) for index in range(count))
         return Bars(None, arguments, {name: cotangent_item(y_bar, fields.index(name)) for name in names})
 
@@ -91,7 +93,7 @@ def _dataclass(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
                     None,
                     "Let the class store it as it is.",
                 )
-        return _fields_back(names, tuple(kwargs), y_bar)
+        return _fields_back(y, names, tuple(kwargs), y_bar)
 
     return y, back
 
@@ -103,18 +105,19 @@ def _is_stored(y: Any, name: str, value: Any) -> bool:
     return getattr(y, "__dict__", {}).get(name) is value and not hasattr(type(static), "__set__")
 
 
-def _fields_back(places: tuple[str, ...], names: tuple[str, ...], y_bar: Any) -> Bars:
-    fields: Mapping[str, Any] = {} if is_structural_zero(y_bar) else y_bar
+def _fields_back(y: Any, places: tuple[str, ...], names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
+    fields: Mapping[str, Any] = content(y, y_bar, shadows) or {}
     return Bars(None, tuple(map(fields.get, places)), {name: fields.get(name) for name in names})
 
 
-def _exception_back(cls: Any, count: int, names: tuple[str, ...], y_bar: Any) -> Bars:
+def _exception_back(y: Any, count: int, names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
     """An exception usually leaves the function, and nothing depends on what is in it."""
-    if is_structural_zero(y_bar):
+    fields: Mapping[str, Any] = content(y, y_bar, shadows) or {}
+    if is_structural_zero(y_bar) and not any(bar is not None for bar in fields.values()):
         return Bars(None, (None,) * count, {})
-    if names or y_bar.keys() - {"args"} or isinstance(cls.__init__, types.FunctionType):
-        raise MissingRuleError(f"the fields of a {cls.__name__} are differentiated", None, "Return the values instead.")
-    return Bars(None, tuple(cotangent_item(y_bar.get("args"), place) for place in range(count)), {})
+    if names or fields.keys() - {"args"} or isinstance(type(y).__init__, types.FunctionType):
+        raise MissingRuleError(f"the fields of a {type(y).__name__} are differentiated", None, "Return the values instead.")
+    return Bars(None, tuple(cotangent_item(fields.get("args"), place) for place in range(count)), {})
 
 
 # Objects made from others
@@ -135,15 +138,17 @@ def replaced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved 
     y = f(*args, **kwargs)
     kept = [name for name in names if name not in kwargs]
 
-    def back(y_bar: Any) -> Bars:
-        fields = {name: y_bar[name] for name in kept if y_bar.get(name) is not None}
-        return Bars(None, (Tangent(type(x), fields),), {name: y_bar.get(name) for name in kwargs})
+    def back(y_bar: Any, *shadows: Any) -> Bars:
+        given = content(y, y_bar, shadows) or {}
+        fields = {name: given[name] for name in kept if given.get(name) is not None}
+        x_bar = Tangent(type(x), fields) if fields else None
+        return Bars(None, (given_to(x, x_bar, shadows),), {name: given.get(name) for name in kwargs})
 
     return y, back
 
 
-def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any) -> Bars:
-    bars = dict(zip(x._fields, y_bar, strict=True))
+def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
+    bars = dict(zip(x._fields, (None,) * len(x) if is_structural_zero(y_bar) else y_bar, strict=True))
     own = tuple(None if name in names else bar for name, bar in bars.items())
     return Bars(None, (own,), {name: bars[name] for name in names})
 
@@ -157,7 +162,7 @@ def _partial(args: Any, kwargs: dict[str, Any]) -> Resolved:
     inner = function if type(function) is functools.partial else None  # its fields become those of the new one
     known = 0 if inner is None else len(inner.args)
 
-    def back(y_bar: Any) -> Bars:
+    def back(y_bar: Any, *shadows: Any) -> Bars:
         if is_structural_zero(y_bar):
             return Bars(None, (None,) * len(args), {})
         fixed: tuple[Any, ...] = y_bar.get("args") or (None,) * len(y.args)
@@ -190,8 +195,8 @@ def call_partial(
     fixed = len(f.args)
     y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
 
-    def partial_back(y_bar: Any) -> Bars:
-        bars = back(y_bar)
+    def partial_back(y_bar: Any, *shadows: Any) -> Bars:
+        bars = back(y_bar, *shadows)
         own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs}
         rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
         return Bars(_partial_tangent(bars.function, bars.arguments[:fixed], own), tuple(bars.arguments[fixed:]), rest)

@@ -19,6 +19,7 @@ from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
 from microgradpy.runtime.bars import Back as Back
 from microgradpy.runtime.bars import Bars as Bars
+from microgradpy.runtime.bars import Resolve
 from microgradpy.runtime.bars import Wanted as Wanted
 from microgradpy.runtime.bars import nothing as _nothing
 from microgradpy.runtime.cotangents import missing_cotangent
@@ -86,7 +87,7 @@ def resolve(
 ) -> tuple[Any, Back]:
     """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
     given)."""
-    found = by_protocol(f, args, kwargs, resolve)
+    found = by_protocol(f, args, kwargs, _RESOLVE)
     if found is not None:
         return found
     _refuse_write(f, args, kwargs)
@@ -105,6 +106,9 @@ def resolve(
     if isinstance(call, types.FunctionType):
         return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
     return _opaque(f, args, kwargs)
+
+
+_RESOLVE = Resolve(resolve)
 
 
 def _by_source(

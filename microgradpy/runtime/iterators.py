@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -16,35 +17,32 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.sums import spread_over_items
-from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved
-from microgradpy.runtime.streams import Box, Give, Items, Source, Stream, Sums
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing
+from microgradpy.runtime.streams import VIEWS, Box, Give, Items, Reading, Source, Stream, Sums, closed, give_to_call
+from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
 @final
 @dataclass(frozen=True)
 class Made:
     """The items of a stream; `sources` are the arguments that it reads, by place or name, `function` are the places or
-    names of the one that it calls. `finish` adds what only the cotangents of all items together give."""
+    names of the one that it calls."""
 
     items: Items
     sources: dict[int | str, Source]
     function: tuple[int | str, ...] = ()
-    finish: Callable[[Sums], None] | None = None
 
 
 def stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
     """The stream that stands for `f(*args, **kwargs)`, where `f` is one of `STREAMS`."""
-    made = STREAMS[f](resolve, *args, **kwargs)
-    result = Stream(getattr(f, "__name__", "iterator"), made.items)
+    reading = Reading(resolve)
+    made = STREAMS[f](reading, *args, **kwargs)
+    result = Stream(getattr(f, "__name__", "iterator"), made.items, reading)
 
-    def stream_back(bars: Any) -> Bars:
-        sums = Sums()
-        result.give_back(bars, sums)
-        if made.finish is not None:
-            made.finish(sums)
-        found = {place: source.cotangent(sums) for place, source in made.sources.items()}
-        found |= dict.fromkeys(made.function, sums.function)
+    def stream_back(bars: Any, *shadows: Any) -> Bars:
+        sums = closed(result, bars, Sums(shadows=shadows))
+        found: dict[int | str, Any] = dict.fromkeys(made.function, sums.function)
+        found |= {place: source.cotangent(sums) for place, source in reversed(made.sources.items())}
         return Bars(None, tuple(map(found.get, range(len(args)))), {name: found.get(name) for name in kwargs})
 
     return result, stream_back
@@ -56,28 +54,53 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
         y = next(iterator)
     except StopIteration:
         if not default:
+            iterator.reading.is_caught = True
             raise
-        return default[0], lambda y_bar: Bars(None, (None, y_bar), {})
-    place = len(iterator.given) - 1
 
-    def next_back(y_bar: Any) -> Bars:
+        def end_back(y_bar: Any, *shadows: Any) -> Bars:
+            if shadows:
+                shadows[0].of(iterator).undo_end()
+            return Bars(None, (None, y_bar), {})
+
+        return default[0], end_back
+    place = len(iterator.given) - 1
+    others = (None,) * len(default)
+
+    def next_back(y_bar: Any, *shadows: Any) -> Bars:
+        if shadows:
+            shadows[0].of(iterator).undo(place, y_bar)
+            return Bars(None, (None, *others), {})
         bars: list[Any] = [None] * len(iterator.given)
         bars[place] = y_bar
-        return Bars(None, (bars, *(None for _ in default)), {})
+        return Bars(None, (bars, *others), {})
 
     return y, next_back
+
+
+def listed(iterator: Stream) -> Resolved:
+    """list(iterator)"""
+    y = list(iterator)
+
+    def listed_back(y_bar: Any, *shadows: Any) -> Bars:
+        bars = content(y, y_bar, shadows)
+        if shadows:
+            shadows[0].of(iterator).undo_all(bars or ())
+            return Bars(None, (None,), {})
+        return Bars(None, (bars,), {})
+
+    return y, listed_back
 
 
 def _passing(function: Callable[..., Any], count: int | None = None) -> Callable[..., Made]:
     """For a function that passes on the items of its first `count` arguments, or of all."""
 
-    def make(resolve: Resolve, *args: Any, **kwargs: Any) -> Made:
+    def make(reading: Reading, *args: Any, **kwargs: Any) -> Made:
         sources: dict[int | str, Source] = {
-            place: Source(place, x, resolve) for place, x in enumerate(args) if count is None or place < count
+            place: reading.source(place, x) for place, x in enumerate(args) if count is None or place < count
         }
         given = [sources.get(place, x) for place, x in enumerate(args)]
         if "fillvalue" in kwargs:
-            sources["fillvalue"] = filler = Source(-1, kwargs["fillvalue"], resolve, is_one=True)
+            sources["fillvalue"] = filler = reading.source(-1, kwargs["fillvalue"], is_one=True)
             kwargs["fillvalue"] = next(iter(filler))
         return Made(_routed(function(*given, **kwargs)), sources)
 
@@ -93,14 +116,14 @@ def _routed(shown: Iterable[Any]) -> Items:
 
 
 def _give_to_box(box: Box) -> Give:
-    return lambda bar, sums: sums.add(box.source, box.position, bar)
+    return lambda bar, sums: sums.add(box, bar)
 
 
 def _give_to_boxes(boxes: tuple[Any, ...]) -> Give:
     def give(bars: Any, sums: Sums) -> None:
-        for box, bar in zip(boxes, bars, strict=True):
+        for box, bar in zip(boxes, () if is_structural_zero(bars) else bars, strict=False):
             if isinstance(box, Box):
-                sums.add(box.source, box.position, bar)
+                sums.add(box, bar)
 
     return give
 
@@ -108,25 +131,25 @@ def _give_to_boxes(boxes: tuple[Any, ...]) -> Give:
 def _choosing(function: Callable[..., Any]) -> Callable[..., Made]:
     """For a function that passes on the items that a predicate is true or false of."""
 
-    def make(resolve: Resolve, predicate: Any, iterable: Any) -> Made:
-        source = Source(1, iterable, resolve)
+    def make(reading: Reading, predicate: Any, iterable: Any) -> Made:
+        source = reading.source(1, iterable)
         test = bool if predicate is None else predicate
-        return Made(_routed(function(lambda box: test(box.value), source)), {1: source})
+        return Made(_routed(function(lambda box: reading.ask(test, box), source)), {1: source})
 
     return make
 
 
-def _reversed(resolve: Resolve, sequence: Any) -> Made:
-    if not isinstance(sequence, list | tuple | np.ndarray | range | str | dict):
+def _reversed(reading: Reading, sequence: Any) -> Made:
+    if not isinstance(sequence, list | tuple | np.ndarray | range | str | dict | deque | VIEWS):
         raise MissingRuleError(
             f"reversed() of a {type(sequence).__name__} of differentiated values", None, "Make a list or tuple of it first."
         )
-    source = Source(0, sequence, resolve)
-    return Made(_routed(reversed(list(source))), {0: source})
+    source = reading.source(0, sequence)
+    return Made(_routed(source.backwards()), {0: source})
 
 
-def _repeat(resolve: Resolve, value: Any, *times: int) -> Made:
-    source = Source(0, value, resolve, is_one=True)
+def _repeat(reading: Reading, value: Any, *times: int) -> Made:
+    source = reading.source(0, value, is_one=True)
     (box,) = source
 
     def items() -> Items:
@@ -135,94 +158,75 @@ def _repeat(resolve: Resolve, value: Any, *times: int) -> Made:
     return Made(items(), {0: source})
 
 
-def _map(resolve: Resolve, function: Any, *iterables: Any) -> Made:
-    sources: dict[int | str, Source] = {place: Source(place, x, resolve) for place, x in enumerate(iterables, 1)}
-    return Made(_calls(resolve, function, zip(*sources.values(), strict=False)), sources, (0,))
+def _map(reading: Reading, function: Any, *iterables: Any) -> Made:
+    sources: dict[int | str, Source] = {place: reading.source(place, x) for place, x in enumerate(iterables, 1)}
+    return Made(_calls(reading, function, zip(*sources.values(), strict=False)), sources, (0,))
 
 
-def _calls(resolve: Resolve, function: Any, rows: Iterator[tuple[Box, ...]]) -> Items:
+def _calls(reading: Reading, function: Any, rows: Iterator[tuple[Box, ...]]) -> Items:
     for boxes in rows:
-        y, back = resolve(function, tuple(box.value for box in boxes), {})
-        yield y, _give_to_call(back, boxes)
+        y, back = reading.call(function, tuple(box.value for box in boxes))
+        yield y, give_to_call(back, boxes, y)
 
 
-def _give_to_call(back: Back, boxes: tuple[Box, ...]) -> Give:
-    def give(y_bar: Any, sums: Sums) -> None:
-        bars = back(y_bar)
-        sums.add_function(bars.function)
-        for box, bar in zip(boxes, bars.arguments, strict=True):
-            sums.add(box.source, box.position, bar)
-
-    return give
-
-
-def _starmap(resolve: Resolve, function: Any, iterable: Any) -> Made:
-    source = Source(1, iterable, resolve)
+def _starmap(reading: Reading, function: Any, iterable: Any) -> Made:
+    source = reading.source(1, iterable)
 
     def items() -> Items:
         for box in source:
-            y, back = resolve(function, tuple(box.value), {})
-            yield y, _give_to_row(back, box)
+            y, back = reading.call(function, tuple(box.value))
+            yield y, _give_to_row(back, box, y)
 
     return Made(items(), {1: source}, (0,))
 
 
-def _give_to_row(back: Back, box: Box) -> Give:
+def _give_to_row(back: Back, box: Box, y: Any) -> Give:
     def give(y_bar: Any, sums: Sums) -> None:
-        bars = back(y_bar)
+        if is_nothing(y_bar, sums.shadows):
+            return
+        bars = back(given_to(y, y_bar, sums.shadows), *sums.shadows)
         sums.add_function(bars.function)
         if any(bar is not None for bar in bars.arguments):
-            sums.add(box.source, box.position, spread_over_items(bars.arguments, box.value))
+            sums.add(box, spread_over_items(bars.arguments, box.value))
 
     return give
 
 
-def _accumulate(resolve: Resolve, iterable: Any, func: Any = None, *, initial: Any = None) -> Made:
+def _accumulate(reading: Reading, iterable: Any, func: Any = None, *, initial: Any = None) -> Made:
     function = operator.add if func is None else func
-    source = Source(0, iterable, resolve)
+    source = reading.source(0, iterable)
     boxes = iter(source)
-    first = Source(-1, initial, resolve, is_one=True)
-    steps: list[tuple[Back | None, Box]] = []
+    first = reading.source(-1, initial, is_one=True)
 
     def items() -> Items:
-        total: Any = None
+        last: Box | None = None
         for box in itertools.chain(first if initial is not None else (), boxes):
-            if steps:
-                total, back = resolve(function, (total, box.value), {})
-                steps.append((back, box))
+            if last is None:
+                total, give = box.value, _give_to_box(box)
             else:
-                total = box.value
-                steps.append((None, box))
-            yield total, _give_to_box(Box(_TOTALS, len(steps) - 1, None))
+                total, back = reading.call(function, (last.value, box.value))
+                give = give_to_call(back, (last, box), total)
+            last = Box(_TOTALS, 0 if last is None else last.position + 1, total)
+            yield total, _give_to_total(last, give)
 
-    def finish(sums: Sums) -> None:
-        carried: Any = None
-        for place in range(len(steps) - 1, -1, -1):
-            back, box = steps[place]
-            if carried is not None:
-                sums.add(_TOTALS, place, carried)
-            total_bar = sums.items.get((_TOTALS, place))
-            if back is None or total_bar is None:
-                carried = None
-                sums.add(box.source, box.position, total_bar)
-            else:
-                bars = back(total_bar)
-                sums.add_function(bars.function)
-                carried = bars.arguments[0]
-                sums.add(box.source, box.position, bars.arguments[1])
+    return Made(items(), {0: source, "initial": first}, (1, "func"))
 
-    return Made(items(), {0: source, "initial": first}, (1, "func"), finish)
+
+def _give_to_total(box: Box, give: Give) -> Give:
+    """What comes of a sum that was given, and of the next one, which was made from it."""
+    return lambda bar, sums: give(accumulate(bar, sums.items.pop((box.source, box.position), None)), sums)
 
 
 _TOTALS = -2  # the number under which the cotangents of what `accumulate` gave are collected
 
 
-def _from_iterable(resolve: Resolve, iterables: Any) -> Made:
-    outer = Source(0, iterables, resolve)
+def _from_iterable(reading: Reading, iterables: Any) -> Made:
+    outer = reading.source(0, iterables)
 
     def items() -> Items:
         for box in outer:
-            inner = Source(0, box.value, resolve)
+            inner = reading.source(1 + box.position, box.value)
+            reading.note(_give_to_outer(box, inner))
             for part in inner:
                 yield part.value, _give_to_part(box, inner, part)
 
@@ -231,18 +235,25 @@ def _from_iterable(resolve: Resolve, iterables: Any) -> Made:
 
 def _give_to_part(box: Box, inner: Source, part: Box) -> Give:
     def give(bar: Any, sums: Sums) -> None:
-        sums.add(box.source, box.position, inner.cotangent(Sums(items={(0, part.position): bar})))
+        sums.add(part, bar)
+        if not sums.shadows:
+            _give_to_outer(box, inner)(None, sums)
+            sums.items.pop((part.source, part.position), None)
 
     return give
 
 
-def _groupby(resolve: Resolve, iterable: Any, key: Any = None) -> Made:
-    source = Source(0, iterable, resolve)
-    groups = itertools.groupby(source, lambda box: box.value if key is None else key(box.value))
+def _give_to_outer(box: Box, inner: Source) -> Give:
+    return lambda bar, sums: sums.add(box, inner.cotangent(sums))
+
+
+def _groupby(reading: Reading, iterable: Any, key: Any = None) -> Made:
+    source = reading.source(0, iterable)
+    groups = itertools.groupby(source, lambda box: box.value if key is None else reading.ask(key, box))
 
     def items() -> Items:
         for found, group in groups:
-            inner = Stream("group of itertools.groupby", _routed(group))
+            inner = Stream("group of itertools.groupby", _routed(group), reading, is_part=True)
             yield (found, inner), _give_to_group(inner)
 
     return Made(items(), {0: source})
@@ -250,13 +261,12 @@ def _groupby(resolve: Resolve, iterable: Any, key: Any = None) -> Made:
 
 def _give_to_group(inner: Stream) -> Give:
     def give(bars: Any, sums: Sums) -> None:
-        key_bar, group_bars = bars
+        key_bar, group_bars = (None, None) if is_structural_zero(bars) else bars
         if not is_structural_zero(key_bar):
             raise MissingRuleError(
                 "a key that itertools.groupby gave is used as a number", None, "Compute it from an item of the group."
             )
-        if not is_structural_zero(group_bars):
-            inner.give_back(group_bars, sums)
+        closed(inner, group_bars, sums)
 
     return give
 

@@ -55,19 +55,23 @@ class Maker:
         return self.make(*args)
 
 
-def class_maker(code: types.CodeType, namespace: dict[str, Any], own_name: str) -> Maker:
+def class_maker(
+    code: types.CodeType, namespace: dict[str, Any], own_name: str, shared: Sequence[str] = ()
+) -> Maker:
     """Makes a class from the code of its body, as a `class` statement does. `own_name` is the variable that the finished
-    class is bound to: methods that mention it find the class."""
+    class is bound to: methods that mention it find the class. Of the `shared` variables it is given the cells."""
 
     def make_class(
         captured: Sequence[Any],
         decorators: Sequence[Callable[[Any], Any]],
         bases: Sequence[Any],
         keywords: Mapping[str, Any],
+        shared_cells: Sequence[types.CellType] = (),
     ) -> Any:
-        values = iter(captured)
-        cells = {name: types.CellType() if name == own_name else types.CellType(next(values)) for name in code.co_freevars}
-        body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells.values()))
+        names = [name for name in code.co_freevars if name != own_name and name not in shared]
+        cells = dict(zip((*names, *shared), (*map(types.CellType, captured), *shared_cells), strict=True))
+        cells |= {own_name: types.CellType()} if own_name in code.co_freevars else {}
+        body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells[name] for name in code.co_freevars))
         made = builtins.__build_class__(body, code.co_name, *bases, **keywords)
         for decorator in reversed(decorators):
             made = decorator(made)
@@ -90,7 +94,7 @@ def tie(names: tuple[str, ...], *functions: types.FunctionType) -> tuple[types.F
     """The functions, which are defined one after the other under these names, once they have got each other."""
     for function in functions:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            if cell.cell_contents is LATER:
+            if name in names and cell.cell_contents is LATER:
                 cell.cell_contents = functions[names.index(name)]
     return functions
 

@@ -17,7 +17,7 @@ from typing import Any
 from microgradpy.ir.objects import ANY_FEATURES, features_of
 from microgradpy.rules.containers import attribute_bar
 from microgradpy.runtime.activity import may_be_active
-from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS
@@ -58,7 +58,7 @@ def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
     if f is super and len(args) == 2:
-        return super(*args), lambda y_bar: Bars(None, (None, y_bar), {})
+        return super(*args), lambda y_bar, *shadows: Bars(None, (None, y_bar), {})
     if f is dict and kwargs:
         return _dict(args, kwargs, resolve)
     if f in CONSUMERS and args:
@@ -94,11 +94,11 @@ def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Reso
     except AttributeError:
         if not default:
             raise
-        return default[0], lambda y_bar: Bars(None, (None, None, y_bar), {})
+        return default[0], lambda y_bar, *shadows: Bars(None, (None, None, y_bar), {})
     if found is None or not default:
         return found
     y, back = found
-    return y, lambda y_bar: Bars(None, (*back(y_bar).arguments, None), {})
+    return y, lambda y_bar, *shadows: Bars(None, (*back(y_bar, *shadows).arguments, None), {})
 
 
 def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
@@ -110,11 +110,11 @@ def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reso
     x, name = owned
     y, back = attribute(x, name, resolve, plain=True) or (object.__getattribute__(x, name), None)
 
-    def getter_back(y_bar: Any) -> Bars:
-        if is_structural_zero(y_bar):
-            x_bar = None
+    def getter_back(y_bar: Any, *shadows: Any) -> Bars:
+        if back is not None and not is_nothing(y_bar, shadows):
+            x_bar = back(y_bar, *shadows).arguments[0]
         else:
-            x_bar = attribute_bar(x, name, y, y_bar) if back is None else back(y_bar).arguments[0]
+            x_bar = None if is_structural_zero(y_bar) else given_to(x, attribute_bar(x, name, y, y_bar), shadows)
         if not is_bound:
             return Bars(None, (x_bar, None), {})
         return Bars(None if x_bar is None else Tangent(type(f), {"__self__": x_bar}), (None,), {})
@@ -128,7 +128,7 @@ def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reso
 def _stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     if f is iter and len(args) != 1:
         return None
-    if not any(map(may_be_active, (*args, *kwargs.values()))):
+    if not resolve.tracks and not any(map(may_be_active, (*args, *kwargs.values()))):
         return f(*args, **kwargs), nothing(len(args))
     return stream(f, args, kwargs, resolve)
 
@@ -148,10 +148,10 @@ def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
     items, items_back = made
     y, back = resolve(f, (items, *others), kwargs)
 
-    def consumed_back(y_bar: Any) -> Bars:
-        bars = back(y_bar)
-        first = bars.arguments[0]
-        own = None if is_structural_zero(first) else items_back(first).arguments[0]
+    def consumed_back(y_bar: Any, *shadows: Any) -> Bars:
+        bars = back(y_bar, *shadows)
+        first = given_to(items, bars.arguments[0], shadows)
+        own = None if is_nothing(first, shadows) else items_back(first, *shadows).arguments[0]
         return Bars(None, (own, *bars.arguments[1:]), bars.keywords)
 
     return y, consumed_back
@@ -162,12 +162,12 @@ def _with_default(f: Any, iterable: Any, kwargs: dict[str, Any], resolve: Resolv
     options = {name: value for name, value in kwargs.items() if name != "default"}
     items, items_back = resolve(list, (iterable,), {})
     if not items:
-        return kwargs["default"], lambda y_bar: Bars(None, (None,), {"default": y_bar})
+        return kwargs["default"], lambda y_bar, *shadows: Bars(None, (None,), {"default": y_bar})
     y, back = resolve(f, (items,), options)
 
-    def chosen_back(y_bar: Any) -> Bars:
-        items_bar = back(y_bar).arguments[0]
-        own = None if is_structural_zero(items_bar) else items_back(items_bar).arguments[0]
+    def chosen_back(y_bar: Any, *shadows: Any) -> Bars:
+        items_bar = given_to(items, back(y_bar, *shadows).arguments[0], shadows)
+        own = None if is_nothing(items_bar, shadows) else items_back(items_bar, *shadows).arguments[0]
         return Bars(None, (own,), {})
 
     return y, chosen_back
@@ -183,8 +183,12 @@ def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Res
     partial_sums, back = stream(itertools.accumulate, (iterable, operator.add), {"initial": start}, resolve)
     *before, y = list(partial_sums)
 
-    def sum_back(y_bar: Any) -> Bars:
-        bars = back([*(None for _ in before), y_bar])
+    def sum_back(y_bar: Any, *shadows: Any) -> Bars:
+        items_bar: Any = [*(None for _ in before), y_bar]
+        if shadows:
+            shadows[0].of(partial_sums).undo_all(items_bar)
+            items_bar = None
+        bars = back(items_bar, *shadows)
         given = (bars.arguments[0], bars.keywords["initial"])
         return Bars(None, given[: len(args)], {name: given[1] for name in kwargs})
 
@@ -194,20 +198,22 @@ def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Res
 def _new_tuple(cls: Any, items: Any, *, resolve: Resolve) -> Resolved:
     """tuple.__new__(cls, items), which makes named tuples."""
     plain, back = resolve(tuple, (items,), {})
-    return tuple.__new__(cls, plain), lambda y_bar: Bars(None, (None, back(y_bar).arguments[0]), {})
+    return tuple.__new__(cls, plain), lambda y_bar, *shadows: Bars(None, (None, back(y_bar, *shadows).arguments[0]), {})
 
 
 def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
     """dict(items, name=value): the values by name take the place of items with the same key."""
     items, back = resolve(dict, args, {}) if args else ({}, None)
 
-    def dict_back(y_bar: Any) -> Bars:
-        whole = {} if is_structural_zero(y_bar) else y_bar
+    y = dict(items, **kwargs)
+
+    def dict_back(y_bar: Any, *shadows: Any) -> Bars:
+        whole = content(y, y_bar, shadows) or {}
         rest = {key: bar for key, bar in whole.items() if key not in kwargs}
-        own = back(rest).arguments if back is not None else ()
+        own = back(given_to(items, rest, shadows), *shadows).arguments if back is not None else ()
         return Bars(None, own, {name: whole.get(name) for name in kwargs})
 
-    return dict(items, **kwargs), dict_back
+    return y, dict_back
 
 
 # Callables of functools and operator
@@ -235,13 +241,14 @@ def _by_getter(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
     parts = [read(x, key, resolve) for key in keys]
     if len(parts) == 1:
         y, back = parts[0]
-        return y, lambda y_bar: Bars(None, back(y_bar).arguments[:1], {})
+        return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments[:1], {})
 
-    def getter_back(y_bar: Any) -> Bars:
+    def getter_back(y_bar: Any, *shadows: Any) -> Bars:
         x_bar: Any = None
-        for (_, back), bar in zip(parts, y_bar, strict=True):
-            if not is_structural_zero(bar):
-                x_bar = accumulate(x_bar, back(bar).arguments[0])
+        given = (None,) * len(parts) if is_structural_zero(y_bar) else y_bar
+        for (_, back), bar in reversed(list(zip(parts, given, strict=True))):
+            if not is_nothing(bar, shadows):
+                x_bar = accumulate(x_bar, back(bar, *shadows).arguments[0])
         return Bars(None, (x_bar,), {})
 
     return tuple(y for y, _ in parts), getter_back
@@ -258,9 +265,9 @@ def _by_methodcaller(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reso
     method, method_back = resolve(getattr, (x, name), {})
     y, back = resolve(method, tuple(given), dict(getattr(made, "keywords", {})))
 
-    def methodcaller_back(y_bar: Any) -> Bars:
-        own = back(y_bar).function
-        return Bars(None, (None if is_structural_zero(own) else method_back(own).arguments[0],), {})
+    def methodcaller_back(y_bar: Any, *shadows: Any) -> Bars:
+        own = back(y_bar, *shadows).function
+        return Bars(None, (None if is_nothing(own, shadows) else method_back(own, *shadows).arguments[0],), {})
 
     return y, methodcaller_back
 
@@ -271,15 +278,16 @@ def _item(x: Any, key: Any, resolve: Resolve) -> tuple[Any, Back]:
 
 
 def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
-    backs = []
+    backs, held_by = [], []
     for name in path.split("."):
+        held_by.append(x)
         x, back = resolve(getattr, (x, name), {})
         backs.append(back)
 
-    def path_back(y_bar: Any) -> Bars:
-        for back in reversed(backs):
-            if not is_structural_zero(y_bar):
-                y_bar = back(y_bar).arguments[0]
+    def path_back(y_bar: Any, *shadows: Any) -> Bars:
+        for held, back in zip(reversed(held_by), reversed(backs), strict=True):
+            if not is_nothing(y_bar, shadows):
+                y_bar = given_to(held, back(y_bar, *shadows).arguments[0], shadows)
         return Bars(None, (y_bar,), {})
 
     return x, path_back

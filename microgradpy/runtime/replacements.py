@@ -9,12 +9,12 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-_NOTHING = object()
+NOTHING = object()
 
 
-def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = _NOTHING, /) -> Any:
+def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = NOTHING, /) -> Any:
     """functools.reduce"""
-    is_empty = initial is _NOTHING
+    is_empty = initial is NOTHING
     total = initial
     for item in iterable:
         if is_empty:
@@ -24,6 +24,37 @@ def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial
     if is_empty:
         raise TypeError("reduce() of empty iterable with no initial value")
     return total
+
+
+def greatest(iterable: Iterable[Any], key: Callable[[Any], Any] | None, default: Any) -> Any:
+    """max(iterable, key=key, default=default)"""
+    chosen = largest = NOTHING
+    for item in iterable:
+        value = item if key is None else key(item)
+        if chosen is NOTHING or value > largest:
+            chosen, largest = item, value
+    if chosen is NOTHING:
+        return max(()) if default is NOTHING else default
+    return chosen
+
+
+def least(iterable: Iterable[Any], key: Callable[[Any], Any] | None, default: Any) -> Any:
+    """min(iterable, key=key, default=default)"""
+    chosen = smallest = NOTHING
+    for item in iterable:
+        value = item if key is None else key(item)
+        if chosen is NOTHING or value < smallest:
+            chosen, smallest = item, value
+    if chosen is NOTHING:
+        return min(()) if default is NOTHING else default
+    return chosen
+
+
+def in_order(iterable: Iterable[Any], key: Callable[[Any], Any], reverse: bool) -> list[Any]:
+    """sorted(iterable, key=key, reverse=reverse)"""
+    items = list(iterable)
+    keys = [key(item) for item in items]
+    return [items[place] for place in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
 
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce}

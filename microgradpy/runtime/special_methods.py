@@ -235,7 +235,7 @@ def _described(static: Any, x: Any, cls: type, name: str, resolve: Resolve) -> R
     if isinstance(static, property):
         return _asked(static.fget, (x,), resolve)
     y, back = resolve(type(static).__get__, (static, x, cls), {})
-    return y, lambda y_bar: Bars(None, (back(y_bar).arguments[1], None), {})
+    return y, lambda y_bar, *shadows: Bars(None, (back(y_bar, *shadows).arguments[1], None), {})
 
 
 def _inherited(x: Any, name: str, resolve: Resolve) -> Resolved | None:
@@ -248,7 +248,7 @@ def _inherited(x: Any, name: str, resolve: Resolve) -> Resolved | None:
 
 def _asked(getter: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved:
     y, back = resolve(getter, args, {})
-    return y, lambda y_bar: Bars(None, (back(y_bar).arguments[0], None), {})
+    return y, lambda y_bar, *shadows: Bars(None, (back(y_bar, *shadows).arguments[0], None), {})
 
 
 def _fallback(x: Any, name: str, resolve: Resolve) -> Resolved | None:

@@ -9,21 +9,29 @@ Where an iterator only passes items on (`zip`, `chain`, `islice`, `permutations`
 that know where each item came from:
 
     zip(xs, ys)    ->    (Box(0, 0, xs[0]), Box(1, 0, ys[0])), ...
+
+In a run that tracks writes a stream is an object with a shadow. Each item is undone when its reader is undone, and with it
+all that was read and called to make it, since that may have written.
 """
 
 from __future__ import annotations
 
+import collections.abc
+import gc
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from types import GeneratorType
 from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.ir.objects import features_of, is_function
 from microgradpy.rules.sums import spread_over_items
-from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, given_to, is_nothing
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 Give = Callable[[Any, "Sums"], None]
@@ -32,15 +40,30 @@ Items = Iterator[tuple[Any, Give]]
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An item of a source, and where it was there."""
+
+    source: int
+    position: int
+    value: Any
+
+
+@final
 @dataclass
 class Sums:
     """The cotangents of what a stream was made of: of the function it calls, and of the items of its sources, by the number
-    of the source and the position there."""
+    of the source and the position there. `shadows` is empty, or has those of the run."""
 
     function: Any = None
     items: dict[tuple[int, int], Any] = field(default_factory=dict)
+    shadows: tuple[Any, ...] = ()
 
-    def add(self, source: int, position: int, bar: Any) -> None:
+    def add(self, box: Box, bar: Any) -> None:
+        if not is_structural_zero(bar):
+            self.keep(box.source, box.position, given_to(box.value, bar, self.shadows))
+
+    def keep(self, source: int, position: int, bar: Any) -> None:
         if not is_structural_zero(bar):
             known = self.items.get((source, position))
             self.items[source, position] = bar if known is None else accumulate(known, bar)
@@ -52,11 +75,17 @@ class Sums:
 
 @final
 class Stream:
-    """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it."""
+    """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
+    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same."""
 
-    def __init__(self, name: str, items: Items) -> None:
+    def __init__(self, name: str, items: Items, reading: Reading, *, is_part: bool = False) -> None:
         self.name = name
+        self.is_part = is_part
         self.given: list[Give] = []
+        self.reading = reading
+        if not is_part:
+            reading.stream = self
+        self.before = reading.taken()
         self._items = items
         self._is_taken = False
 
@@ -73,67 +102,244 @@ class Stream:
     def __next__(self) -> Any:
         self._is_taken = True
         value, give = next(self._items)
-        self.given.append(give)
+        noted = self.reading.taken()
+        self.given.append(_in_turn(give, noted) if noted else give)
         return value
 
     def give_back(self, bars: Any, sums: Sums) -> None:
         """Add what the cotangents of the items contribute; the last item first."""
-        pairs = list(zip(self.given, bars, strict=False))
+        pairs = list(zip(self.given, bars or (), strict=False))
         for give, bar in reversed(pairs):
-            if not is_structural_zero(bar):
-                give(bar, sums)
+            give(bar, sums)
+
+
+def _in_turn(give: Give, noted: list[Give]) -> Give:
+    def give_all(bar: Any, sums: Sums) -> None:
+        give(bar, sums)
+        for earlier in reversed(noted):
+            earlier(None, sums)
+
+    return give_all
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Box:
-    """An item of a source, and where it was there."""
+class Reading:
+    """What a stream reads its items from. In a run that tracks writes, each read and each call is noted, to be undone."""
 
-    source: int
-    position: int
-    value: Any
+    def __init__(self, resolve: Resolve) -> None:
+        self.resolve = resolve
+        self.called: list[Any] = []
+        self.stream: Stream | None = None
+        self.reads_generator = False
+        self.is_caught = False  # its end was met by a `next` that raised
+        self._noted: list[Give] = []
+
+    def taken(self) -> list[Give]:
+        """What was noted since the last time."""
+        noted, self._noted[:] = list(self._noted), []
+        return noted
+
+    def source(self, number: int, iterable: Any, *, is_one: bool = False) -> Source:
+        return Source(number, iterable, self, is_one=is_one)
+
+    def noted(self) -> list[Give]:
+        """What was noted since then."""
+        return list(self._noted)
+
+    def may_write(self) -> bool:
+        """Whether what the stream calls may write. A generator may, from one item to the next."""
+        return self.reads_generator or self.resolve.may_write(self.called)
+
+    def note(self, undo: Give) -> None:
+        if self.resolve.tracks:
+            self._noted.append(undo)
+
+    def call(self, function: Any, values: tuple[Any, ...]) -> Resolved:
+        self.called.append(function)
+        return self.resolve(function, values, {})
+
+    def ask(self, function: Any, box: Box) -> Any:
+        """What a function that only chooses items returns: no derivative flows through that, but it may write."""
+        if not self.resolve.tracks:
+            return function(box.value)
+        y, back = self.call(function, (box.value,))
+        self.note(give_to_call(back, (box,), y))
+        return y
+
+
+@final
+class StreamShadow:
+    """What the adjoint of a stream has got so far; `left` is how many of its items are still to be undone."""
+
+    def __init__(self, stream: Stream, shadows: Any) -> None:
+        self.stream = stream
+        self.left = len(stream.given)
+        self.unread = [] if stream.is_part else stream.reading.noted()
+        self.sums: Sums = shadows.of(stream.reading.stream).sums if stream.is_part else Sums(shadows=(shadows,))
+
+    def undo(self, position: int, bar: Any) -> None:
+        """Undo the reading of an item."""
+        self._skip(position + 1)
+        self.left = position
+        self.stream.given[position](bar, self.sums)
+
+    def add(self, bars: Any) -> None:
+        """Undo the reading of the first items."""
+        for position in range(len(bars) - 1, -1, -1):
+            self.undo(position, bars[position])
+
+    def undo_all(self, bars: Any) -> None:
+        """Undo a reading of the items up to the end, of which these are the cotangents."""
+        self.undo_end()
+        for position in range(len(self.stream.given) - 1, -1, -1):
+            self.undo(position, bars[position] if position < len(bars) else None)
+
+    def close(self) -> Sums:
+        """What the making of the stream gets. The stream has no shadow afterwards."""
+        self._skip(0)
+        for earlier in reversed(self.stream.before):
+            earlier(None, self.sums)
+        return self.sums
+
+    def _skip(self, left: int) -> None:
+        """Undo what was read after the last item that counts. If that wrote it is too late."""
+        if (self.unread or self.left > left) and self.stream.reading.may_write():
+            raise MutationError(
+                f"a {self.stream.name} that calls a function that writes was read further than its items were used",
+                None,
+                "Make a list of it first.",
+            )
+        self.undo_end()
+        while self.left > left:
+            self.left -= 1
+            self.stream.given[self.left](None, self.sums)
+
+    def undo_end(self) -> None:
+        """Undo what was read after the last item."""
+        if self.unread and self.stream.reading.is_caught and self.stream.reading.may_write():
+            raise MutationError(
+                f"a {self.stream.name} came to its end by a StopIteration that was caught", None, "Use next() with a default."
+            )
+        for earlier in reversed(self.unread):
+            earlier(None, self.sums)
+        self.unread = []
+
+
+# What streams read
 
 
 @final
 class Source:
     """An iterable that a stream reads, `count` items of it so far; or one value that it gives as it is (`is_one`)."""
 
-    def __init__(self, number: int, iterable: Any, resolve: Resolve, *, is_one: bool = False) -> None:
+    def __init__(self, number: int, iterable: Any, reading: Reading, *, is_one: bool = False) -> None:
         if is_one:
             iterable = (iterable,)
         self.number = number
         self.is_one = is_one
-        made = items_of_object(iterable, resolve)
+        self.reading = reading
+        made = items_of_object(iterable, reading.resolve)
         self.iterable = iterable if made is None else made[0]
+        reading.reads_generator |= isinstance(self.iterable, GeneratorType) or (
+            isinstance(self.iterable, Stream) and self.iterable.reading.reads_generator
+        )
         self.back: Back | None = None if made is None else made[1]
+        self.keys: dict[int, Any] | None = {} if reading.resolve.tracks and isinstance(iterable, VIEWS) else None
         self.count = 0
+        self._key: Any = None
 
     def __iter__(self) -> Iterator[Box]:
         # As Python does, ask for the iterator when the stream is made, and for items when they are needed.
-        return self._boxes(iter(self.iterable))
+        return self._boxes(iter(self.iterable) if self.keys is None else self._read_dict(iter))
 
-    def _boxes(self, iterator: Iterator[Any]) -> Iterator[Box]:
+    def _boxes(self, iterator: Iterator[Any], step: int = 1) -> Iterator[Box]:
+        place = 0 if step > 0 else self.count - 1
         while True:
             try:
                 value = next(iterator)
             except StopIteration:
+                self.reading.note(self._undo_end)
                 return
-            self.count += 1
-            yield Box(self.number, self.count - 1, value)
+            box = Box(self.number, place, value)
+            if self.keys is not None:
+                self.keys[place] = self._key
+            place += step
+            self.count = max(self.count, place)
+            self.reading.note(self._undo_read(box))
+            yield box
+
+    def backwards(self) -> Iterator[Box]:
+        """The items of a sequence, the last one first."""
+        iterator = reversed(self.iterable) if self.keys is None else self._read_dict(reversed)
+        self.count = len(self.iterable)
+        return self._boxes(iterator, -1)
+
+    def _read_dict(self, order: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
+        is_pairs = isinstance(self.iterable, collections.abc.ItemsView)
+        for pair in order(dict_of_view(self.iterable).items()):
+            self._key = pair[0]
+            yield pair if is_pairs else pair[1]
+
+    def _undo_read(self, box: Box) -> Give:
+        return lambda bar, sums: self.undo_read(box, sums)
+
+    def _undo_end(self, bar: Any, sums: Sums) -> None:
+        """Undo the step that found the iterable at its end."""
+        x, (shadows,) = self.iterable, sums.shadows
+        if isinstance(x, Stream):
+            shadows.of(x).undo_end()
+            return
+        rewind = shadows.of_generator(x)
+        if rewind is not None:
+            rewind.undo_end()
+
+    def undo_read(self, box: Box, sums: Sums) -> None:
+        """Give the cotangent of an item to the shadow of what it was read from, if that has one."""
+        x, place, (shadows,) = self.iterable, (box.source, box.position), sums.shadows
+        if isinstance(x, Stream):
+            shadows.of(x).undo(box.position, sums.items.pop(place, None))
+            return
+        rewind = shadows.of_generator(x)
+        if rewind is not None:
+            rewind.undo(sums.items.pop(place, None))
+            return
+        bar = sums.items.get(place)
+        if bar is None or self.is_one:
+            return
+        if self.keys is not None:
+            key = self.keys[box.position]
+            shadows.of(dict_of_view(x)).add(key, bar[1] if isinstance(x, collections.abc.ItemsView) else bar)
+        elif isinstance(x, list | deque):
+            shadows.of(x).add(box.position, bar)
+        elif isinstance(x, np.ndarray):
+            shadows.of(x)[box.position] += bar
+        else:
+            return
+        del sums.items[place]
 
     def cotangent(self, sums: Sums) -> Any:
         """The cotangent of the iterable. That of an iterator, or of anything else that has no cotangent of its own form, is
         the list of those of its items: right for a stream, dropped for a constant, and refused for an argument."""
         x = self.iterable
         places = [place for number, place in sums.items if number == self.number]
-        if not places or isinstance(x, dict | str | bytes | range | set | frozenset):
-            return None
-        if self.is_one:
+        whole: Any = None
+        if places and self.is_one:
             return sums.items[self.number, 0]
-        length = len(x) if isinstance(x, np.ndarray | list | tuple) else self.count
-        bars = [sums.items.get((self.number, place)) for place in range(length)]
-        whole = spread_over_items(bars, x) if isinstance(x, np.ndarray | list | tuple) else bars
-        return whole if self.back is None else self.back(whole).arguments[0]
+        if places and not isinstance(x, dict | str | bytes | range | set | frozenset):
+            length = len(x) if isinstance(x, np.ndarray | list | tuple) else self.count
+            bars = [sums.items.get((self.number, place)) for place in range(length)]
+            whole = spread_over_items(bars, x) if isinstance(x, np.ndarray | list | tuple) else bars
+        if self.back is None or is_nothing(whole, sums.shadows):
+            return whole
+        return self.back(whole, *sums.shadows).arguments[0]
+
+
+VIEWS = collections.abc.ValuesView | collections.abc.ItemsView
+
+
+def dict_of_view(view: Any) -> dict[Any, Any]:
+    """The dict that `values()` or `items()` shows: the one object that the view holds."""
+    return next(held for held in gc.get_referents(view) if isinstance(held, dict))
 
 
 def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
@@ -144,6 +350,8 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     method = next((vars(cls)["__iter__"] for cls in type(x).__mro__ if "__iter__" in vars(cls)), None)
     if is_function(method):
         y, back = resolve(method, (x,), {})
+        if isinstance(y, GeneratorType) and resolve.tracks:
+            return _stream_of_generator(y, back, resolve)
         if not isinstance(y, Stream):
             raise MissingRuleError(
                 f"__iter__ of a {type(x).__name__} gives a {type(y).__name__}",
@@ -154,24 +362,74 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     reader = next((vars(cls)["__getitem__"] for cls in type(x).__mro__ if "__getitem__" in vars(cls)), None)
     if method is not None or not is_function(reader):
         return None
-    items = Stream(type(x).__name__, _read_in_turn(x, reader, resolve))
+    reading = Reading(resolve)
+    items = Stream(type(x).__name__, _read_in_turn(x, reader, reading), reading)
 
-    def read_back(bars: Any) -> Bars:
-        sums = Sums()
-        items.give_back(bars, sums)
-        return Bars(None, (sums.function,), {})
+    def read_back(bars: Any, *shadows: Any) -> Bars:
+        return Bars(None, (closed(items, bars, Sums(shadows=shadows)).function,), {})
 
     return items, read_back
 
 
-def _read_in_turn(x: Any, reader: Any, resolve: Resolve) -> Items:
+def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolved:
+    reading = Reading(resolve)
+    items = Stream("generator", _read_boxes(reading.source(0, generator)), reading)
+
+    def stream_back(bars: Any, *shadows: Any) -> Bars:
+        closed(items, bars, Sums(shadows=shadows))
+        return back(None, *shadows)
+
+    return items, stream_back
+
+
+def _read_boxes(source: Source) -> Items:
+    for box in source:
+        yield box.value, partial(_give_to_box, box)
+
+
+def _give_to_box(box: Box, bar: Any, sums: Sums) -> None:
+    sums.add(box, bar)
+
+
+def closed(stream: Stream, bars: Any, sums: Sums) -> Sums:
+    """What the making of a stream gets from the cotangents of its items, besides what there is already."""
+    if not sums.shadows:
+        stream.give_back(bars, sums)
+        return sums
+    (shadows,) = sums.shadows
+    if not is_structural_zero(bars):
+        shadows.settle(stream, bars)
+    shadow: StreamShadow = shadows.of(stream)
+    shadows.take(stream)
+    return shadow.close()
+
+
+def _read_in_turn(x: Any, reader: Any, reading: Reading) -> Items:
     for index in itertools.count():
         try:
-            value, back = resolve(reader, (x, index), {})
+            value, back = reading.call(reader, (x, index))
         except IndexError:
             return
-        yield value, _give_to_function(back)
+        yield value, _give_to_function(back, value)
 
 
-def _give_to_function(back: Back) -> Give:
-    return lambda bar, sums: sums.add_function(back(bar).arguments[0])
+def _give_to_function(back: Back, y: Any) -> Give:
+    def give(bar: Any, sums: Sums) -> None:
+        if not is_nothing(bar, sums.shadows):
+            sums.add_function(back(given_to(y, bar, sums.shadows), *sums.shadows).arguments[0])
+
+    return give
+
+
+def give_to_call(back: Back, boxes: tuple[Box, ...], y: Any) -> Give:
+    """For an item that is what a function returns for some boxes."""
+
+    def give(y_bar: Any, sums: Sums) -> None:
+        if is_nothing(y_bar, sums.shadows):
+            return
+        bars = back(given_to(y, y_bar, sums.shadows), *sums.shadows)
+        sums.add_function(bars.function)
+        for box, bar in zip(boxes, bars.arguments, strict=True):
+            sums.add(box, bar)
+
+    return give

@@ -14,6 +14,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.dispatch import takes
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
 from microgradpy.state.snapshots import Structure, frozen, structure_of
@@ -143,6 +144,8 @@ def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: fl
 def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], d: Any) -> tuple[Any, ...]:
     """The cotangents of the positional arguments of a call that was made before, by its rule."""
     rule = rrule.find(f, tuple(map(type, args)))
+    if rule is not None and args[-1] is None and not takes(rule, len(args)):
+        return (*pulled_back(f, args[:-1], kwargs, d), None)
     if rule is None and is_non_differentiable(f):
         return (None,) * len(args)
     if rule is None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MutationError
-from microgradpy.runtime.dispatch import Bars, name_of
+from microgradpy.runtime.bars import Bars, Resolved
+from microgradpy.runtime.dispatch import name_of
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state.dispatch import Made, resolve, with_bars, with_packed_bars
+from microgradpy.state.dispatch import resolve, with_bars, with_packed_bars
 from microgradpy.state.journal import Journal, Step, writing
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.tangents.types import is_structural_zero
@@ -26,7 +27,7 @@ def attempted_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str
     return with_packed_bars(_attempted(f, args, kwargs, keywords_wanted=True), args, kwargs)
 
 
-def _attempted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, keywords_wanted: bool) -> Made:
+def _attempted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, keywords_wanted: bool) -> Resolved:
     journal: Journal = []
     try:
         with writing(journal):

@@ -7,33 +7,34 @@ in the shadows; `Bars` has those that travel by value, and those of arrays that 
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 import operator
 import types
 from collections import deque
-from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.errors import CompilerBug, MissingRuleError, MutationError
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.errors import MutationError
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
-from microgradpy.runtime.cotangents import missing_cotangent, or_zero
-from microgradpy.runtime.dispatch import Bars, Wanted
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted, nothing
+from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
+from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, objects  # noqa: F401 - containers registers its events
-from microgradpy.state.events import find_event
+from microgradpy.state import arrays, containers, generators, objects, variables  # noqa: F401 - these register their events
+from microgradpy.state.attributes import get_attribute, set_attribute
+from microgradpy.state.constructors import construct
+from microgradpy.state.events import event, find_event
+from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, noticing
+from microgradpy.state.known_rules import by_event, by_rule, from_undo
+from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows, Undo, is_value
-from microgradpy.state.snapshots import Known, seal, structure_of
-from microgradpy.tangents.types import Tangent, is_structural_zero
-
-Back = Callable[[Any, Shadows], Bars]
-Made = tuple[Any, Back]
+from microgradpy.tangents.types import Tangent
 
 
 class Entry(Protocol):
@@ -46,7 +47,7 @@ class Entry(Protocol):
         kwargs: dict[str, Any],
         wanted: Wanted,
         keywords_wanted: bool,
-    ) -> Made: ...
+    ) -> Resolved: ...
 
 
 _entry: list[Entry] = []
@@ -63,7 +64,7 @@ def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo
     return with_bars(resolve(f, args, kwargs, None, False), len(args))
 
 
-def with_bars(made: Made, count: int) -> tuple[Any, Undo]:
+def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
     """What undoes a call, as text that has the arguments one by one calls it."""
     y, back = made
 
@@ -81,7 +82,7 @@ def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
 
 
-def with_packed_bars(made: Made, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
+def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
     """What undoes a call, as text that has the arguments as a tuple and a dict calls it."""
     y, back = made
 
@@ -98,7 +99,7 @@ def with_packed_bars(made: Made, args: tuple[Any, ...], held: dict[str, Any]) ->
 
 def resolve(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
-) -> Made:
+) -> Resolved:
     """The value of a call, and what undoes it."""
     journal = current()
     if journal is None:
@@ -109,57 +110,90 @@ def resolve(
     return made
 
 
-def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Made:
+def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
     if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    if not kwargs and _looked_up(METHODS_ASKED, f) is not None:
-        asked = overloaded(f, args, resolve)
-        if asked is not None:
-            return asked
-    made = _by_write(f, args, kwargs)
-    if made is not None:
-        return made
-    if f is getattr:
-        return _attribute(args, kwargs)
-    if f is setattr:
-        return set_attribute(*args)
-    if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
-        # Its shadow is that of the object.
-        return vars(args[0]), _nothing(1)
-    if f is delattr:
-        deleter = objects.deleter_of(*args)
-        if deleter is None:
-            return _from_undo(*objects.delete(*args))
-        y, back = resolve(deleter.func, deleter.args, {})
-        return y, lambda y_bar, shadows: (back(None, shadows), Bars(None, (None, None), {}))[1]
-    special = _special_method(f, args)
-    if special is not None:
-        return resolve(special, args, kwargs, wanted, keywords_wanted)
-    binary = _looked_up(_AUGMENTED, f)
-    if binary is not None and args:
-        return resolve(binary, args, kwargs, wanted, keywords_wanted)
+    for step in (_by_operator, _by_generator, _by_write, _by_access, _by_iteration, _by_special_method):
+        made = step(f, args, kwargs)
+        if made is not None:
+            return made
+    if not (isinstance(f, type) and dataclasses.is_dataclass(f)):
+        made = by_protocol(f, args, kwargs, RESOLVE)
+        if made is not None:
+            return made
     if rrule.has(f):
         rule = rrule.find(f, tuple(map(type, args)))
-        return _opaque(f, args, kwargs) if rule is None else _by_rule(f, rule, args, kwargs, keywords_wanted)
+        return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
-        return f(*args, **kwargs), _nothing(len(args))
+        return f(*args, **kwargs), nothing(len(args))
+    return _by_kind(f, args, kwargs, wanted, keywords_wanted)
+
+
+def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
+    """By what a callable is that nothing else is known of."""
     match f:
         case types.FunctionType():
             if f in NESTED_DIFFERENTIATION:
                 raise pure.nested(f)
-            return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+            return _opaque(f, args, kwargs) if is_foreign(f) else _entry[0](f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
-        case functools.partial():
-            return _by_partial(f, args, kwargs)
         case type():
-            return _construct(f, args, kwargs, keywords_wanted)
+            return construct(RESOLVE, f, args, kwargs) or _opaque(f, args, kwargs)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType):
         return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
     return _opaque(f, args, kwargs)
+
+
+RESOLVE = Resolve(resolve, tracks=True, may_write=any_may_write)
+event(delegate_to)(partial(generators.delegated, RESOLVE))
+
+
+def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """An operator that a class of the user's answers."""
+    return overloaded(f, args, RESOLVE) if not kwargs and _looked_up(METHODS_ASKED, f) is not None else None
+
+
+def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """Reading, assigning and deleting attributes."""
+    if f is getattr and len(args) in (2, 3):
+        return get_attribute(RESOLVE, args)
+    if f is setattr and len(args) == 3:
+        return set_attribute(RESOLVE, *args)
+    if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
+        # Its shadow is that of the object.
+        return vars(args[0]), nothing(1)
+    if f is not delattr or len(args) != 2:
+        return None
+    deleter = objects.deleter_of(*args)
+    if deleter is None:
+        return from_undo(*objects.delete(*args))
+    _, back = resolve(deleter.func, deleter.args, {})
+    return None, lambda y_bar, shadows: (back(None, shadows), Bars(None, (None, None), {}))[1]
+
+
+def _by_generator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A function that uses a generator up."""
+    if any(type(x) is types.GeneratorType for x in args):
+        return generators.collected(RESOLVE, f, args, kwargs)
+    return None
+
+
+def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A function that reads what an iterator or a view of a dict gives."""
+    return by_items(RESOLVE, f, args, kwargs)
+
+
+def _by_special_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """An operator that writes in place, by the method of the user's class, or where there is none."""
+    special = _special_method(f, args)
+    if special is not None:
+        return resolve(special, args, kwargs)
+    binary = _looked_up(_AUGMENTED, f)
+    return None if binary is None or not args else resolve(binary, args, kwargs)
 
 
 _AUGMENTED = {
@@ -192,24 +226,20 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
     return found if isinstance(found, types.FunctionType) else None
 
 
-def _nothing(count: int) -> Back:
-    return lambda y_bar, shadows: Bars(None, (None,) * count, {})
-
-
-def _from_undo(y: Any, undo: Undo) -> Made:
-    return y, lambda y_bar, shadows: Bars(None, undo(y_bar, shadows), {})
-
-
 # Writes
 
 
-def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made | None:
+def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
+    if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
+        raise MutationError(
+            "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
+        )
     if found is not None:
         with noticing(pure.name_of(f), f, args, kwargs):
-            return _from_undo(*found(*args, **kwargs))
+            return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -237,43 +267,6 @@ def _is_users(args: tuple[Any, ...]) -> bool:
     return bool(args) and not isinstance(args[0], list | dict | set | deque | bytearray | np.ndarray)
 
 
-# Rules
-
-
-def _by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Made:
-    names: list[str] = []
-    asked = frozenset(kwargs)
-    if kwargs or not pure.takes(rule, len(args)):
-        args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
-    count = len(args)
-    known = Known(args)
-    y, pullback = rule(*args, **kwargs)
-    if not isinstance(pullback, types.FunctionType):
-        raise MissingRuleError(
-            f"the pullback of the rule of {pure.name_of(f)} is a {type(pullback).__name__}",
-            None,
-            "Return a nested function, so that what it keeps can be told.",
-        )
-    made = structure_of(y)
-    seal(pullback, known, y)
-
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        split = count - len(names)
-        d = known.born(shadows, made, y_bar)
-        if is_structural_zero(d):
-            return Bars(None, (None,) * split, {})
-        own, *bars = pullback(or_zero(d, y))
-        for index in range(len(bars), count):
-            missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
-        bars = [None if is_structural_zero(bar) else bar for bar in bars[:count]] + [None] * (count - len(bars))
-        bars = [structure.divided(shadows, bar) for structure, bar in zip(known.structures, bars, strict=True)]
-        own = None if is_structural_zero(own) else own
-        keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
-        return Bars(own, tuple(bars[:split]), keywords)
-
-    return y, back
-
-
 # Callables that hold others
 
 
@@ -284,7 +277,7 @@ def _settled_field(x: Any, f: Any, name: str, bar: Any, shadows: Shadows) -> Tan
 
 def _by_method(
     f: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> Made:
+) -> Resolved:
     inner = None if wanted is None else (True, *wanted)
     y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted)
 
@@ -296,11 +289,14 @@ def _by_method(
     return y, method_back
 
 
-def _by_builtin_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Made:
+def _by_builtin_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
     owner = f.__self__
+    plain = by_protocol(f, args, kwargs, RESOLVE) if isinstance(f, types.MethodWrapperType) else None
+    if plain is not None:
+        return plain
     unbound = getattr(type(owner), f.__name__, None)
     if unbound is None or is_non_differentiable(f):
-        return (f(*args, **kwargs), _nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
+        return (f(*args, **kwargs), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
     if find_event(unbound, (owner, *args)) is None and not rrule.has(unbound) and not is_non_differentiable(unbound):
         if written_argument(unbound, (owner, *args), kwargs) is None:
             return _opaque(f, args, kwargs)
@@ -314,26 +310,6 @@ def _by_builtin_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wa
     return y, method_back
 
 
-def _by_partial(f: functools.partial[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
-    fixed = len(f.args)
-    y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
-
-    def partial_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        fields: dict[str, Any] = {}
-        if bars.function is not None:
-            fields["func"] = bars.function
-        if any(bar is not None for bar in bars.arguments[:fixed]):
-            fields["args"] = tuple(bars.arguments[:fixed])
-        own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs and bar is not None}
-        if own:
-            fields["keywords"] = own
-        rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
-        return Bars(Tangent(type(f), fields) if fields else None, tuple(bars.arguments[fixed:]), rest)
-
-    return y, partial_back
-
-
 def _by_callable_object(
     f: Any,
     call: types.FunctionType,
@@ -341,7 +317,7 @@ def _by_callable_object(
     kwargs: dict[str, Any],
     wanted: Wanted,
     keywords_wanted: bool,
-) -> Made:
+) -> Resolved:
     inner = None if wanted is None else (True, *wanted)
     y, back = resolve(call, (f, *args), kwargs, inner, keywords_wanted)
 
@@ -353,219 +329,14 @@ def _by_callable_object(
     return y, object_back
 
 
-# Attributes
-
-
-def _attribute(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
-    """getattr(x, name), or with a default."""
-    x, name, *default = args
-    if default:
-        try:
-            y, back = read_attribute(x, name)
-        except AttributeError:
-            return default[0], lambda y_bar, shadows: Bars(None, (None, None, y_bar), {})
-        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
-    return read_attribute(x, name)
-
-
-def read_attribute(x: Any, name: str) -> Made:
-    """x.name, by what its class has under that name."""
-    rule = find_attribute_rule(type(x), name)
-    if rule is not None:
-        y, back = _by_rule(getattr, rule, (x,), {}, False)
-        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
-    if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name) or name == "__dict__":
-        return getattr(x, name), _nothing(2)
-    if objects.is_plain_field(x, name):
-        return _from_undo(*objects.load(x, name))
-    found = objects.static_attribute(x, name)
-    call: Any = None
-    given: tuple[Any, ...] = (x,)
-    if isinstance(type(x).__getattribute__, types.FunctionType):
-        call, given = type(x).__getattribute__, (x, name)
-    elif isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        call = found.fget
-    elif isinstance(found, functools.cached_property):
-        return _cached(x, name, found)
-    elif found is objects.MISSING:
-        fallback = getattr(type(x), "__getattr__", None)
-        if isinstance(fallback, types.FunctionType):
-            call, given = fallback, (x, name)
-    elif isinstance(get := inspect.getattr_static(type(found), "__get__", None), types.FunctionType):
-        call, given = get, (found, x, type(x))
-    if call is not None:
-        y, back = resolve(call, given, {})
-        place = 1 if call is not None and len(given) == 3 else 0
-        return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[place], None), {})
-    y = getattr(x, name)
-    if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
-        return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
-
-    def back_to_owner(y_bar: Any, shadows: Shadows) -> Bars:
-        if y_bar is None or found is y:  # a constant of the class
-            return Bars(None, (None, None), {})
-        if getattr(y, "__self__", None) is not x or not isinstance(y_bar, Tangent):
-            raise MissingRuleError(
-                f"attribute {name!r} of a {type(x).__name__} is computed by code that cannot be read",
-                None,
-                f"Declare its derivative with @attribute_rule({type(x).__name__}, {name!r}).",
-            )
-        return Bars(None, (shadows.settle(x, y_bar.get("__self__")), None), {})
-
-    return y, back_to_owner
-
-
-def _field_of_tuple(x: tuple[Any, ...], index: int) -> Back:
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        if y_bar is None:
-            return Bars(None, (None, None), {})
-        items = [None] * len(x)
-        items[index] = y_bar
-        return Bars(None, (tuple(items), None), {})
-
-    return back
-
-
-def _cached(x: Any, name: str, found: functools.cached_property[Any]) -> Made:
-    """The first reading of a cached property: computed, and stored in the object."""
-    y, back = resolve(found.func, (x,), {})
-    x.__dict__[name] = y
-
-    def cached_back(y_bar: Any, shadows: Shadows) -> Bars:
-        shadow = shadows.of(x)
-        shadow.add(name, y_bar)
-        return Bars(None, (back(shadow.take(name), shadows).arguments[0], None), {})
-
-    return y, cached_back
-
-
-def set_attribute(x: Any, name: str, value: Any) -> Made:
-    """x.name = value, by what its class has under that name."""
-    if isinstance(x, np.ndarray) and name in ("real", "imag"):
-        y, part_undo = arrays.set_array_item(getattr(x, name), ..., value)
-        return y, lambda y_bar, shadows: Bars(None, (None, None, part_undo(y_bar, shadows)[2]), {})
-    setter: Any = objects.setter_of(x, name)
-    if setter is None:
-        return _from_undo(*objects.store(x, name, value))
-    y, back = resolve(setter.func, (*setter.args, value), {})
-
-    def setter_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        *before, own = bars.arguments
-        for held, bar in zip(setter.args, before, strict=True):
-            shadows.settle(held, bar)
-        return Bars(None, (None, None, own), {})
-
-    return None, setter_back
-
-
-# Constructors
-
-
-def _construct(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Made:
-    """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python."""
-    if issubclass(cls, tuple) and hasattr(cls, "_fields") and cls.__new__.__module__ != object.__module__:
-        y = cls(*args, **kwargs)
-        fields: tuple[str, ...] = cls._fields
-
-        def tuple_back(y_bar: Any, shadows: Shadows) -> Bars:
-            bars = (None,) * len(fields) if y_bar is None else tuple(y_bar)
-            return Bars(None, bars[: len(args)], {name: bars[fields.index(name)] for name in kwargs})
-
-        return y, tuple_back
-    new, init = cls.__new__, cls.__init__  # type: ignore[misc]
-    if type(cls).__call__ is not type.__call__:
-        return _opaque(cls, args, kwargs)
-    if isinstance(new, types.FunctionType):
-        y, new_back = resolve(new, (cls, *args), kwargs, None, keywords_wanted)
-    elif new is object.__new__ and init is not object.__init__:
-        y, new_back = object.__new__(cls), _nothing(1 + len(args))
-    elif isinstance(init, types.FunctionType):
-        if issubclass(cls, BaseException):
-            return _opaque(cls, args, kwargs)
-        y, new_back = new(cls), _nothing(1 + len(args))
-    else:
-        return _opaque(cls, args, kwargs)
-    if not isinstance(y, cls) or not isinstance(init, types.FunctionType):
-        return y, lambda y_bar, shadows: _without_first(new_back(y_bar, shadows))
-    if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
-        y, init_back = _fill_dataclass(cls, y, args, kwargs)
-    else:
-        result, init_back = resolve(init, (y, *args), kwargs, None, keywords_wanted)
-        if result is not None:
-            cls(*args, **kwargs)  # raises Python's error
-
-    def construct_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = _without_first(init_back(None, shadows))
-        made = _without_first(new_back(None, shadows))
-        arguments = tuple(a if b is None else b for a, b in zip(made.arguments, bars.arguments, strict=True))
-        return Bars(None, arguments, {**made.keywords, **bars.keywords})
-
-    return y, construct_back
-
-
-def _without_first(bars: Bars) -> Bars:
-    return Bars(None, bars.arguments[1:], bars.keywords)
-
-
-def _fill_dataclass(cls: type, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
-    """What the `__init__` of a dataclass does, which is generated and has no source."""
-    try:
-        bound = inspect.signature(cls.__init__).bind(y, *args, **kwargs)  # type: ignore[misc]
-    except TypeError:
-        cls(*args, **kwargs)
-        raise CompilerBug(f"{cls.__qualname__} accepted arguments that could not be bound") from None
-    names = list(bound.arguments)[1:]
-    given = dict(list(bound.arguments.items())[1:])
-    undone: list[tuple[str, Back]] = []
-    initial: list[str] = []
-    for field in cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
-        kind = getattr(field._field_type, "name", "")
-        if kind == "_FIELD_CLASSVAR":
-            continue
-        if field.name in given:
-            value = given[field.name]
-        elif field.default_factory is not dataclasses.MISSING and kind != "_FIELD_INITVAR":
-            value = field.default_factory()
-        elif field.default is not dataclasses.MISSING:
-            value = field.default
-            if not field.init and kind != "_FIELD_INITVAR":
-                continue
-        else:
-            continue
-        if kind == "_FIELD_INITVAR":
-            initial.append(field.name)
-            given.setdefault(field.name, value)
-            continue
-        frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
-        made = _from_undo(*objects.store(y, field.name, value)) if frozen else set_attribute(y, field.name, value)
-        undone.append((field.name, made[1]))
-    post: Back | None = None
-    if hasattr(cls, "__post_init__"):
-        post = resolve(cls.__post_init__, (y, *(given[name] for name in initial)), {})[1]
-
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars: dict[str, Any] = {}
-        if post is not None:
-            bars = dict(zip(initial, post(None, shadows).arguments[1:], strict=True))
-        for name, undo in reversed(undone):
-            bars[name] = undo(None, shadows).arguments[-1]
-        positional = tuple(bars.get(name) for name in names[: len(args)])
-        return Bars(None, (None, *positional), {name: bars.get(name) for name in kwargs})
-
-    return y, back
-
-
 # What nothing is known of
 
 
-def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
-    if f in NESTED_DIFFERENTIATION:
-        raise pure.nested(f)
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
         raise pure.without_rule(f, pure.name_of(f))
-    return f(*args, **kwargs), _nothing(len(args))
+    return f(*args, **kwargs), nothing(len(args))

@@ -23,6 +23,8 @@ def static_attribute(x: Any, name: str) -> Any:
 
 
 MISSING = object()
+_CONSTANTS = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+"""What programs name rather than hold: a derivative that was stored in one of these would not be found again."""
 
 
 def is_plain_field(x: Any, name: str) -> bool:
@@ -61,7 +63,7 @@ def setter_of(x: Any, name: str) -> types.FunctionType | None:
 
 def store(x: Any, name: str, value: Any) -> Made:
     """x.name = value, where that just stores."""
-    if isinstance(x, type | types.ModuleType) or name in ("__dict__", "__class__", "__slots__"):
+    if isinstance(x, _CONSTANTS) or name in ("__dict__", "__class__", "__slots__"):
         raise MutationError(
             f"attribute {name!r} of the {type(x).__name__} {getattr(x, '__name__', '')} is assigned",
             None,

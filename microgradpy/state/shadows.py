@@ -20,6 +20,9 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.frontend.source import shared_names
+from microgradpy.runtime.streams import Stream, StreamShadow
+from microgradpy.state.coroutines import Rewind, Run, run_of
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -27,7 +30,8 @@ _VALUES: tuple[type, ...] = (
     float, int, complex, str, bytes, tuple, types.NoneType, np.generic, frozenset, range, slice, type, type(Ellipsis),
     type(NotImplemented), types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, np.ufunc, np.dtype,
     functools.partial, operator.attrgetter, operator.itemgetter, operator.methodcaller, types.MethodDescriptorType,
-    types.MethodWrapperType, types.WrapperDescriptorType, type({}.values()), type({}.items()), type({}.keys()), property, classmethod, staticmethod, types.CodeType, type(np.sum),
+    types.MethodWrapperType, types.WrapperDescriptorType, type({}.values()), type({}.items()), type({}.keys()), property,
+    classmethod, staticmethod, types.CodeType, type(np.sum), super,
 )  # fmt: skip
 _VALUE_TYPES: dict[type, bool] = {}
 
@@ -142,12 +146,21 @@ class Shadows:
             shadow: Any = self._array(x)
         elif _is_list(x):
             shadow = ListShadow()
+        elif isinstance(x, Stream):
+            shadow = StreamShadow(x, self)
+        elif isinstance(x, Run):
+            shadow = Rewind(x, self)
         else:
             # An object and its `__dict__` are written through either.
             own = getattr(x, "__dict__", None)
             shadow = self.of(own) if type(own) is dict and type(x) is not dict else FieldShadow()
         self.entries[id(x)] = (x, shadow)
         return shadow
+
+    def of_generator(self, x: Any) -> Rewind | None:
+        """The shadow of a generator that was made in this run; None for any other."""
+        run = run_of(x)
+        return None if run is None else self.of(run)
 
     def add(self, x: Any, d: Any) -> None:
         """x_bar += d for a mutable `x`."""
@@ -163,6 +176,15 @@ class Shadows:
         else:
             self._add_structure(x, d)
 
+    def give(self, x: Any, d: Any) -> None:
+        """x_bar += d for an array, where nobody else has the array `d`."""
+        if id(x) not in self.entries and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
+            if d.flags.c_contiguous and x.flags.c_contiguous and id(x) not in self.memories:
+                self.entries[id(x)] = (x, d)
+                self.memories[id(x)] = (x, d, [])
+                return
+        self.add(x, d)
+
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
         by value is returned."""
@@ -174,7 +196,8 @@ class Shadows:
         if isinstance(x, tuple):
             if len(d) != len(x):
                 raise MutationError("a cotangent of a tuple has another length", None, "Report this program, please.")
-            parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in zip(x, d, strict=True)])
+            pairs = zip(x, d, strict=True)
+            parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in pairs])
             return None if all(part is None for part in parts) else parts
         if isinstance(d, Tangent):
             return self._settle_fields(x, d)
@@ -195,12 +218,17 @@ class Shadows:
 
     def _add_structure(self, x: Any, d: Any) -> None:
         shadow = self.of(x)
-        if isinstance(shadow, ListShadow):
+        if isinstance(shadow, StreamShadow):
+            shadow.add(d)
+        elif isinstance(shadow, ListShadow):
             for index, part in enumerate(d):
                 shadow.add(index, self.settle(_item(x, index), part))
         elif isinstance(x, dict):
             for key, part in d.items():
                 shadow.add(key, self.settle(x.get(key), part))
+        elif isinstance(x, types.CellType):
+            # The cotangent of a cell is that of what it holds.
+            shadow.add(CONTENTS, self.settle(contents_of(x), d))
         else:
             for name, part in d.items():
                 shadow.add(name, self.settle(_field(x, name), part))
@@ -208,6 +236,12 @@ class Shadows:
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
         entry = self.entries.pop(id(x), None)
+        if type(x) is np.ndarray and entry is not None:
+            held = self.memories.pop(id(x), None)
+            if held is not None:
+                for key in held[2]:
+                    self.entries.pop(key, None)
+            return entry[1]
         if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
             self.entries.pop(id(own), None)
         memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
@@ -215,7 +249,7 @@ class Shadows:
             return None if entry is None else entry[1]
         for key in memory[2]:
             self.entries.pop(key, None)
-        return entry[1] if entry is not None else _same_view(x, x, memory[1])
+        return entry[1] if entry is not None else _same_view(x, x, memory[1].reshape(-1))
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""
@@ -223,6 +257,16 @@ class Shadows:
             return x_bar
         taken = self.take(x)
         return taken if x_bar is None else accumulate(taken, x_bar)
+
+    def content(self, x: Any, x_bar: Any) -> Any:
+        """The same, as a list, a dict of fields or items, or an array."""
+        if is_value(x):
+            return x_bar
+        self.add(x, x_bar)
+        taken = self.take(x)
+        if isinstance(taken, ListShadow):
+            return taken.slots
+        return taken.fields if isinstance(taken, FieldShadow) else taken
 
     # Arrays
 
@@ -236,7 +280,7 @@ class Shadows:
         if known is None:
             if owner is x and x.flags.c_contiguous:
                 shadow = np.zeros(x.shape, cotangent_dtype(x.dtype))
-                self.memories[id(x)] = (x, shadow.reshape(-1), [])
+                self.memories[id(x)] = (x, shadow, [])
                 return shadow
             dtype = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
             if dtype.kind not in "fciu":
@@ -244,7 +288,7 @@ class Shadows:
             memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))
             known = self.memories[id(owner)] = (owner, memory, [])
         known[2].append(id(x))
-        return _same_view(x, owner, known[1])
+        return _same_view(x, owner, known[1].reshape(-1))
 
 
 def _same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -336,6 +380,14 @@ def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
 # Structure
 
 
+CONTENTS = "cell_contents"
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What a cell holds, None if it is empty."""
+    return cell.cell_contents if is_filled(cell) else None
+
+
 def _is_list(x: Any) -> bool:
     return isinstance(x, _LISTS)
 
@@ -359,7 +411,8 @@ def held_by(x: Any) -> dict[str, Any]:
     match x:
         case types.FunctionType():
             cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-            held = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+            shared = shared_names(x.__code__, x.__globals__)
+            held = {name: cell if name in shared else cell.cell_contents for name, cell in cells if is_filled(cell)}
             return {**held, "__defaults__": x.__defaults__ or (), "__kwdefaults__": x.__kwdefaults__ or {}}
         case types.MethodType() | types.BuiltinFunctionType():
             return {"__self__": x.__self__}
@@ -368,7 +421,8 @@ def held_by(x: Any) -> dict[str, Any]:
     return {}
 
 
-def _is_filled(cell: types.CellType) -> bool:
+def is_filled(cell: types.CellType) -> bool:
+    """Whether a cell holds anything."""
     try:
         cell.cell_contents  # noqa: B018 - an empty cell raises
     except ValueError:

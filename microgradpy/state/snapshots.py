@@ -14,7 +14,8 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.state.shadows import ListShadow, Shadows, held_by, is_value, owner_of
+from microgradpy.runtime.streams import Stream
+from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value, owner_of
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -54,13 +55,16 @@ class Structure:
         if is_structural_zero(d):
             return None
         x = self.x
-        if isinstance(x, np.ndarray) or (is_value(x) and not isinstance(x, tuple)):
+        if isinstance(x, np.ndarray | Stream) or (is_value(x) and not isinstance(x, tuple)):
             return shadows.settle(x, d)
         if isinstance(x, tuple):
             bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
             return None if all(bar is None for bar in bars) else tuple(bars)
         shadow = shadows.of(x)
-        if isinstance(shadow, ListShadow):
+        if isinstance(x, types.CellType):
+            for key, part in self.parts:
+                shadow.add(key, part.settle(shadows, d))
+        elif isinstance(shadow, ListShadow):
             for (index, part), bar in zip(self.parts, d, strict=True):
                 shadow.add(index, part.settle(shadows, bar))
         else:
@@ -73,12 +77,12 @@ class Structure:
         containers and objects the part that travels by value, after the rest was settled."""
         return d if isinstance(self.x, np.ndarray) and not is_structural_zero(d) else self.settle(shadows, d)
 
-    def read(self, shadows: Shadows, d: Any) -> Any:
-        """The cotangent of an argument: what travelled by value, and what the shadows hold, which is taken from them: an
-        object that is at two places has it at the first. Arrays are always whole."""
+    def read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
+        """The cotangent of an argument: what travelled by value, and what the shadows hold. An object that is at two
+        places, in the arguments that `met` has seen, has it at the first. Arrays are always whole."""
         if isinstance(self.x, np.ndarray) and self.x.dtype.kind in "fciu":
             shadows.of(self.x)
-        return self._read(shadows, d, set())
+        return self._read(shadows, d, met)
 
     def _read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
         x = self.x
@@ -95,7 +99,10 @@ class Structure:
         shadow = shadows.of(x)
         bars = {key: part._read(shadows, shadow.get(key), met) for key, part in self.parts}
         if not is_structural_zero(d):
-            d = dict(enumerate(d)) if isinstance(shadow, ListShadow) else dict(d)
+            if isinstance(x, types.CellType):
+                d = {CONTENTS: d}
+            else:
+                d = dict(enumerate(d)) if isinstance(shadow, ListShadow) else dict(d)
             bars = {key: accumulate(bar, d.get(key)) for key, bar in bars.items()}
         return self._made_of(bars)
 
@@ -111,6 +118,8 @@ class Structure:
     def _made_of(self, bars: dict[Any, Any]) -> Any:
         if all(map(is_structural_zero, bars.values())):
             return None
+        if isinstance(self.x, types.CellType):
+            return bars[CONTENTS]
         if isinstance(self.x, list | deque):
             return list(bars.values())
         found = {key: bar for key, bar in bars.items() if bar is not None}
@@ -120,6 +129,8 @@ class Structure:
 def gradient(structure: Structure, bar: Any) -> Any:
     """A cotangent in the structure of its argument, for the user: as `project` does it for arguments that do not change."""
     x = structure.x
+    if isinstance(x, types.CellType) and structure.parts:
+        return gradient(structure.parts[0][1], bar)
     if is_structural_zero(bar) or not structure.parts:
         return None if is_structural_zero(bar) else project(x, bar)
     if isinstance(x, list | tuple | deque):
@@ -132,6 +143,8 @@ def gradient(structure: Structure, bar: Any) -> Any:
 def filled(structure: Structure, found: Any) -> Any:
     """A gradient with zeros in the place of leaves that were not used."""
     x = structure.x
+    if isinstance(x, types.CellType) and structure.parts:
+        return filled(structure.parts[0][1], found)
     if not structure.parts:
         return zeros_for(x) if found is None and (is_value(x) or isinstance(x, np.ndarray)) else found
     if isinstance(x, list | tuple | deque):
@@ -168,7 +181,8 @@ def _structure_of(x: Any, met: set[int]) -> Structure:
             return Structure(x)
         met.add(id(x))
         parts = tuple((name, _structure_of(value, met)) for name, value in held.items())
-        return Structure(x, tuple((name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)))
+        kept = [(name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)]
+        return Structure(x, tuple(kept))
     if id(x) in met:
         return Structure(x)
     met.add(id(x))
@@ -185,7 +199,10 @@ def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(x)
     elif isinstance(x, dict):
         yield from x.items()
-    elif not isinstance(x, set):
+    elif isinstance(x, types.CellType):
+        if is_filled(x):
+            yield CONTENTS, x.cell_contents
+    elif not isinstance(x, set | Stream):
         yield from fields_of(x).items()
 
 
@@ -232,16 +249,19 @@ class Known:
             return None if all(map(is_structural_zero, bars)) else tuple(bars)
         if is_value(y):
             return y_bar
-        if id(y) in self.objects or not isinstance(y, list | dict | deque):
+        if id(y) in self.objects or not made.parts:
             return None
         shadow = shadows.take(y)
         parts = {key: self.born(shadows, part, None if shadow is None else shadow.get(key)) for key, part in made.parts}
         if not is_structural_zero(y_bar):
-            given = y_bar if isinstance(y, dict) else dict(enumerate(y_bar))
+            given = dict(enumerate(y_bar)) if isinstance(y, list | deque) else y_bar
             parts = {key: accumulate(bar, given.get(key)) for key, bar in parts.items()}
         if all(map(is_structural_zero, parts.values())):
             return None
-        return parts if isinstance(y, dict) else list(parts.values())
+        if isinstance(y, list | deque):
+            return list(parts.values())
+        found = {key: bar for key, bar in parts.items() if bar is not None}
+        return parts if isinstance(y, dict) else Tangent(type(y), found)
 
 
 def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.errors import DifferentiationError, UnsupportedSyntaxError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
@@ -94,58 +94,6 @@ def reads_its_own_vars(x):
 def evaluates_text(x):
     if x:
         return eval("x")
-    return 1
-
-
-@refused(MutationError, "del x[0]")
-def deletes_an_item(x):
-    if x:
-        del x[0]
-    return 1
-
-
-@refused(MutationError, "del x.field")
-def deletes_an_attribute(x):
-    if x:
-        del x.field
-    return 1
-
-
-@refused(MutationError, "x[0]")
-def assigns_to_an_item(x):
-    if x:
-        x[0] = 1.0
-    return 1
-
-
-@refused(MutationError, "x[0] += 1.0")
-def adds_to_an_item(x):
-    if x:
-        x[0] += 1.0
-    return 1
-
-
-@refused(MutationError, "x.field")
-def assigns_to_an_attribute(x):
-    if x:
-        y, x.field = 1.0, 2.0
-        return y
-    return 1
-
-
-@refused(MutationError, "counter")
-def assigns_to_a_global(x):
-    global counter
-    if x:
-        counter = x
-    return 1
-
-
-@refused(MutationError, "x[0]")
-def iterates_into_an_item(x):
-    if x:
-        for x[0] in [1.0]:
-            pass
     return 1
 
 

@@ -1,0 +1,118 @@
+"""Reading and assigning attributes in a run that tracks writes, by what the class of the object has under the name."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.special_methods import attribute
+from microgradpy.state import arrays, objects, variables
+from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.shadows import Shadows
+from microgradpy.tangents.types import Tangent
+
+
+def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
+    """getattr(x, name), or with a default."""
+    x, name, *default = args
+    if default:
+        try:
+            y, back = read_attribute(resolve, x, name)
+        except AttributeError:
+            return default[0], lambda y_bar, shadows: Bars(None, (None, None, y_bar), {})
+        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
+    return read_attribute(resolve, x, name)
+
+
+def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
+    """x.name, by what its class has under that name."""
+    rule = find_attribute_rule(type(x), name)
+    if rule is not None:
+        y, back = by_rule(getattr, rule, (x,), {}, False)
+        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
+    if isinstance(x, types.ModuleType):
+        return from_undo(*variables.read_attribute(x, name))
+    if isinstance(x, type) or is_inert_attribute(type(x), name) or name == "__dict__":
+        return getattr(x, name), nothing(2)
+    if objects.is_plain_field(x, name):
+        return from_undo(*objects.load(x, name))
+    asked = _computed(resolve, x, name)
+    if asked is not None:
+        return asked
+    found = objects.static_attribute(x, name)
+    y = getattr(x, name)
+    if name == "args" and isinstance(x, BaseException):
+        return y, lambda y_bar, shadows: (shadows.of(x).add(name, y_bar), Bars(None, (None, None), {}))[1]
+    if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
+        return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
+
+    def back_to_owner(y_bar: Any, shadows: Shadows) -> Bars:
+        if y_bar is None or found is y:  # a constant of the class
+            return Bars(None, (None, None), {})
+        if getattr(y, "__self__", None) is not x or not isinstance(y_bar, Tangent):
+            raise MissingRuleError(
+                f"attribute {name!r} of a {type(x).__name__} is computed by code that cannot be read",
+                None,
+                f"Declare its derivative with @attribute_rule({type(x).__name__}, {name!r}).",
+            )
+        return Bars(None, (shadows.settle(x, y_bar.get("__self__")), None), {})
+
+    return y, back_to_owner
+
+
+def _computed(resolve: Resolve, x: Any, name: str) -> Resolved | None:
+    """An attribute that a function of the user's computes."""
+    found = objects.static_attribute(x, name)
+    if isinstance(found, functools.cached_property) and not isinstance(x, super):
+        return _cached(resolve, x, name, found)
+    return attribute(x, name, resolve)
+
+
+def _field_of_tuple(x: tuple[Any, ...], index: int) -> Back:
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        if y_bar is None:
+            return Bars(None, (None, None), {})
+        items = [None] * len(x)
+        items[index] = y_bar
+        return Bars(None, (tuple(items), None), {})
+
+    return back
+
+
+def _cached(resolve: Resolve, x: Any, name: str, found: functools.cached_property[Any]) -> Resolved:
+    """The first reading of a cached property: computed, and stored in the object."""
+    y, back = resolve(found.func, (x,), {})
+    x.__dict__[name] = y
+
+    def cached_back(y_bar: Any, shadows: Shadows) -> Bars:
+        shadow = shadows.of(x)
+        shadow.add(name, y_bar)
+        return Bars(None, (back(shadow.take(name), shadows).arguments[0], None), {})
+
+    return y, cached_back
+
+
+def set_attribute(resolve: Resolve, x: Any, name: str, value: Any) -> Resolved:
+    """x.name = value, by what its class has under that name."""
+    if isinstance(x, np.ndarray) and name in ("real", "imag"):
+        y, part_undo = arrays.set_array_item(getattr(x, name), ..., value)
+        return y, lambda y_bar, shadows: Bars(None, (None, None, part_undo(y_bar, shadows)[2]), {})
+    setter: Any = objects.setter_of(x, name)
+    if setter is None:
+        return from_undo(*objects.store(x, name, value))
+    y, back = resolve(setter.func, (*setter.args, value), {})
+
+    def setter_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        *before, own = bars.arguments
+        for held, bar in zip(setter.args, before, strict=True):
+            shadows.settle(held, bar)
+        return Bars(None, (None, None, own), {})
+
+    return None, setter_back

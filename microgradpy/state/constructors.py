@@ -1,0 +1,100 @@
+"""Making objects in a run that tracks writes: what their constructors store is stored as any assignment stores it."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from typing import Any
+
+from microgradpy.errors import CompilerBug
+from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.state import objects
+from microgradpy.state.attributes import set_attribute
+from microgradpy.state.known_rules import from_undo
+from microgradpy.state.shadows import Shadows
+
+
+def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python; None for others."""
+    new, init = cls.__new__, cls.__init__  # type: ignore[misc]
+    if type(cls).__call__ is not type.__call__:
+        return None
+    if isinstance(new, types.FunctionType):
+        y, new_back = resolve(new, (cls, *args), kwargs)
+    elif new is object.__new__ and init is not object.__init__:
+        y, new_back = object.__new__(cls), nothing(1 + len(args))
+    elif isinstance(init, types.FunctionType):
+        if issubclass(cls, BaseException):
+            return None
+        y, new_back = new(cls), nothing(1 + len(args))
+    else:
+        return None
+    if not isinstance(y, cls) or not isinstance(init, types.FunctionType):
+        return y, lambda y_bar, shadows: _without_first(new_back(y_bar, shadows))
+    if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
+        y, init_back = _fill_dataclass(resolve, cls, y, args, kwargs)
+    else:
+        result, init_back = resolve(init, (y, *args), kwargs)
+        if result is not None:
+            cls(*args, **kwargs)  # raises Python's error
+
+    def construct_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = _without_first(init_back(None, shadows))
+        made = _without_first(new_back(None, shadows))
+        arguments = tuple(a if b is None else b for a, b in zip(made.arguments, bars.arguments, strict=True))
+        return Bars(None, arguments, {**made.keywords, **bars.keywords})
+
+    return y, construct_back
+
+
+def _without_first(bars: Bars) -> Bars:
+    return Bars(None, bars.arguments[1:], bars.keywords)
+
+
+def _fill_dataclass(resolve: Resolve, cls: type, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """What the `__init__` of a dataclass does, which is generated and has no source."""
+    try:
+        bound = inspect.signature(cls.__init__).bind(y, *args, **kwargs)  # type: ignore[misc]
+    except TypeError:
+        cls(*args, **kwargs)
+        raise CompilerBug(f"{cls.__qualname__} accepted arguments that could not be bound") from None
+    names = list(bound.arguments)[1:]
+    given = dict(list(bound.arguments.items())[1:])
+    undone: list[tuple[str, Back]] = []
+    initial: list[str] = []
+    for field in cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
+        kind = getattr(field._field_type, "name", "")
+        if kind == "_FIELD_CLASSVAR":
+            continue
+        if field.name in given:
+            value = given[field.name]
+        elif field.default_factory is not dataclasses.MISSING and kind != "_FIELD_INITVAR":
+            value = field.default_factory()
+        elif field.default is not dataclasses.MISSING:
+            value = field.default
+            if not field.init and kind != "_FIELD_INITVAR":
+                continue
+        else:
+            continue
+        if kind == "_FIELD_INITVAR":
+            initial.append(field.name)
+            given.setdefault(field.name, value)
+            continue
+        frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        made = from_undo(*objects.store(y, field.name, value)) if frozen else set_attribute(resolve, y, field.name, value)
+        undone.append((field.name, made[1]))
+    post: Back | None = None
+    if hasattr(cls, "__post_init__"):
+        post = resolve(cls.__post_init__, (y, *(given[name] for name in initial)), {})[1]
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars: dict[str, Any] = {}
+        if post is not None:
+            bars = dict(zip(initial, post(None, shadows).arguments[1:], strict=True))
+        for name, undo in reversed(undone):
+            bars[name] = undo(None, shadows).arguments[-1]
+        positional = tuple(bars.get(name) for name in names[: len(args)])
+        return Bars(None, (None, *positional), {name: bars.get(name) for name in kwargs})
+
+    return y, back

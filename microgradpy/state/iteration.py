@@ -1,0 +1,128 @@
+"""What is read item by item in a run that tracks writes: iterators, the views of a dict, objects that say how to iterate over
+them. What their items give is undone in the order in which they were read.
+"""
+
+from __future__ import annotations
+
+import collections
+import types
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from microgradpy.ir.objects import features_of
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
+from microgradpy.runtime.iterators import STREAMS, listed, stream
+from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least
+from microgradpy.runtime.streams import VIEWS, Stream, items_of_object
+from microgradpy.state.coroutines import Steps
+from microgradpy.state.events import has_event
+
+_READ_TO_THE_END: Any = frozenset({
+    list, tuple, dict, sorted, deque, collections.OrderedDict, list.extend, deque.extend, deque.extendleft, dict.update,
+})  # fmt: skip
+"""Functions that do nothing else while they read an iterator."""
+_TEXTS: Any = {max: greatest, min: least}
+
+
+def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A call of a function that reads the items of its arguments, which are not lists; None for any other call."""
+    if f is walked:
+        return walk(resolve, *args)
+    try:
+        reads_all = f in _READ_TO_THE_END
+        known = reads_all or (f not in STREAMS and (rrule.has(f) or has_event(f)))
+    except TypeError:
+        return None
+    if not known:
+        return None
+    for place, x in enumerate(args):
+        if isinstance(x, VIEWS) or (reads_all and _is_read_once(x)):
+            return _of_list(resolve, f, args, kwargs, place)
+    if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
+        return _extreme(resolve, _TEXTS[f], args, kwargs)
+    if f is sorted and _runs_code(kwargs.get("key")) and len(args) == 1:
+        given = (args[0], kwargs["key"], kwargs.get("reverse", False))
+        y, back = resolve(in_order, given, {})
+        return y, lambda y_bar, shadows: _by_name(back(y_bar, shadows), 1, ("key", "reverse"), kwargs)
+    return None
+
+
+def _runs_code(key: Any) -> bool:
+    return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
+
+
+def _is_read_once(x: Any) -> bool:
+    return isinstance(x, Stream) or (
+        not isinstance(x, list | tuple | dict | set | np.ndarray | type) and bool(features_of(type(x)).operators)
+        and items_are_computed(x)
+    )
+
+
+def items_are_computed(x: Any) -> bool:
+    """Whether the class of an object, or one that it inherits from, says how to iterate over it."""
+    return any(name in vars(cls) for cls in type(x).__mro__ for name in ("__iter__", "__getitem__"))
+
+
+def _of_list(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> Resolved:
+    """The call with a list in the place of one argument."""
+    items, items_back = as_list(resolve, args[place])
+    y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
+
+    def list_back(y_bar: Any, shadows: Any) -> Bars:
+        bars = back(y_bar, shadows)
+        given = (*bars.arguments, *(None,) * (len(args) - len(bars.arguments)))
+        own = items_back(shadows.settle(items, given[place]), shadows).arguments[0]
+        return Bars(None, (*given[:place], own, *given[place + 1 :]), bars.keywords)
+
+    return y, list_back
+
+
+def as_list(resolve: Resolve, x: Any) -> Resolved:
+    """list(x), of what is read item by item."""
+    if isinstance(x, Stream):
+        return listed(x)
+    items, items_back = items_of_object(x, resolve) or stream(iter, (x,), {}, resolve)
+    y, back = listed(items)
+
+    def list_back(y_bar: Any, shadows: Any) -> Bars:
+        back(y_bar, shadows)
+        return Bars(None, (items_back(None, shadows).arguments[0],), {})
+
+    return y, list_back
+
+
+def walked(x: Any) -> Any:
+    """What a loop over `x` runs over."""
+    return x
+
+
+def walk(resolve: Resolve, x: Any) -> Resolved:
+    """The same: a stream of the items, where they are made by a class of the user's, or cannot be found from `x` later."""
+    if isinstance(x, VIEWS):
+        return stream(iter, (x,), {}, resolve)
+    if isinstance(x, types.GeneratorType):
+        return Steps(x), nothing(1)
+    return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
+
+
+def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """max and min with a key or a default, or of what is read item by item."""
+    items = args[0] if len(args) == 1 else args
+    y, back = resolve(text, (items, kwargs.get("key"), kwargs.get("default", NOTHING)), {})
+
+    def extreme_back(y_bar: Any, shadows: Any) -> Bars:
+        bars = back(y_bar, shadows)
+        if len(args) == 1:
+            return _by_name(bars, 1, ("key", "default"), kwargs)
+        given = given_to(items, bars.arguments[0], (shadows,)) or (None,) * len(args)
+        return _by_name(Bars(None, (*given, *bars.arguments[1:]), {}), len(args), ("key", "default"), kwargs)
+
+    return y, extreme_back
+
+
+def _by_name(bars: Bars, count: int, names: tuple[str, ...], kwargs: dict[str, Any]) -> Bars:
+    named = dict(zip(names, bars.arguments[count:], strict=False))
+    return Bars(None, bars.arguments[:count], {name: named.get(name) for name in kwargs})

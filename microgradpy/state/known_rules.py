@@ -1,0 +1,87 @@
+"""Calls of functions that have a rule, or write in a known way, in a run that tracks writes."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.runtime import dispatch as pure
+from microgradpy.runtime.bars import Bars, Resolved
+from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.state.events import Event
+from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.snapshots import Known, seal, structure_of
+from microgradpy.tangents.types import is_structural_zero
+
+
+def from_undo(y: Any, undo: Undo) -> Resolved:
+    """What a write gives: its undo returns the cotangents of the positional arguments."""
+    return y, lambda y_bar, shadows: Bars(None, undo(y_bar, shadows), {})
+
+
+def by_event(found: Event, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """A call of a known function that writes."""
+    return _by_event_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
+
+
+def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
+    The names that `dict.update` collects come to a second update."""
+    parameters = inspect.signature(found).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        y, first = found(*args)
+        _, second = found(args[0], kwargs)
+
+        def merged_back(y_bar: Any, shadows: Shadows) -> Bars:
+            second(None, shadows)
+            taken = shadows.take(kwargs)
+            named = {} if taken is None else dict(taken.fields)
+            return Bars(None, first(y_bar, shadows), named)
+
+        return y, merged_back
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
+    bound = inspect.signature(found).bind(*args, **kwargs)
+    y, undo = found(*bound.args, **bound.kwargs)
+
+    def named_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = undo(y_bar, shadows)
+        named = {name: bars[by_place.index(name)] for name in kwargs if name in by_place[: len(bars)]}
+        return Bars(None, bars[: len(args)], named)
+
+    return y, named_back
+
+
+def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:
+    names: list[str] = []
+    asked = frozenset(kwargs)
+    if kwargs or not pure.takes(rule, len(args)):
+        args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
+    count = len(args)
+    known = Known(args)
+    y, pullback = rule(*args, **kwargs)
+    if not isinstance(pullback, types.FunctionType):
+        raise MissingRuleError(
+            f"the pullback of the rule of {pure.name_of(f)} is a {type(pullback).__name__}",
+            None,
+            "Return a nested function, so that what it keeps can be told.",
+        )
+    made = structure_of(y)
+    seal(pullback, known, y)
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        split = count - len(names)
+        d = known.born(shadows, made, y_bar)
+        if is_structural_zero(d):
+            return Bars(None, (None,) * split, {})
+        own, *bars = pullback(or_zero(d, y))
+        for index in range(len(bars), count):
+            missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
+        bars = [None if is_structural_zero(bar) else bar for bar in bars[:count]] + [None] * (count - len(bars))
+        bars = [structure.divided(shadows, bar) for structure, bar in zip(known.structures, bars, strict=True)]
+        own = None if is_structural_zero(own) else own
+        keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
+        return Bars(own, tuple(bars[:split]), keywords)
+
+    return y, back
