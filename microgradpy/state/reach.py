@@ -183,7 +183,7 @@ def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
         for name in _names(code):
             search.add_name(function, name)
         search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
-    return False
+    return search.writes
 
 
 @final
@@ -195,6 +195,7 @@ class _Search:
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     classes: dict[type, bool] = field(default_factory=dict)
+    writes: bool = False
 
     def add_name(self, function: types.FunctionType, name: str) -> None:
         """What a name in a function may stand for."""
@@ -233,6 +234,7 @@ class _Search:
     def add_method(self, cls: type, name: str) -> None:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         self.waiting += _functions_of(found)
+        self.writes |= isinstance(found, functools.cached_property)
         if isinstance(found, classmethod):
             self.add_class(cls, is_made=True)
 
