@@ -23,7 +23,7 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, objects, variables  # noqa: F401 - these register their events
+from microgradpy.state import arrays, containers, moves, objects, variables  # noqa: F401 - these register their events
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import find_event
@@ -92,7 +92,7 @@ def resolve(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_write, _by_access, _by_iteration, _by_special_method):
+    for step in (_by_operator, _by_access, _by_write, _by_iteration, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
