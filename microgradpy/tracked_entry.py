@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
-from microgradpy.errors import MutationError
+from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
+from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.reach import reads_state
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
@@ -48,28 +51,69 @@ def differentiate_inner(
     """A call inside of a run that tracks."""
     bound = bind(function, args, kwargs)
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False)
+    if is_generator(function.__code__):
+        return _generator(function, bound, unit, len(args))
     assert unit.primal is not None
     y, saved = unit.primal(*bound.values)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
-        inputs = _bars(unit, saved, y, y_bar, shadows)
-        if bound.keywords is not None:
-            # The dict of further keywords was made for this call.
-            taken = shadows.take(bound.values[bound.keywords])
-            inputs[bound.keywords] = None if taken is None else taken.fields
-        return bars_of(function, bound, len(args), inputs)
+        return _arguments(function, bound, len(args), _bars(unit, saved, y, y_bar, shadows), shadows)
 
     return y, back
 
 
+def _arguments(function: types.FunctionType, bound: Binding, count: int, inputs: list[Any], shadows: Shadows) -> Bars:
+    if bound.keywords is not None:
+        # The dict of further keywords was made for this call.
+        taken = shadows.take(bound.values[bound.keywords])
+        inputs[bound.keywords] = None if taken is None else taken.fields
+    return bars_of(function, bound, count, inputs)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Suspendable:
+    """A unit of a generator function, with the inputs of one call."""
+
+    unit: Unit
+    values: list[Any]
+
+    def start(self) -> Any:
+        assert self.unit.primal is not None
+        return self.unit.primal(*self.values)
+
+    def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Shadows) -> Any:
+        assert self.unit.adjoint is not None
+        return self.unit.adjoint(saved, _seed(self.unit, value, value_bar, shadows), shadows)
+
+
+def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: int) -> tuple[Any, dispatch.Back]:
+    """A call of a generator function makes a generator; undone, that has been run backwards to its start."""
+    made = generator(_Suspendable(unit, bound.values), function.__name__, function.__qualname__)
+    run = run_of(made)
+    assert run is not None
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        found = shadows.of(run).undo_making()
+        inputs = [None] * len(unit.active) if found is None else _divided(unit, found)
+        return _arguments(function, bound, count, inputs, shadows)
+
+    return made, back
+
+
 def _bars(unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[Any]:
     """Run an adjoint: the cotangent of each input as far as it travels by value."""
-    if unit.takes_value:
-        seed = or_zero(shadows.born(y, y_bar), y)
-    else:
-        seed = shadows.settle(y, y_bar)
     assert unit.adjoint is not None
-    found = unit.adjoint(saved, seed, shadows)
+    return _divided(unit, unit.adjoint(saved, _seed(unit, y, y_bar, shadows), shadows))
+
+
+def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
+    """The cotangent of a function's value as its adjoint takes it."""
+    return or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
+
+
+def _divided(unit: Unit, found: Any) -> list[Any]:
+    """What an adjoint returns, by input."""
     bars: Iterator[Any] = iter((found,) if sum(unit.active) == 1 else found)
     return [next(bars) if flag else None for flag in unit.active]
 
@@ -78,12 +122,20 @@ def differentiate_tracked(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, Back]:
     """A whole run that tracks what is written."""
+    if is_generator(function.__code__):
+        code = function.__code__
+        raise UnsupportedSyntaxError(
+            "A generator function cannot be differentiated by itself",
+            f"{code.co_filename}:{code.co_firstlineno}, in {code.co_qualname}",
+            "Differentiate a function that uses the generator up, or return a list instead of yielding its items.",
+        )
     bound = bind(function, args, kwargs)
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    y, saved = unit.primal(*bound.values)
+    with inside_run():
+        y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 
     def back(y_bar: Any) -> Bars:

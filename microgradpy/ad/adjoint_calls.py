@@ -25,6 +25,7 @@ from microgradpy.ad.calls import (
     Item,
     Iterated,
     StoreItem,
+    Suspend,
     UnitCall,
     Unpack,
 )
@@ -131,7 +132,7 @@ def unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...]
 
 
 def _undo_structure(
-    adjoint: AdjointBuilder, call: AddInPlace | StoreItem | Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
+    adjoint: AdjointBuilder, call: AddInPlace | StoreItem | Suspend | Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
 ) -> None:
     match call:
         case Build():
@@ -149,7 +150,7 @@ def _undo_structure(
         case Capture(fields=fields, values=values):
             for place, value in zip(fields, values, strict=True):
                 adjoint.accumulate(value, _field_of(adjoint, cotangent, place))
-        case AddInPlace() | StoreItem():
+        case AddInPlace() | StoreItem() | Suspend():
             raise AssertionError("a write where writes are not tracked")
         case _:
             assert_never(call)

@@ -155,6 +155,16 @@ class Iterated:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """`result = yield value`"""
+
+    result: Var
+    value: Value
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class AddInPlace:
     """`target += value` (or `-=`) on an array, which `result` is another name of."""
 
@@ -177,4 +187,6 @@ class StoreItem:
     where: Location
 
 
-Call = AddInPlace | StoreItem | Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated
+Call = (
+    AddInPlace | StoreItem | Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated | Suspend
+)

@@ -42,6 +42,7 @@ from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.suspension import is_generator
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -124,7 +125,9 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 
 
 def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
-    """Call the primal of a function; whether it has one."""
+    """Call the primal of a function; whether it has one that does all of what the function does."""
+    if is_generator(function.__code__) and primal.services.tracks:
+        return False
     kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
     try:
         unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))

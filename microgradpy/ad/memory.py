@@ -118,8 +118,13 @@ def analyse(
     of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
     arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""
     analysis = _Analysis(function.kinds, active, is_first)
+    # While a generator is suspended, others may write into what it was given.
+    is_shared = any(isinstance(op, Op) and op.callee is Opcode.SUSPEND for op in walk(function.body))
     for var in function.inputs:
-        analysis.region_of(var).is_input = True
+        region = analysis.region_of(var)
+        region.is_input = True
+        if is_shared:
+            region.is_held = region.is_open = region.contents_change = True
     analysis.region(function.body)
     by_value: set[Var] = set()
     own: set[Var] = set()
@@ -282,7 +287,7 @@ class _Analysis:
                 self.hold((*op.results, self.globals.setdefault(op.payload, op.result)))
                 for result in self.mutable(op.results):
                     self.region_of(result).is_open = True
-            case Opcode.APPLY:
+            case Opcode.APPLY | Opcode.SUSPEND:
                 self.unknown(op)
             case Opcode.LIST | Opcode.APPEND:
                 self.hold((*op.arguments, *op.results))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Unpack
+from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Suspend, Unpack
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
@@ -71,6 +71,9 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
         case Opcode.MARK:
             primal.marks[op.payload].append(values := primal.inputs(op)[0])
             primal.add(replace(op, arguments=values))
+        case Opcode.SUSPEND:
+            result = primal.plain(op, kind=UNKNOWN, active=True)
+            primal.record(Suspend(result, primal.of(op.arguments[0]), op.where))
         case Opcode.JOIN:
             primal.plain(op, kind=Inert("str"))
         case Opcode.APPLY:

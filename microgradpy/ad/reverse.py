@@ -26,15 +26,17 @@ from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_tracked
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_end, undo_tracked
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
+    Enumerate,
     For,
     Function,
     If,
+    Items,
     Op,
     Opcode,
     Raise,
@@ -48,6 +50,7 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
+    Zip,
     fresh,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, regions, terminators, walk
@@ -370,6 +373,9 @@ class _Walk:
         if not carriers and not _has_effects(made.statements):
             return
         self.frames[frame.tape] = frame
+        if isinstance(statement, For) and isinstance(builder := self.builder, TrackedAdjointBuilder):
+            calls = [self.calls[var] for var in item_variables(statement.items) if var in self.calls]
+            undo_end(builder, calls, frame.tape if _is_zip(statement.items) else None)
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")
@@ -426,6 +432,10 @@ class _Walk:
         items = Records(frame.tape, ())
         builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
         return results
+
+
+def _is_zip(items: Items) -> bool:
+    return _is_zip(items.inner) if isinstance(items, Enumerate) else isinstance(items, Zip)
 
 
 def _has_effects(statements: Iterable[Statement]) -> bool:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
@@ -25,10 +25,12 @@ from microgradpy.ad.calls import (
     Item,
     Iterated,
     StoreItem,
+    Suspend,
     UnitCall,
     Unpack,
 )
 from microgradpy.ir.kinds import (
+    CELL,
     INT,
     UNKNOWN,
     Array,
@@ -36,6 +38,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    Unknown,
     carries_nothing,
     cotangent_kind,
     is_immutable,
@@ -115,6 +118,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return
         assert isinstance(target, Var)
         self.reached.add(self.region_of.get(target, target))
+        if self.kind(target) == CELL:
+            return  # its cotangent is in the shadows, wherever the call was made
         if isinstance(contribution, Var):
             self.owned.discard(contribution)
         if target in self.views:
@@ -266,6 +271,8 @@ def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
             local = adjoint.take(result)
             if local is not None:
                 adjoint.accumulate(target, adjoint.effect(undo.field_bar, target, Const(name), local))
+        case Suspend():
+            _undo_suspension(adjoint, call)
         case Item():
             _undo_item(adjoint, call)
         case Iterated():
@@ -355,10 +362,15 @@ def _may_repeat(call: Build) -> bool:
 
 def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
     bars = tuple(map(adjoint.take, call.results))
-    if all(bar is None for bar in bars):
+    # What is unpacked may be a generator, which is advanced by it.
+    is_unknown = isinstance(adjoint.kind(call.source), Unknown)
+    if all(bar is None for bar in bars) and not is_unknown:
         return
     (items,) = adjoint.operation(Opcode.TUPLE, tuple(Const(None) if bar is None else bar for bar in bars))
-    adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
+    if is_unknown:
+        adjoint.keep_value(call.source, adjoint.effect(undo.unpacked, call.source, items, hint=adjoint.bar_name(call.source)))
+    else:
+        adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
 
 
 def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
@@ -388,6 +400,16 @@ def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
         adjoint.add_item(call.container, call.index, local)
 
 
+def _undo_suspension(adjoint: TrackedAdjointBuilder, call: Suspend) -> None:
+    """The adjoint of a generator is suspended where the generator was: it gives the cotangent of what was sent to it there,
+    and goes on when it gets that of what it had yielded."""
+    local = adjoint.take(call.result)
+    given = Const(None) if local is None else local
+    hint = adjoint.bar_name(call.value) if isinstance(call.value, Var) else ""
+    (bar,) = adjoint.operation(Opcode.SUSPEND, (given,), hints=(hint,), from_user=True)
+    adjoint.accumulate(call.value, bar)
+
+
 def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
     local = adjoint.take(call.result)
     position = call.position
@@ -407,6 +429,20 @@ def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
         position = adjoint.call(operator_constant("add"), (position, call.length))
     bar = adjoint.effect(undo.iterated, call.source, position, call.result, given)
     adjoint.keep_value(call.source, bar)
+
+
+def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call], zipped: Var | None) -> None:
+    """Undo what came after the last iteration of a loop over these items: a generator among them has come to its end.
+    `zipped` is the tape of a loop over a `zip`."""
+    unknown = [i for i in items if isinstance(i, Iterated) and not i.is_key and isinstance(adjoint.kind(i.source), Unknown)]
+    if not unknown:
+        return
+    if zipped is None:
+        adjoint.effect(undo.exhausted, unknown[0].source)
+        return
+    count = adjoint.call(Const(len, "len", len), (zipped,), hint="n")
+    for item in reversed(unknown):
+        adjoint.effect(undo.zip_ended, item.source, count)
 
 
 def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) -> Value:

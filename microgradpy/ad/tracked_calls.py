@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
@@ -17,7 +17,10 @@ from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.memory import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
+    CELL,
     INT,
     UNKNOWN,
     Array,
@@ -37,7 +40,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constan
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
-from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.events import has_event
 
@@ -49,6 +52,9 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     if function in OF_CELLS or function in OF_MODULES:
         # Whatever is stored there, something active may be before or afterwards.
         dispatch(primal, op, callee, arguments, keywords)
+        result = primal.of(op.result)
+        if function is new_cell and isinstance(result, Var):
+            primal.know(result, CELL)
     elif function in OUT_OF_PLACE and is_immutable(primal.kind(arguments[0])):
         binary = OUT_OF_PLACE[function]
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
@@ -63,9 +69,10 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
-    """Whether a function or class that gets constants may still read something active."""
-    is_code = isinstance(function, FunctionType | type)
-    return is_code and not rrule.has(function) and primal.services.reads_state(function)
+    """Whether a function or class that gets constants may still read something active, or be sent it."""
+    if not isinstance(function, FunctionType | type) or rrule.has(function):
+        return False
+    return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
 
 def _inactive_kind(
@@ -217,6 +224,9 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         primal.bind(op.result, Method(target, cls, name, op))
         return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
+    if isinstance(target, Const) and isinstance(target.value, ModuleType) and primal.services.holds_state(target.value, name):
+        dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
+        return
     if not active or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)
         return
@@ -239,10 +249,16 @@ def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
 def lower_tracked_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     """A call of something that is known at run time only."""
     arguments, keywords = primal.inputs(op)
-    if not primal.any_active((callee, *arguments), keywords):
+    if not primal.any_active((callee, *arguments), keywords) and not _is_sent_to(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     elif not call_closure(primal, op, callee, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
+
+
+def _is_sent_to(primal: PrimalBuilder, callee: Value) -> bool:
+    """Whether a nested function makes generators that something active may be sent into."""
+    made = primal.producers.get(callee) if isinstance(callee, Var) else None
+    return made is not None and isinstance(made.payload, ClosureBody) and receives(made.payload.code)
 
 
 def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:

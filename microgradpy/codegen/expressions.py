@@ -187,6 +187,9 @@ class Expressions:
             case Opcode.GLOBAL:
                 self.needs_globals = True
                 return ast.Subscript(ast.Name(GLOBALS_NAME, ast.Load()), ast.Constant(op.payload), ast.Load())
+            case Opcode.SUSPEND:
+                (value,) = op.arguments
+                return ast.Yield(None if isinstance(value, Const) and value.value is None else self.value(value))
             case Opcode.APPLY:
                 return self._apply(op)
             case Opcode.CLOSURE:

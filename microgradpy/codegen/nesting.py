@@ -46,7 +46,7 @@ from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
 _REACH = 60  # statements an operation may be moved past
-_NEVER_NESTED = frozenset({Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
+_NEVER_NESTED = frozenset({Opcode.SUSPEND, Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
 
 
 @final

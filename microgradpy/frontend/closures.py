@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.frontend.codes import comes_from, first_line, is_named
+from microgradpy.frontend.codes import comes_from, first_line, is_named, span
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
-from microgradpy.frontend.sharing import functions_in
+from microgradpy.frontend.sharing import functions_in, generator_expressions_in
 from microgradpy.ir.nodes import Function, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import regions, terminator_values, uses
 
@@ -59,10 +59,13 @@ class Shared(Exception):
 
 def nested_code(code: types.CodeType, node: FunctionNode) -> types.CodeType | None:
     """The code object that a nested function is made from."""
-    for inner in functions_in(code):
-        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node):
-            return inner
-    return None
+    found = [
+        inner
+        for inner in (*functions_in(code), *generator_expressions_in(code))
+        if inner.co_firstlineno == first_line(node) and is_named(node, inner) and comes_from(inner, node)
+    ]
+    # The first iterable of a generator expression may be another one, which lies inside of its text.
+    return min(found, key=lambda inner: span(inner)[0], default=None) if len(found) > 1 else next(iter(found), None)
 
 
 def rebindings(bindings: Sequence[Binding], made: Position, loops: Sequence[Position]) -> tuple[Binding, ...]:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import ast
+import dis
+import functools
 import inspect
 import types
 
 from microgradpy.frontend.scope import FunctionNode, Position, end_of, start_of
+from microgradpy.runtime.suspension import is_generator
 
+GENERATOR_EXPRESSION = "<genexpr>"
 _REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewriting adds
 
 
-def is_suspended(code: types.CodeType) -> bool:
-    """Whether calling the function only makes a generator or a coroutine."""
-    return bool(code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+@functools.lru_cache(maxsize=1024)
+def receives(code: types.CodeType) -> bool:
+    """Whether a generator uses what is sent into it, or hands it on."""
+    if not is_generator(code):
+        return False
+    names = [instruction.opname for instruction in dis.get_instructions(code)]
+    following = [[name for name in names[place + 1 :] if name != "RESUME"][:1] for place, name in enumerate(names) if name == "YIELD_VALUE"]
+    return "SEND" in names or any(after != ["POP_TOP"] for after in following)
+
+
+def is_asynchronous(code: types.CodeType) -> bool:
+    """Whether calling the function only makes a coroutine, or a generator that is awaited."""
+    return bool(code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE))
 
 
 def first_line(tree: FunctionNode) -> int:
@@ -31,9 +45,11 @@ def is_named(tree: FunctionNode, code: types.CodeType) -> bool:
 
 def comes_from(code: types.CodeType, tree: FunctionNode) -> bool:
     """Whether the code is that of this function, given that line and name agree: several lambdas may share a line."""
-    if not isinstance(tree, ast.Lambda):
+    if not isinstance(tree, ast.Lambda) and tree.name != GENERATOR_EXPRESSION:
         return True
     start, end = span(code)
+    if not isinstance(tree, ast.Lambda):
+        return start_of(tree) <= start and end <= end_of(tree)
     if end > (0, 0):
         return start_of(tree.body) <= start and end <= end_of(tree.body)
     # A lambda that returns a constant need not have positions, and `-X no_debug_ranges` leaves them out everywhere.

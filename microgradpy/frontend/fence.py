@@ -1,14 +1,12 @@
 """What is refused, as a table: syntax -> the error, what to call it, and the way out.
 
 A refusal fires when it is reached, not when the function is read: it is lowered to a `raise`. What the signature shows
-(a generator, `async def`) is refused at once.
+(`async def`) is refused at once.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-import types
 from dataclasses import dataclass
 from typing import final
 
@@ -31,7 +29,6 @@ def _syntax(what: str, remedy: str = _KEEP_OUT) -> Refusal:
     return Refusal(UnsupportedSyntaxError, what, remedy)
 
 
-_GENERATOR = _syntax("`yield`", "Return a list instead of yielding its items.")
 _ASYNC = _syntax("asynchronous code", "Await outside the differentiated function and pass the result in.")
 
 # Syntax that has no lowering at all.
@@ -39,13 +36,7 @@ REFUSED: dict[type[ast.AST], Refusal] = {
     ast.AsyncFor: _ASYNC,
     ast.AsyncWith: _ASYNC,
     ast.Await: _ASYNC,
-    ast.GeneratorExp: _syntax(
-        "a generator expression that is not consumed on the spot",
-        "Write a list: `[... for ...]` instead of `(... for ...)`.",
-    ),
     ast.TryStar: _syntax("`except*`", "Catch the exceptions one by one with `except`."),
-    ast.Yield: _GENERATOR,
-    ast.YieldFrom: _GENERATOR,
 }
 
 SHARED_EXCEPTION = _syntax(
@@ -61,12 +52,9 @@ STRICT_ZIP = _syntax(
 )
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
+YIELD_IN_TRY = _syntax("a `yield` inside of `try` or `with`", "Yield after it, or return a list instead of yielding its items.")
+BINDING_GENERATOR = _syntax("a generator expression that binds a name with `:=`", "Write a list: `[... for ...]`.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
-
-
-def suspended(code: types.CodeType) -> Refusal:
-    """A function of which a call only makes a generator or a coroutine."""
-    return GENERATOR_FUNCTION if code.co_flags & inspect.CO_GENERATOR else ASYNC_FUNCTION
 
 
 def sentence(refusal: Refusal) -> str:

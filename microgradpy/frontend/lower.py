@@ -17,6 +17,7 @@ from microgradpy.frontend import (  # noqa: F401 - these register what they lowe
     lower_calls,
     lower_comprehensions,
     lower_expressions,
+    lower_generators,
     lower_loops,
     lower_making,
     lower_match,

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
-from microgradpy.frontend.codes import is_suspended
+from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
+from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
@@ -47,6 +48,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.runtime.making import LATER, tie
+from microgradpy.runtime.suspension import is_generator
 
 _LATER = Const(LATER, "LATER", LATER)
 
@@ -82,6 +84,11 @@ def _lower_with(
     keys = (cell_key(name) if name in shared else name for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(keys, captured, strict=True))
     env.update((parameter.name, parameter.var) for parameter in parameters)
+    if code.co_name == GENERATOR_EXPRESSION:
+        # What it runs over has no name that could be written.
+        name = "source_" if "source" in code.co_freevars else "source"
+        parameters = (Parameter(fresh(name, user_named=True), name, parameters[0].kind),)
+        env[FIRST_ITERABLE] = parameters[0].var
     body = body_of(tree)
     bound = bindings(body)
     local = {*parameter_names(tree.args), *(binding.name for binding in bound)} - declared_elsewhere(body)
@@ -110,14 +117,14 @@ def _lower_with(
     if outdated:
         raise Shared(outdated)
     region = prune(region)
-    name = "lambda_" if isinstance(tree, ast.Lambda) else code.co_name
+    name = {"<lambda>": "lambda_", GENERATOR_EXPRESSION: "generator"}.get(code.co_name, code.co_name)
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))
 
 
 def _lower_body(low: Lowering, tree: FunctionNode) -> None:
-    if is_suspended(low.unit.code):
-        low.refuse(fence.suspended(low.unit.code), tree)
+    if is_asynchronous(low.unit.code):
+        low.refuse(fence.ASYNC_FUNCTION, tree)
     open_cells(low, low.unit.shared & low.unit.locals, tree)
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
@@ -211,6 +218,16 @@ def _groups_of(run: list[ast.FunctionDef], code: types.CodeType) -> Iterator[Gro
         start = end + 1
 
 
+@lowers(EXPRESSIONS, ast.GeneratorExp)
+def lower_generator_expression(low: Lowering, node: ast.GeneratorExp, name: str) -> Value:
+    """A generator expression that is kept is a function that yields, called with what it runs over first."""
+    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+        low.refuse(fence.BINDING_GENERATOR, node)
+    source = low.expression(node.generators[0].iter)
+    function = make_closure(low, function_of_expression(node), "")
+    return low.emit(function, source, node=node, name=name)
+
+
 @lowers(EXPRESSIONS, ast.Lambda)
 def lower_lambda(low: Lowering, node: ast.Lambda, name: str) -> Value:
     return make_closure(low, node, name)
@@ -226,7 +243,8 @@ def make_closure(low: Lowering, node: FunctionNode, name: str, made: Position | 
     captured = [captured_value(low, name, node) for name in code.co_freevars]
     made = made or end_of(node)
     outdating = _rebindings(low, code, made)
-    if outdating and low.in_condition:
+    # A generator goes on running after it was called.
+    if outdating and (low.in_condition or is_generator(code)):
         raise Shared(frozenset(binding.name for binding in outdating))
     function = lower_code(node, code, low.unit.file, low.unit.lines, low.unit.resolver)
     shared = tuple(filter(low.is_shared, code.co_freevars))

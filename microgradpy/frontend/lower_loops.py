@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import types
 
+from microgradpy.frontend.generators import suspends
 from microgradpy.frontend.guarded_loops import guarded_for, guarded_while, is_guarded
 from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
@@ -60,7 +61,7 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     if is_guarded(low, node):
         guarded_while(low, node, frame)
         return _lower_else(low, node, frame, rest)
-    if not bound_in_expression(node.test):
+    if not bound_in_expression(node.test) and not suspends(node.test):
         low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
         return _lower_else(low, node, frame, rest)
 

@@ -30,6 +30,16 @@ def functions_in(code: types.CodeType) -> Iterator[types.CodeType]:
                 yield constant
 
 
+def generator_expressions_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code objects of the generator expressions of a function, which are functions too if they are kept."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and is_inline(constant):
+            if constant.co_name == "<genexpr>":
+                yield constant
+            else:
+                yield from generator_expressions_in(constant)
+
+
 def is_inline(code: types.CodeType) -> bool:
     """Whether code is part of the function around: a comprehension, or type parameters."""
     return code.co_name in INLINE_SCOPES or code.co_name.startswith("<generic parameters")
@@ -70,7 +80,7 @@ def assigned_globals(code: types.CodeType) -> frozenset[str]:
 def shared_in(code: types.CodeType, known: frozenset[str]) -> Iterator[tuple[types.CodeType, frozenset[str]]]:
     """Each function inside with those of its captured variables that are shared, given those of this function's."""
     shared = known | rebound_inside(code)
-    for inner in functions_in(code):
+    for inner in (*functions_in(code), *generator_expressions_in(code)):
         captured = shared & frozenset(inner.co_freevars)
         yield inner, captured
         yield from shared_in(inner, captured)
@@ -105,9 +115,18 @@ def rebound_globals(namespace: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(known[1]) if known is not None else frozenset()
 
 
-def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> None:
+_looked: dict[int, tuple[int, ...]] = {}
+
+
+def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] = ()) -> None:
     """Note the module variables that these functions, and those that are in the module now, assign."""
-    found = set().union(*map(assigned_globals, (*codes, *_functions_of(namespace))))
+    content = tuple(map(id, list(namespace.values())))
+    is_new = _looked.get(id(namespace)) != content
+    if is_new:
+        if len(_looked) > 1024:
+            _looked.clear()
+        _looked[id(namespace)] = content
+    found = set().union(*map(assigned_globals, (*codes, *(_functions_of(namespace) if is_new else ()))))
     if found:
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
 

@@ -20,7 +20,8 @@ from typing import Any, final
 
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
-from microgradpy.frontend.codes import comes_from, first_line, is_named, is_same_code, is_suspended, span
+from microgradpy.frontend.codes import comes_from, first_line, is_asynchronous, is_named, is_same_code, span
+from microgradpy.frontend.generators import function_of_expression
 from microgradpy.frontend.scope import FunctionNode, start_of
 from microgradpy.frontend.sharing import (
     known_shared,
@@ -31,6 +32,7 @@ from microgradpy.frontend.sharing import (
     shared_in,
 )
 from microgradpy.ir.nodes import Location
+from microgradpy.runtime.variables import value_in
 
 # The flags of code objects that `from __future__ import ...` sets.
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -51,15 +53,15 @@ class FoundSource:
 
 def find_source(function: types.FunctionType) -> FoundSource:
     """The text of a Python function. Raises `SourceNotFoundError` if there is none, or if it is not the code that runs,
-    and `UnsupportedSyntaxError` for generators and coroutines."""
+    and `UnsupportedSyntaxError` for coroutines."""
     return find_source_of_code(function.__code__, function.__globals__)
 
 
 def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> FoundSource:
     """The text of a code object whose module variables are `namespace`."""
     lines = _lines_of(code, namespace)
-    if is_suspended(code):
-        refusal = fence.suspended(code)
+    if is_asynchronous(code):
+        refusal = fence.ASYNC_FUNCTION
         raise refusal.error(fence.sentence(refusal), _place(code, lines), refusal.remedy)
     place = _place(code, [])
     if not lines:
@@ -87,6 +89,13 @@ def shared_names(code: types.CodeType, namespace: Mapping[str, Any]) -> frozense
                 known |= parsed.shared.get(id(compiled), frozenset())
         note_shared(code, known)
     return known
+
+
+def captured_values(function: types.FunctionType) -> list[Any]:
+    """What a unit is given for the variables that a function captured: their values, or the cells of those that are shared."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    shared = shared_names(function.__code__, function.__globals__)
+    return [cell if name in shared else value_in(cell) for name, cell in cells]
 
 
 def rebound_variables(function: types.FunctionType) -> frozenset[str]:
@@ -184,6 +193,8 @@ def _functions(node: ast.AST, class_name: str) -> Iterator[_Defined]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, FunctionNode):
             yield _Defined(child, class_name)
+        elif isinstance(child, ast.GeneratorExp):
+            yield _Defined(function_of_expression(child), class_name)
         yield from _functions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
 
 

@@ -59,6 +59,7 @@ _ARGUMENTS: dict[Opcode, tuple[int, int | None]] = {
     Opcode.APPEND: (2, 2),
     Opcode.APPLY: (3, 3),
     Opcode.CLOSURE: (0, None),
+    Opcode.SUSPEND: (1, 1),
     Opcode.GLOBAL: (0, 0),
     Opcode.INFIX: (1, 2),
     Opcode.GETATTR: (1, 1),

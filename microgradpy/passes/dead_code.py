@@ -33,7 +33,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import item_sources, terminator_values, uses
 
-_EFFECTS = (Opcode.RECORD, Opcode.APPEND, Opcode.MARK)
+_EFFECTS = (Opcode.SUSPEND, Opcode.RECORD, Opcode.APPEND, Opcode.MARK)
 
 
 def eliminate_dead_code(function: Function) -> Function:

@@ -54,8 +54,15 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
         y = next(iterator)
     except StopIteration:
         if not default:
+            iterator.reading.is_caught = True
             raise
-        return default[0], lambda y_bar, *shadows: Bars(None, (None, y_bar), {})
+
+        def end_back(y_bar: Any, *shadows: Any) -> Bars:
+            if shadows:
+                shadows[0].of(iterator).undo_end()
+            return Bars(None, (None, y_bar), {})
+
+        return default[0], end_back
     place = len(iterator.given) - 1
     others = (None,) * len(default)
 

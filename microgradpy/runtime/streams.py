@@ -22,6 +22,8 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from types import GeneratorType
 from typing import Any, final
 
 import numpy as np
@@ -128,6 +130,8 @@ class Reading:
         self.resolve = resolve
         self.called: list[Any] = []
         self.stream: Stream | None = None
+        self.reads_generator = False
+        self.is_caught = False  # its end was met by a `next` that raised
         self._noted: list[Give] = []
 
     def taken(self) -> list[Give]:
@@ -143,8 +147,8 @@ class Reading:
         return list(self._noted)
 
     def may_write(self) -> bool:
-        """Whether what the stream calls may write."""
-        return self.resolve.may_write(self.called)
+        """Whether what the stream calls may write. A generator may, from one item to the next."""
+        return self.reads_generator or self.resolve.may_write(self.called)
 
     def note(self, undo: Give) -> None:
         if self.resolve.tracks:
@@ -186,7 +190,7 @@ class StreamShadow:
 
     def undo_all(self, bars: Any) -> None:
         """Undo a reading of the items up to the end, of which these are the cotangents."""
-        self._undo_unread()
+        self.undo_end()
         for position in range(len(self.stream.given) - 1, -1, -1):
             self.undo(position, bars[position] if position < len(bars) else None)
 
@@ -205,12 +209,17 @@ class StreamShadow:
                 None,
                 "Make a list of it first.",
             )
-        self._undo_unread()
+        self.undo_end()
         while self.left > left:
             self.left -= 1
             self.stream.given[self.left](None, self.sums)
 
-    def _undo_unread(self) -> None:
+    def undo_end(self) -> None:
+        """Undo what was read after the last item."""
+        if self.unread and self.stream.reading.is_caught and self.stream.reading.may_write():
+            raise MutationError(
+                f"a {self.stream.name} came to its end by a StopIteration that was caught", None, "Use next() with a default."
+            )
         for earlier in reversed(self.unread):
             earlier(None, self.sums)
         self.unread = []
@@ -231,6 +240,9 @@ class Source:
         self.reading = reading
         made = items_of_object(iterable, reading.resolve)
         self.iterable = iterable if made is None else made[0]
+        reading.reads_generator |= isinstance(self.iterable, GeneratorType) or (
+            isinstance(self.iterable, Stream) and self.iterable.reading.reads_generator
+        )
         self.back: Back | None = None if made is None else made[1]
         self.keys: dict[int, Any] | None = {} if reading.resolve.tracks and isinstance(iterable, VIEWS) else None
         self.count = 0
@@ -246,6 +258,7 @@ class Source:
             try:
                 value = next(iterator)
             except StopIteration:
+                self.reading.note(self._undo_end)
                 return
             box = Box(self.number, place, value)
             if self.keys is not None:
@@ -270,11 +283,25 @@ class Source:
     def _undo_read(self, box: Box) -> Give:
         return lambda bar, sums: self.undo_read(box, sums)
 
+    def _undo_end(self, bar: Any, sums: Sums) -> None:
+        """Undo the step that found the iterable at its end."""
+        x, (shadows,) = self.iterable, sums.shadows
+        if isinstance(x, Stream):
+            shadows.of(x).undo_end()
+            return
+        rewind = shadows.of_generator(x)
+        if rewind is not None:
+            rewind.undo_end()
+
     def undo_read(self, box: Box, sums: Sums) -> None:
         """Give the cotangent of an item to the shadow of what it was read from, if that has one."""
         x, place, (shadows,) = self.iterable, (box.source, box.position), sums.shadows
         if isinstance(x, Stream):
             shadows.of(x).undo(box.position, sums.items.pop(place, None))
+            return
+        rewind = shadows.of_generator(x)
+        if rewind is not None:
+            rewind.undo(sums.items.pop(place, None))
             return
         bar = sums.items.get(place)
         if bar is None or self.is_one:
@@ -323,6 +350,8 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     method = next((vars(cls)["__iter__"] for cls in type(x).__mro__ if "__iter__" in vars(cls)), None)
     if is_function(method):
         y, back = resolve(method, (x,), {})
+        if isinstance(y, GeneratorType) and resolve.tracks:
+            return _stream_of_generator(y, back, resolve)
         if not isinstance(y, Stream):
             raise MissingRuleError(
                 f"__iter__ of a {type(x).__name__} gives a {type(y).__name__}",
@@ -340,6 +369,26 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
         return Bars(None, (closed(items, bars, Sums(shadows=shadows)).function,), {})
 
     return items, read_back
+
+
+def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolved:
+    reading = Reading(resolve)
+    items = Stream("generator", _read_boxes(reading.source(0, generator)), reading)
+
+    def stream_back(bars: Any, *shadows: Any) -> Bars:
+        closed(items, bars, Sums(shadows=shadows))
+        return back(None, *shadows)
+
+    return items, stream_back
+
+
+def _read_boxes(source: Source) -> Items:
+    for box in source:
+        yield box.value, partial(_give_to_box, box)
+
+
+def _give_to_box(box: Box, bar: Any, sums: Sums) -> None:
+    sums.add(box, bar)
 
 
 def closed(stream: Stream, bars: Any, sums: Sums) -> Sums:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.state.arrays import pulled_back
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo
-from microgradpy.state.snapshots import Structure, structure_of
+from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import stack_items
 
 Made = tuple[Any, Undo]
@@ -33,11 +34,27 @@ def append(items: list[Any], x: Any, /) -> Made:
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_append(length))
 
 
-@event(list.extend, operator.iadd, of=list)
+@event(operator.iadd, of=list)
+def add_in_place(items: list[Any], more: Any, /) -> Made:
+    """`items += more`; an array takes it over as a sum of arrays."""
+    if not isinstance(more, np.ndarray | np.generic):
+        return extend(items, more)
+    given = structure_of(items), structure_of(more)
+    before = frozen(items), frozen(more)
+    y = operator.iadd(items, more)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = shadows.born(y, y_bar)
+        bars = (None, None) if d is None else pulled_back(operator.add, before, {}, d)
+        return tuple(structure.divided(shadows, bar) for structure, bar in zip(given, bars, strict=True))
+
+    return y, undo
+
+
 def extend(items: list[Any], more: Any, /) -> Made:
     length = len(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
-    items += more
+    items.extend(more)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         tail = shadows.of(items).cut(length)

@@ -10,6 +10,7 @@ import dataclasses
 import operator
 import types
 from collections import deque
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,11 +23,14 @@ from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
+from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, moves, objects, variables  # noqa: F401 - these register their events
+
+# These modules register their events.
+from microgradpy.state import arrays, containers, generators, moves, objects, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
-from microgradpy.state.events import find_event
+from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.reach import any_may_write
@@ -92,7 +96,7 @@ def resolve(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_access, _by_write, _by_iteration, _by_special_method):
+    for step in (_by_operator, _by_generator, _by_access, _by_write, _by_iteration, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
@@ -126,6 +130,7 @@ def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
 
 
 RESOLVE = Resolve(resolve, tracks=True, may_write=any_may_write)
+event(delegate_to)(partial(generators.delegated, RESOLVE))
 
 
 def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -149,6 +154,13 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
         return from_undo(*objects.delete(*args))
     _, back = resolve(deleter.func, deleter.args, {})
     return None, lambda y_bar, shadows: (back(None, shadows), Bars(None, (None, None), {}))[1]
+
+
+def _by_generator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A function that uses a generator up."""
+    if any(type(x) is types.GeneratorType for x in args):
+        return generators.collected(RESOLVE, f, args, kwargs)
+    return None
 
 
 def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -202,6 +214,10 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     found = find_event(f, args)
+    if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
+        raise MutationError(
+            "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
+        )
     if found is not None:
         return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:

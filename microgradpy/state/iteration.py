@@ -13,10 +13,11 @@ import numpy as np
 
 from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
-from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
 from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least
 from microgradpy.runtime.streams import VIEWS, Stream, items_of_object
+from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 
 _READ_TO_THE_END: Any = frozenset({
@@ -102,6 +103,8 @@ def walk(resolve: Resolve, x: Any) -> Resolved:
     """The same: a stream of the items, where they are made by a class of the user's, or cannot be found from `x` later."""
     if isinstance(x, VIEWS):
         return stream(iter, (x,), {}, resolve)
+    if isinstance(x, types.GeneratorType):
+        return Steps(x), nothing(1)
     return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
 
 

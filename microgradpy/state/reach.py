@@ -17,10 +17,11 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures, rebound_globals
+from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.snapshots import parts_of
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
@@ -115,6 +116,16 @@ class _Reached:
     made: set[type] = field(default_factory=set)
     functions: set[types.FunctionType] = field(default_factory=set)
     writes: bool = False
+
+
+def module_holds_state(module: types.ModuleType, name: str) -> bool:
+    """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
+    functions of the module assign."""
+    variables = vars(module)
+    if not _is_users(types.SimpleNamespace(__module__=module.__name__)):
+        return False
+    note_globals(variables)
+    return name in rebound_globals(variables) or carries_state(variables.get(name))
 
 
 def _reached(values: Iterable[Any]) -> _Reached:
@@ -276,6 +287,8 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
+    if is_generator(code):
+        return True  # it changes from one item to the next
     if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
     if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):

@@ -22,6 +22,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
+from microgradpy.state.coroutines import Rewind, Run, run_of
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -147,12 +148,19 @@ class Shadows:
             shadow = ListShadow()
         elif isinstance(x, Stream):
             shadow = StreamShadow(x, self)
+        elif isinstance(x, Run):
+            shadow = Rewind(x, self)
         else:
             # An object and its `__dict__` are written through either.
             own = getattr(x, "__dict__", None)
             shadow = self.of(own) if type(own) is dict and type(x) is not dict else FieldShadow()
         self.entries[id(x)] = (x, shadow)
         return shadow
+
+    def of_generator(self, x: Any) -> Rewind | None:
+        """The shadow of a generator that was made in this run; None for any other."""
+        run = run_of(x)
+        return None if run is None else self.of(run)
 
     def add(self, x: Any, d: Any) -> None:
         """x_bar += d for a mutable `x`."""

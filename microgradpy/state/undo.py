@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.arrays import has_repeats, taken_item
+from microgradpy.state.coroutines import Steps
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
@@ -65,6 +67,9 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
         return None
+    if isinstance(source, Steps):
+        step_back(shadows, source.source, item, d)
+        return None
     if isinstance(source, Stream):
         shadows.of(source).undo(position, shadows.settle(item, d))
         return None
@@ -74,6 +79,50 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
         raise MissingRuleError(
             f"a loop ran over a {type(source).__name__} of differentiated values", None, "Loop over a list, tuple or array."
         )
+    return None
+
+
+def step_back(shadows: Shadows, source: Any, item: Any, d: Any) -> Any:
+    """Undo a step of a generator, which gave this item; returns the cotangent of what was sent into it."""
+    rewind = shadows.of_generator(source)
+    if rewind is not None:
+        return rewind.undo(shadows.settle(item, d))
+    if not is_structural_zero(d) or (not is_value(item) and id(item) in shadows.entries):
+        raise MissingRuleError(
+            f"a value of the generator {source.__name__!r}, which was made outside, is differentiated",
+            None,
+            "Make the generator inside the differentiated function.",
+        )
+    return None
+
+
+def exhausted(shadows: Shadows, source: Any) -> None:
+    """Undo the step after the last iteration of a loop, which found what it ran over at its end."""
+    if isinstance(source, Stream):
+        shadows.of(source).undo_end()
+    elif isinstance(source, Steps) and source.is_ended:
+        rewind = shadows.of_generator(source.source)
+        if rewind is not None:
+            rewind.undo_end()
+
+
+def zip_ended(shadows: Shadows, source: Any, count: int) -> None:
+    """The same for one of the things that a `zip` of `count` items ran over. If another came to its end before it, it may
+    have given an item that was dropped."""
+    exhausted(shadows, source)
+    if isinstance(source, Steps) and source.taken > count:
+        step_back(shadows, source.source, None, None)
+    elif isinstance(source, Stream) and len(source.given) > count:
+        shadows.of(source).undo(count, None)
+
+
+def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
+    """The cotangent of what was unpacked, from those of its items."""
+    if not isinstance(source, Steps):
+        return shadows.settle(source, from_items(source, bars))
+    exhausted(shadows, source)
+    for bar in reversed(bars):
+        step_back(shadows, source.source, None, bar)
     return None
 
 

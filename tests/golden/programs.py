@@ -145,6 +145,18 @@ def until_it_fails(x, k):
     return total
 
 
+def balance_of(x, rate):
+    balance = x
+
+    def deposit(amount):
+        nonlocal balance
+        balance = balance * rate + amount
+
+    deposit(1.0)
+    deposit(x)
+    return balance * rate
+
+
 def network_arguments() -> tuple[Any, ...]:
     """Weights of layers of 3, 4 and 2 neurons, five samples of two features, and their classes."""
     draw = np.random.default_rng(0)
@@ -175,5 +187,6 @@ PROGRAMS = [
     Program("recursion", "a function that calls itself", power, (1.5, 5), (0,)),
     Program("exception", "what a body had computed when an exception came", rooted, (1.5, -2.0), (0, 1)),
     Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
+    Program("shared_variable", "a variable that an inner function assigns", balance_of, (2.0, 1.5), (0, 1)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

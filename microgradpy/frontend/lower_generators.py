@@ -1,0 +1,66 @@
+"""`yield` and `yield from`.
+
+    w = yield v                 w = suspend v
+                                if w is LEFT: return None
+
+A generator may stay suspended for ever. Its adjoint starts from there, so what is recorded until then has to be complete:
+whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place.
+
+    z = yield from source       steps = delegate_to(source)
+                                while True:
+                                    done, z = advance(steps, sent)
+                                    if done: break
+                                    sent = yield z
+"""
+
+from __future__ import annotations
+
+import ast
+
+from microgradpy.frontend import fence
+from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
+from microgradpy.frontend.lower_statements import nothing
+from microgradpy.frontend.places import LoopFrame
+from microgradpy.ir.nodes import UNDEFINED, Const, Op, Opcode, Return, Value, Var, function_constant
+from microgradpy.runtime.suspension import LEFT, advance, delegate_to
+
+_LEFT = Const(LEFT, "LEFT", LEFT)
+
+
+@lowers(EXPRESSIONS, ast.Yield)
+def lower_yield(low: Lowering, node: ast.Yield, name: str) -> Value:
+    _check_place(low, node)
+    return _suspend(low, Const(None) if node.value is None else low.expression(node.value), node, name)
+
+
+@lowers(EXPRESSIONS, ast.YieldFrom)
+def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
+    _check_place(low, node)
+    source = low.expression(node.value)
+    steps = low.emit(function_constant(delegate_to), source, node=node.value, name=".steps")
+    sent, result = low.hidden_name("sent"), low.hidden_name(name or "item")
+    low.env |= {sent: Const(None), result: UNDEFINED}
+
+    def body() -> None:
+        step = low.emit(function_constant(advance), steps, low.env[sent], node=node)
+        done, item = low.variable(".done"), low.variable(result)
+        low.block.statements.append(Op(Opcode.UNPACK, (step,), (done, item), where=low.location(node)))
+        low.env[result] = item
+        low.branch(done, low.break_out, nothing, node)
+        low.env[sent] = _suspend(low, item, node, sent)
+
+    low.while_loop(lambda: Const(True), LoopFrame((sent, result)), body, node)
+    del low.env[sent]
+    return low.env.pop(result)
+
+
+def _check_place(low: Lowering, node: ast.expr) -> None:
+    if low.scopes or low.protections or low.handling:
+        low.refuse(fence.YIELD_IN_TRY, node)
+
+
+def _suspend(low: Lowering, value: Value, node: ast.expr, name: str) -> Var:
+    sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
+    is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
+    low.branch(is_left, lambda: low.leave(Return(Const(None), where=low.location(node))), nothing, node)
+    return sent

@@ -1,0 +1,49 @@
+"""What generated generators call: how they are told to end where they are, and how they delegate to others."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any, final
+
+
+def is_generator(code: types.CodeType) -> bool:
+    """Whether calling a function with this code only makes a generator."""
+    return bool(code.co_flags & inspect.CO_GENERATOR)
+
+
+@final
+class Left:
+    """What a generator is resumed with to make it return where it is suspended, with what it has recorded."""
+
+    def __repr__(self) -> str:
+        return "<left>"
+
+
+LEFT = Left()
+
+
+@final
+class Delegate:
+    """What a `yield from` runs over: the items of `source`, of which `taken` have been asked for."""
+
+    __slots__ = ("source", "items", "taken")
+
+    def __init__(self, source: Any, items: Iterator[Any]) -> None:
+        self.source, self.items, self.taken = source, items, 0
+
+
+def delegate_to(source: Any) -> Delegate:
+    """What `yield from source` runs over."""
+    return Delegate(source, iter(source))
+
+
+def advance(steps: Delegate, sent: Any) -> tuple[bool, Any]:
+    """Whether a `yield from` is done, and the item that it yields next or its own value."""
+    try:
+        item = next(steps.items) if sent is None else steps.items.send(sent)  # type: ignore[attr-defined]
+    except StopIteration as stop:
+        return True, stop.value
+    steps.taken += 1
+    return False, item

@@ -1,0 +1,206 @@
+"""Generators of the user's in runs that track writes: the adjoint of one is a coroutine that runs it backwards.
+
+    next(g) gives v                  v_bar is sent into the coroutine, which goes back to the `yield` before
+    next(g) raises StopIteration     the coroutine is started: it goes back to the last `yield`
+    g = f(x) is made                 the coroutine has come to its end, and returns x_bar
+
+What the coroutine yields is the cotangent of what was sent into the generator at that place. A generator that stays suspended
+is made to return where it is when a pullback first needs what it recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import GeneratorType
+from typing import Any, Protocol, final
+from weakref import WeakKeyDictionary
+
+from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.runtime.suspension import LEFT
+
+_current: ContextVar[object | None] = ContextVar("run", default=None)
+_REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
+
+
+class Derivative(Protocol):
+    """A compiled generator function, called with some arguments."""
+
+    def start(self) -> Any:
+        """A generator that returns the value and what was saved; or these, if it never yields."""
+
+    def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Any) -> Any:
+        """The coroutine; or the cotangents of the inputs, if it never yields."""
+
+
+@final
+class Run:
+    """A generator of the user's. `given` are the values that it has yielded so far; `problem` is why it cannot be run
+    backwards."""
+
+    __slots__ = ("derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within")
+
+    def __init__(self, derivative: Derivative, name: str) -> None:
+        self.derivative, self.name = derivative, name
+        self.inner: Any = None
+        self.value: Any = None
+        self.saved: Any = None
+        self.given = 0
+        self.is_started = self.is_finished = self.is_left = False
+        self.problem = ""
+        self.within = _current.get()
+
+    def complete(self) -> None:
+        """Let a suspended generator return where it is."""
+        if self.is_finished or self.is_left:
+            return
+        self.is_left = True
+        try:
+            self.inner.send(LEFT)
+        except StopIteration as stop:
+            self.value, self.saved = stop.value
+
+
+def generator(derivative: Derivative, name: str, qualified_name: str) -> Generator[Any, Any, Any]:
+    """The generator that the user's program gets."""
+    run = Run(derivative, name)
+    made = _drive(run)
+    made.__name__, made.__qualname__ = name, qualified_name
+    _runs[made] = run
+    return made
+
+
+_runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
+
+
+def run_of(x: Any) -> Run | None:
+    """The run of a generator that is differentiated."""
+    return _runs.get(x) if type(x) is GeneratorType else None
+
+
+@contextmanager
+def inside_run() -> Generator[None, None, None]:
+    """One run of the user's program: generators made in it are advanced in it only."""
+    before = _current.set(object())
+    try:
+        yield
+    finally:
+        _current.reset(before)
+
+
+@final
+class Steps:
+    """A loop over a generator: how many items it has taken, and whether it has come to the generator's end."""
+
+    __slots__ = ("is_ended", "source", "taken")
+
+    def __init__(self, source: Generator[Any, Any, Any]) -> None:
+        self.source, self.taken, self.is_ended = source, 0, False
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            item = next(self.source)
+        except StopIteration:
+            self.is_ended = True
+            raise
+        self.taken += 1
+        return item
+
+
+def _drive(run: Run) -> Generator[Any, Any, Any]:
+    run.is_started = True
+    _check_place(run)
+    run.inner = run.derivative.start()
+    if not isinstance(run.inner, GeneratorType):
+        run.value, run.saved = run.inner
+        run.is_finished = True
+        return run.value
+    sent = None
+    while True:
+        try:
+            item = run.inner.send(sent)
+        except StopIteration as stop:
+            run.value, run.saved = stop.value
+            run.is_finished = True
+            return run.value
+        except BaseException:
+            run.problem = "raised an exception that was caught"
+            raise
+        run.given += 1
+        try:
+            sent = yield item
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            run.problem = "was left by throw()"
+            run.inner.throw(error)
+        _check_place(run)
+
+
+def _check_place(run: Run) -> None:
+    if _current.get() is not run.within or run.is_left:
+        raise MutationError(
+            f"the generator {run.name!r}, made while a function was differentiated, is advanced outside of that call",
+            None,
+            "Make a list of its items inside.",
+        )
+
+
+@final
+class Rewind:
+    """The shadow of a generator: it is run backwards, one step for each step forward. `left` values are to be undone."""
+
+    __slots__ = ("bars", "coroutine", "is_done", "left", "run", "shadows")
+
+    def __init__(self, run: Run, shadows: Any) -> None:
+        self.run, self.shadows = run, shadows
+        self.coroutine: Any = None
+        self.left = run.given
+        self.bars: Any = None
+        self.is_done = False
+
+    def undo(self, bar: Any) -> Any:
+        """Undo the step that gave a value with this cotangent; returns that of what was sent into it."""
+        if self.coroutine is None:
+            if self.run.is_finished:
+                raise self.lost("came to its end in a way that is not followed")
+            self._start(None)
+        if not self.left:
+            raise self.lost("gave values in a way that is not followed")
+        self.left -= 1
+        return self._resume(bar)
+
+    def undo_end(self, value_bar: Any = None) -> Any:
+        """Undo the step that found the generator at its end, where it returned a value with this cotangent."""
+        return self._start(value_bar) if self.coroutine is None and self.run.is_finished else None
+
+    def undo_making(self) -> Any:
+        """The cotangents of what the generator was made of; None if it has never been advanced."""
+        if self.run.is_started and not self.is_done:
+            raise self.lost(self.run.problem or "gave values in a way that is not followed")
+        return self.bars
+
+    def _start(self, value_bar: Any) -> Any:
+        run = self.run
+        if run.problem:
+            raise self.lost(run.problem)
+        run.complete()
+        self.coroutine = run.derivative.rewind(run.saved, run.value, value_bar, self.shadows)
+        if isinstance(self.coroutine, GeneratorType):
+            return self._resume(None)
+        self.bars, self.is_done = self.coroutine, True
+        return None
+
+    def _resume(self, bar: Any) -> Any:
+        try:
+            return self.coroutine.send(bar)
+        except StopIteration as stop:
+            self.bars, self.is_done = stop.value, True
+            return None
+
+    def lost(self, what: str) -> MissingRuleError:
+        return MissingRuleError(f"the generator {self.run.name!r} {what}", None, _REMEDY)

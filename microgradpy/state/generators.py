@@ -1,0 +1,158 @@
+"""What is done with generators: each step forward is an event, which one step of the generator's coroutine undoes."""
+
+from __future__ import annotations
+
+import collections
+import math
+import operator
+from collections.abc import Callable
+from types import GeneratorType
+from typing import Any
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.runtime.bars import Bars, Resolve, Resolved
+from microgradpy.runtime.dispatch import may_be_active
+from microgradpy.runtime.suspension import Delegate, advance
+from microgradpy.state.coroutines import Steps, run_of
+from microgradpy.state.events import event
+from microgradpy.state.iteration import walk
+from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.undo import exhausted, iterated, step_back
+
+Made = tuple[Any, Undo]
+_MISSING = object()
+
+
+def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None = None) -> Made:
+    try:
+        y = step()
+    except StopIteration:
+        if default is _MISSING:
+            run = run_of(g)
+            if run is not None:
+                run.problem = "came to its end by a StopIteration that was caught"
+            raise
+
+        def undo_last(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+            rewind = shadows.of_generator(g)
+            if rewind is not None:
+                rewind.undo_end()
+            return (*(None,) * (count - 1), y_bar)
+
+        return default, undo_last
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars: list[Any] = [None] * count
+        sent_bar = step_back(shadows, g, y, y_bar)
+        if place_of_sent is not None:
+            bars[place_of_sent] = sent_bar
+        return tuple(bars)
+
+    return y, undo
+
+
+@event(next, of=GeneratorType)
+def next_item(g: Any, default: Any = _MISSING, /) -> Made:
+    return _advanced(g, lambda: next(g), default, 1 if default is _MISSING else 2)
+
+
+@event(GeneratorType.__next__, of=GeneratorType)
+def next_method(g: Any, /) -> Made:
+    return _advanced(g, lambda: next(g), _MISSING, 1)
+
+
+@event(GeneratorType.send, of=GeneratorType)
+def send(g: Any, value: Any, /) -> Made:
+    if run_of(g) is None and may_be_active(value):
+        raise MissingRuleError(
+            f"a value that is differentiated is sent into the generator {g.__name__!r}, which was made outside",
+            None,
+            "Make the generator inside the differentiated function.",
+        )
+    return _advanced(g, lambda: g.send(value), _MISSING, 2, 1)
+
+
+@event(GeneratorType.close, of=GeneratorType)
+def close(g: Any, /) -> Made:
+    return g.close(), lambda y_bar, shadows: (None,)
+
+
+@event(GeneratorType.throw, of=GeneratorType)
+def throw(g: Any, /, *exception: Any) -> Made:
+    return g.throw(*exception), lambda y_bar, shadows: (None,) * (1 + len(exception))
+
+
+# yield from
+
+
+def delegated(resolve: Resolve, source: Any) -> Made:
+    """What a `yield from` runs over, and what gives the cotangent of that to it."""
+    walked, back = walk(resolve, source)
+    steps = Delegate(walked, walked.source if isinstance(walked, Steps) else iter(walked))
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bar = shadows.of(steps).take("source")
+        shadows.take(steps)
+        return (back(bar, shadows).arguments[0],)
+
+    return steps, undo
+
+
+@event(advance)
+def advanced(steps: Delegate, sent: Any, /) -> Made:
+    place = steps.taken
+    y = done, item = advance(steps, sent)
+    source = steps.source
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bar = None if y_bar is None else y_bar[1]
+        if isinstance(source, Steps):
+            rewind = shadows.of_generator(source.source)
+            if done:
+                return None, None if rewind is None else rewind.undo_end(bar)
+            return None, step_back(shadows, source.source, item, bar)
+        if done:
+            exhausted(shadows, source)
+        else:
+            shadows.of(steps).add("source", iterated(shadows, source, place, item, bar))
+        return None, None
+
+    return y, undo
+
+
+# What takes all items at once
+
+_COLLECTORS: dict[Any, int] = {
+    sum: 0, list: 0, tuple: 0, sorted: 0, dict: 0, set: 0, frozenset: 0, min: 0, max: 0, collections.deque: 0,
+    math.fsum: 0, math.prod: 0, list.extend: 1, collections.deque.extend: 1, operator.iadd: 1, str.join: 1,
+    dict.update: 1,
+}  # fmt: skip
+"""Functions that use a generator up before they do anything else, and the place of that among their arguments."""
+
+
+def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A call that uses a generator up, as a call with the list of its items; None if this is none."""
+    try:
+        place = _COLLECTORS.get(f)
+    except TypeError:
+        return None
+    if place is None or place >= len(args) or run_of(args[place]) is None:
+        return None
+    source = args[place]
+    items = list(source)
+    y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
+
+    def collected_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        given = bars.arguments[place]
+        shadows.settle(items, given)
+        taken = shadows.take(items)
+        rewind = shadows.of_generator(source)
+        assert rewind is not None
+        rewind.undo_end()
+        for number in reversed(range(len(items))):
+            rewind.undo(None if taken is None else taken.get(number))
+        arguments = (*bars.arguments[:place], None, *bars.arguments[place + 1 :])
+        return Bars(bars.function, arguments, bars.keywords)
+
+    return y, collected_back
