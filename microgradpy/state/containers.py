@@ -33,22 +33,28 @@ def append(items: list[Any], x: Any, /) -> Made:
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_append(length))
 
 
-@event(list.extend, operator.iadd, of=list)
+@event(operator.iadd, of=list)
+def extend_in_place(items: list[Any], more: Any, /) -> Made:
+    if isinstance(more, np.ndarray):  # the operator of the array comes first, and makes a new array
+        raise MutationError("`+=` of an array to a list", None, "Write np.asarray(items) + array, or items.extend(array).")
+    return items, _extend(items, more)
+
+
+@event(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
+    return None, _extend(items, more)
+
+
+def _extend(items: list[Any], more: Any) -> Undo:
     length = len(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
-    items += more
+    items.extend(more)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         tail = shadows.of(items).cut(length)
         return None, _settle_items(given, tail, shadows)
 
-    return items, undo
-
-
-@event(list.extend, of=list)
-def extend_without_result(items: list[Any], more: Any, /) -> Made:
-    return None, extend(items, more)[1]
+    return undo
 
 
 def _settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) -> Any:
