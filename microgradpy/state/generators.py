@@ -170,7 +170,7 @@ def leave(manager: Any, /, *exception: Any) -> Made:
 _COLLECTORS: dict[Any, int] = {
     sum: 0, list: 0, tuple: 0, sorted: 0, dict: 0, set: 0, frozenset: 0, min: 0, max: 0, collections.deque: 0,
     math.fsum: 0, math.prod: 0, list.extend: 1, collections.deque.extend: 1, operator.iadd: 1, str.join: 1,
-    dict.update: 1,
+    dict.update: 1, operator.setitem: 2, list.__setitem__: 2,
 }  # fmt: skip
 """Functions that use a generator up before they do anything else, and the place of that among their arguments."""
 
