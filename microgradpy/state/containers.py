@@ -38,7 +38,7 @@ def append(items: list[Any], x: Any, /) -> Made:
 def add_in_place(items: list[Any], more: Any, /) -> Made:
     """`items += more`; an array takes it over as a sum of arrays."""
     if not isinstance(more, np.ndarray | np.generic):
-        return extend(items, more)
+        return items, _extend(items, more)
     given = structure_of(items), structure_of(more)
     before = frozen(items), frozen(more)
     y = operator.iadd(items, more)
@@ -51,7 +51,12 @@ def add_in_place(items: list[Any], more: Any, /) -> Made:
     return y, undo
 
 
+@event(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
+    return None, _extend(items, more)
+
+
+def _extend(items: list[Any], more: Any) -> Undo:
     length = len(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
     items.extend(more)
@@ -60,12 +65,7 @@ def extend(items: list[Any], more: Any, /) -> Made:
         tail = shadows.of(items).cut(length)
         return None, _settle_items(given, tail, shadows)
 
-    return items, undo
-
-
-@event(list.extend, of=list)
-def extend_without_result(items: list[Any], more: Any, /) -> Made:
-    return None, extend(items, more)[1]
+    return undo
 
 
 def _settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) -> Any:

@@ -178,10 +178,10 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
 
 
 def _by_generator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """A function that uses a generator up."""
+    """A function that uses a generator up, or makes a context manager of one."""
     if any(type(x) is types.GeneratorType for x in args):
         return generators.collected(RESOLVE, f, args, kwargs)
-    return None
+    return generators.made_manager(RESOLVE, f, args, kwargs)
 
 
 def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
