@@ -94,7 +94,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
         """Whether the result is proven not to depend on an input."""
         return self.cotangents.get(var) is None and (self.travels(var) or self.region_of.get(var, var) not in self.reached)
 
-    def method(self, name: str, *arguments: Value, hint: str = "", kind: Kind = UNKNOWN) -> Var:
+    def ask(self, name: str, *arguments: Value, hint: str = "", kind: Kind = UNKNOWN) -> Var:
         """The value of a method of the shadows."""
         (function,) = self.operation(_GETATTR, (self.shadows, Const(name)))
         (result,) = self.operation(function, arguments, kinds=(kind,), hints=(hint,), from_user=True)
@@ -128,9 +128,9 @@ class TrackedAdjointBuilder(AdjointBuilder):
         elif target in self.lasting and self.is_whole(target, contribution):
             self.increment(self.shadow(target), Const(Ellipsis), contribution)
         elif self.is_mutable(target):
-            self.method("add", target, contribution)
+            self.ask("add", target, contribution)
         else:
-            self.keep_value(target, self.method("settle", target, contribution, hint=self.bar_name(target)))
+            self.keep_value(target, self.ask("settle", target, contribution, hint=self.bar_name(target)))
 
     def add_item(self, container: Value, index: Value, contribution: Value) -> None:
         """shadows.of(container)[index] += contribution"""
@@ -147,11 +147,11 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return self.shadow_of[array]
         if array in self.lasting and isinstance(array, Var):
             with self.region(self.prelude):
-                found = self.method("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
+                found = self.ask("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
             found = Var(found.id, found.hint, array.user_named)
             self.shadow_of[array] = found
             return found
-        return self.method("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
+        return self.ask("of", array, hint=self.bar_name(array), kind=cotangent_kind(self.kind(array)))
 
     def read(self, array: Value) -> Value:
         """A copy of what the shadow of an array holds."""
@@ -231,7 +231,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
         returns is a value, or an array that it made, on every path."""
         if self.seed_is_value or not self.travels(value) or is_immutable(self.kind(value)):
             return seed
-        return self.method("born", value, seed, hint=self.bar_name(value))
+        return self.ask("born", value, seed, hint=self.bar_name(value))
 
     def born(self, var: Var) -> Value | None:
         """The cotangent of what an operation has just made; None if that cannot be known to be other than zero."""
@@ -240,8 +240,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return local
         hint = self.bar_name(var)
         if self.is_mutable(var):
-            return self.method("take", var, hint=hint)
-        return self.method("born", var, Const(None) if local is None else local, hint=hint)
+            return self.ask("take", var, hint=hint)
+        return self.ask("born", var, Const(None) if local is None else local, hint=hint)
 
 
 def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
@@ -314,9 +314,9 @@ def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
     local = adjoint.take(result)
     if unit.takes_value and not adjoint.travels(result):
         hint = adjoint.bar_name(result)
-        local = adjoint.method("born", result, Const(None) if local is None else local, hint=hint)
+        local = adjoint.ask("born", result, Const(None) if local is None else local, hint=hint)
     elif not unit.takes_value and local is not None and not is_immutable(adjoint.kind(result)):
-        local = adjoint.method("settle", result, local, hint=adjoint.bar_name(result))
+        local = adjoint.ask("settle", result, local, hint=adjoint.bar_name(result))
     if local is None and not unit.writes and adjoint.travels(result):
         return
     kind = adjoint.kind(result)
@@ -348,7 +348,7 @@ def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
                 part = adjoint.helper(run_time.cotangent_item, local, key)
                 adjoint.pass_on(item, part)
         return
-    taken = adjoint.method("take", call.result, hint=adjoint.bar_name(call.result))
+    taken = adjoint.ask("take", call.result, hint=adjoint.bar_name(call.result))
     for number, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
         if adjoint.is_active(item) and not adjoint.is_mutable(item):
             (later,) = adjoint.operation(Opcode.TUPLE, call.keys[number + 1 :]) if _may_repeat(call) else (Const(None),)

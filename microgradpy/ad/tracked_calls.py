@@ -140,7 +140,7 @@ def _written_in_sight(primal: PrimalBuilder, op: Op, function: Any, arguments: t
         return False
     result = primal.plain(op, kind=Inert("NoneType"))
     if not _stores_back(primal, arguments):
-        primal.record(StoreItem(result, *arguments, op.where))
+        primal.record(StoreItem(result, arguments[0], arguments[1], arguments[2], op.where))
     return True
 
 

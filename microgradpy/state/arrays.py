@@ -230,7 +230,7 @@ def copyto(x: Array, value: Any, /, casting: str = "same_kind", where: Any = Tru
     mask = frozen(where)
     given = structure_of(value)
     shape_of = frozen(value) if isinstance(value, list | tuple) else value
-    np.copyto(x, value, casting, where)  # type: ignore[call-overload]
+    np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         d = _taken_where(shadows.of(x), mask) if _carries(x) else None
@@ -277,7 +277,7 @@ def _settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -
 @event(np.put, np.ndarray.put, of=np.ndarray)
 def put(x: Array, places: Any, values: Any, /, mode: str = "raise") -> Made:
     given, shape_of, taken = structure_of(values), frozen(values), np.array(places).reshape(-1)
-    np.put(x, places, values, mode)  # type: ignore[call-overload]
+    np.put(x, places, values, mode)
     if mode != "raise":
         taken = np.clip(taken, 0, x.size - 1) if mode == "clip" else taken % x.size
 
