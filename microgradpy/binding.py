@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 from microgradpy.errors import CompilerBug
-from microgradpy.frontend.source import shared_names
+from microgradpy.frontend.source import captured_values
 from microgradpy.runtime.dispatch import Bars, Wanted, may_be_active
 from microgradpy.runtime.making import without
+from microgradpy.runtime.variables import value_in
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
@@ -84,23 +85,6 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     return Binding([*captured, *ordered], len(captured), min(len(args), count), own, variadic, keywords, by_default)
 
 
-_EMPTY_CELL = object()
-
-
-def _cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _EMPTY_CELL
-
-
-def captured_values(function: types.FunctionType) -> list[Any]:
-    """What a unit is given for the variables that a function captured: their values, or the cells of those that are shared."""
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    shared = shared_names(function.__code__, function.__globals__)
-    return [cell if name in shared else _cell(cell) for name, cell in cells]
-
-
 def active_inputs(bound: Binding, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
     # Something active may be stored in a cell at any time, by whoever shares it.
     active = [wanted is None or isinstance(value, types.CellType) for value in bound.values[: bound.captured]]
@@ -131,7 +115,7 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
     itself = [captured.pop(name) for name in _self_cells(function) if name in captured]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if name in captured:
-            captured[name], found = without(captured[name], _cell(cell), function)
+            captured[name], found = without(captured[name], value_in(cell), function)
             itself.append(found)
     own = Tangent(type(function), captured) if captured else None
     for bar in itself:
@@ -149,7 +133,7 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
 
 def _self_cells(function: types.FunctionType) -> list[str]:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return [name for name, cell in cells if _cell(cell) is function]
+    return [name for name, cell in cells if value_in(cell) is function]
 
 
 def _default_bars(function: types.FunctionType, bound: Binding, inputs: list[Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.frontend.sharing import rebound_globals
+from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Try
@@ -60,7 +60,7 @@ from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.reach import carries_state, reads_state
+from microgradpy.state.reach import carries_state, module_holds_state, reads_state
 
 
 @final
@@ -135,6 +135,7 @@ def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, .
 
 def _shared(function: types.FunctionType) -> tuple[frozenset[str], ...]:
     """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
+    note_globals(function.__globals__)
     return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
 
 
@@ -181,6 +182,9 @@ class Session:
 
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
+
+    def holds_state(self, module: types.ModuleType, name: str) -> bool:
+        return module_holds_state(module, name)
 
     def is_rebound(self, name: str) -> bool:
         return name in rebound_globals(self.function.__globals__)

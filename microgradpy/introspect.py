@@ -17,6 +17,7 @@ from microgradpy.cache import Unit
 from microgradpy.compiler import Session, compile_for_call, derive, unit_name
 from microgradpy.errors import CompilerBug, SourceNotFoundError
 from microgradpy.frontend.lower import lower_function
+from microgradpy.frontend.source import captured_values
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
@@ -118,7 +119,7 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
     function = plain_function(f)
-    captured = [cell.cell_contents for cell in function.__closure__ or ()]
+    captured = captured_values(function)
     if function is not f:
         owner = f.__self__ if isinstance(f, types.MethodType) else f
         args = (owner, *args) if args else args

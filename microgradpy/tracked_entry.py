@@ -149,9 +149,9 @@ def differentiate_tracked(
         else:
             seed = made.settle(shadows, y_bar)
         inputs = _bars(unit, saved, y, seed, shadows)
-        absent = iter(unit.absent)
+        absent, met = iter(unit.absent), set[int]()
         read = [
-            structure.read(shadows, bar) if flag and not next(absent) else None
+            structure.read(shadows, bar, met) if flag and not next(absent) else None
             for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
         ]
         return bars_of(function, bound, len(args), _projected(bound, structures, read))

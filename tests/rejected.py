@@ -95,23 +95,30 @@ def product_with_a_masked_array(y):
 # Rebinding other scopes
 
 
-@rejected(2.0, error=MutationError, words="nonlocal")
-def rebinds_a_nonlocal(x):
-    total = x
-
-    def add():
-        nonlocal total
-        total = total + x  # here
-
-    add()
-    return total
-
-
-@rejected(2.0, error=MutationError, words="global")
-def rebinds_a_global(x):
-    global counter
-    counter = x * x  # here
+@rejected(2.0, error=MutationError, words="variables module dict")
+def writes_the_variables_of_its_module(x):
+    vars(sys.modules[__name__])["counter"] = x * x  # here
     return counter
+
+
+@rejected(2.0, error=MutationError, words="module")
+def assigns_to_an_attribute_of_a_module(x):
+    sys.modules[__name__].counter = x * x  # here
+    return counter
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="exception another name")
+def exception_with_a_shared_name(x):
+    def reset():
+        nonlocal error
+        error = 0.0
+
+    error = x
+    try:
+        reset()
+        return math.sqrt(-x)
+    except ValueError as error:  # noqa: F811, F841 # here
+        return x
 
 
 # Statements
@@ -197,40 +204,6 @@ def keeps_what_a_loop_over_a_strict_zip_had_done(x):
     return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_rebinds_what_a_closure_holds(x):
-    g = lambda: x  # here
-    return (x := x * 3.0) + g()
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_in_the_test_of_a_conditional_expression(x):
-    g = lambda: x  # here
-    return g() if (x := x * 3.0) > 1.0 else x
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure x")
-def walrus_in_an_argument_of_the_closure(x):
-    g = lambda a: a + x  # here
-    return g(x := x * 3.0)
-
-
-@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure last")
-def walrus_in_a_comprehension_rebinds(xs):
-    last = 0.0
-    g = lambda: last  # here
-    return sum([(last := x) + g() for x in xs])
-
-
-@rejected([2.0, 3.0], error=UnsupportedSyntaxError, words="closure y")
-def pattern_rebinds_what_a_closure_holds(xs):
-    y = 1.0
-    g = lambda: y  # here
-    match xs:
-        case [_, y]:
-            return g() * y
-
-
 @rejected(2.0, error=UnsupportedSyntaxError, words="class Scaled differentiated")
 def class_that_captures_active_values(x):
     class Scaled:  # here
@@ -238,30 +211,6 @@ def class_that_captures_active_values(x):
             return x * y
 
     return Scaled().of(3.0)
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="closure scale")
-def class_over_a_variable_that_changes(x):
-    scale = 2.0
-
-    class Scaled:  # here
-        def of(self, y):
-            return scale * y
-
-    scale = 3.0
-    return Scaled().of(x)
-
-
-@rejected(2.0, error=MutationError, words="deletion variable")
-def deletes_another_functions_variable(x):
-    spare = x
-
-    def forget():
-        nonlocal spare
-        del spare  # here
-
-    forget()
-    return x * x
 
 
 class Tripled(dict):

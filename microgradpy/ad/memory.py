@@ -20,6 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.calls import Unit
+from microgradpy.ad.given_code import any_gives_items, runs_given_code
 from microgradpy.ir.kinds import (
     UNASSIGNED,
     UNKNOWN,
@@ -163,8 +164,13 @@ class _Analysis:
     def kind(self, value: Value) -> Kind:
         return self.kinds.get(value, UNKNOWN) if isinstance(value, Var) else UNKNOWN
 
+    def kinds_of(self, op: Op) -> tuple[Kind, ...]:
+        return tuple(map(self.kind, (*op.arguments, *(value for _, value in op.keywords))))
+
     def mutable(self, values: Iterable[Value]) -> list[Var]:
-        return [value for value in values if isinstance(value, Var) and not is_immutable(self.kind(value))]
+        """Those of some values that can be written into; in the place of a method the object that it is of."""
+        owners = (self.methods[value][0] if isinstance(value, Var) and value in self.methods else value for value in values)
+        return [value for value in owners if isinstance(value, Var) and not is_immutable(self.kind(value))]
 
     def find(self, var: Var) -> Var:
         root = var
@@ -265,11 +271,16 @@ class _Analysis:
                     self.unite((parameter, value))
         if isinstance(loop, For):
             region = self.unite((*item_variables(loop.items), *item_sources(loop.items)))
-            if region is not None and any(not isinstance(self.kind(s), Array) for s in self.mutable(item_sources(loop.items))):
+            sources = self.mutable(item_sources(loop.items))
+            if region is not None and any(not isinstance(self.kind(source), Array) for source in sources):
                 region.is_held = True
+            if region is not None and any_gives_items(map(self.kind, sources)):
+                region.is_written = self.writes = True
 
     def operation(self, op: Op) -> None:
         match op.callee:
+            case Opcode.UNPACK if any_gives_items(map(self.kind, op.arguments)):
+                self.unknown(op)
             case Opcode.UNPACK | Opcode.GETATTR | Opcode.GETITEM:
                 self.unite((*op.arguments, *op.results))
             case Opcode.GLOBAL:
@@ -325,6 +336,8 @@ class _Analysis:
             self.write(op, function)
         elif isinstance(function, Maker):
             self.hold((*op.arguments[:1], *op.arguments[2:3], *op.results))  # a class finds what it captures, and its bases
+        elif runs_given_code(function, op.arguments, op.keywords, self.kinds_of(op)):
+            self.unknown(op)
         elif is_fresh(function):
             if is_view(function):
                 self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
@@ -43,6 +43,9 @@ class Services(Protocol):
 
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
+
+    def holds_state(self, module: ModuleType, name: str) -> bool:
+        """The same of a variable of another module, or whether functions assign it."""
 
     def is_rebound(self, name: str) -> bool:
         """Whether a module variable is assigned by functions."""

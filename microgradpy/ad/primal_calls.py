@@ -23,6 +23,7 @@ from microgradpy.ad.differentiated_calls import (
     inline_rule,
     name_of,
 )
+from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
@@ -47,6 +48,7 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.frames import warn
+from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
@@ -99,6 +101,8 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
+    if runs_given_code(function, arguments, keywords, (*kinds, *(primal.kind(value) for _, value in keywords))):
+        primal.services.calls_unknown()
     if asks_a_class(primal, function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
         return
@@ -234,6 +238,8 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
 def _given_by(callee: Value) -> Kind:
     """What the user's code returns may be an object that answers for the number on the other side of an operator."""
     match callee:
+        case Const(value=made) if _is_hashable(made) and made in STREAMS:
+            return object_with(Features(operators=ANY_FEATURES.operators))
         case Const(value=type() as cls):
             return object_with(features_of(cls))
         case Const(value=FunctionType(__module__=str() as module)) if module.partition(".")[0] == "numpy":

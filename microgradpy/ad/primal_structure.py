@@ -13,6 +13,7 @@ from typing import assert_never
 
 from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Suspend, Unpack
 from microgradpy.ad.differentiated_calls import dispatch
+from microgradpy.ad.given_code import gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
@@ -126,6 +127,8 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     call, which is differentiated."""
     value = primal.of(source)
     kind = primal.kind(value)
+    if gives_items(kind) and not primal.services.tracks:
+        primal.services.calls_unknown()
     if _is_walked(primal, value):
         return _asked_for_items(primal, _WALKED, value)
     if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):

@@ -27,7 +27,7 @@ from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_end, undo_tracked
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, join
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -105,7 +105,11 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
         found = tuple(builder.cotangents.get(var) for var in differentiated)
-        results = tuple(Const(None) if value is None else value for value in found)
+        # Callers rely on it that the cotangent of a number or an array is no structural zero.
+        results = tuple(
+            Const(None) if bar is None else builder.dense(bar, var) if is_numeric(builder.kind(var)) else bar
+            for var, bar in zip(differentiated, found, strict=True)
+        )
         if len(results) == 1:
             returned = results[0]
         else:

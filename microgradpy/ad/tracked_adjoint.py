@@ -30,6 +30,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ir.kinds import (
+    CELL,
     INT,
     UNKNOWN,
     Array,
@@ -117,6 +118,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return
         assert isinstance(target, Var)
         self.reached.add(self.region_of.get(target, target))
+        if self.kind(target) == CELL:
+            return  # its cotangent is in the shadows, wherever the call was made
         if isinstance(contribution, Var):
             self.owned.discard(contribution)
         if target in self.views:

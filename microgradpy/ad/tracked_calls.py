@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
@@ -20,6 +20,7 @@ from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
+    CELL,
     INT,
     UNKNOWN,
     Array,
@@ -39,7 +40,7 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constan
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
-from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
+from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.events import has_event
 
@@ -51,6 +52,9 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     if function in OF_CELLS or function in OF_MODULES:
         # Whatever is stored there, something active may be before or afterwards.
         dispatch(primal, op, callee, arguments, keywords)
+        result = primal.of(op.result)
+        if function is new_cell and isinstance(result, Var):
+            primal.know(result, CELL)
     elif function in OUT_OF_PLACE and is_immutable(primal.kind(arguments[0])):
         binary = OUT_OF_PLACE[function]
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
@@ -220,6 +224,9 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         primal.bind(op.result, Method(target, cls, name, op))
         return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
+    if isinstance(target, Const) and isinstance(target.value, ModuleType) and primal.services.holds_state(target.value, name):
+        dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
+        return
     if not active or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)
         return

@@ -15,10 +15,11 @@ from typing import Any
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import Shared, rebindings
 from microgradpy.frontend.lower_calls import lower_keywords
-from microgradpy.frontend.lower_core import STATEMENTS, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_expressions import lower_display
 from microgradpy.frontend.lower_functions import bindings_of, captured_value
 from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.places import Step
 from microgradpy.frontend.scope import Binding, end_of
 from microgradpy.ir.nodes import Const, Opcode, Value, function_constant
 from microgradpy.runtime.making import Maker, class_maker, import_from, import_module

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import final
 
-from microgradpy.frontend.lower_core import MISSING, STATEMENTS, LoopFrame, Lowering, Step, lowers
+from microgradpy.frontend.lower_core import MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import MATCHING_THEMSELVES, builtin
 from microgradpy.ir.nodes import UNDEFINED, Const, DictItems, Op, Opcode, Value, function_constant
 from microgradpy.runtime.matching import attributes_of, is_mapping, is_sequence, values_of

@@ -18,6 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
 from microgradpy.runtime.variables import Variables, variables_of
@@ -102,6 +103,8 @@ class Resolver:
         value = vars(module).get(attribute, _MISSING)
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(module, value)):
             return None
+        if attribute in rebound_in(vars(module)):
+            return None
         name, *path = constant.path.split(".")
         found_by = self.imported.get(id(constant.root))
         if found_by is None:
@@ -130,6 +133,8 @@ class Resolver:
         value = vars(found).get(name, _MISSING)
         if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(found, value)):
             return None
+        if name in rebound_in(vars(found)):
+            return None
         self._guard(module, (name,), value, is_module=True)
         if isinstance(value, types.ModuleType):
             self.imported[id(value)] = (module, name)
@@ -155,6 +160,16 @@ class Resolver:
     def _guard(self, name: str, path: tuple[str, ...], value: Any, is_module: bool = False) -> None:
         key = ("import " + name if is_module else name, *path)
         self.guards[key] = Guard(name, path, value, is_module)
+
+
+def rebound_in(namespace: Mapping[str, Any]) -> frozenset[str]:
+    """The variables of another module that its functions assign, as far as they are looked at: not in libraries, which
+    assign what they cache."""
+    name = str(namespace.get("__name__", "")).partition(".")[0]
+    if name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"):
+        return frozenset()
+    note_globals(namespace)
+    return rebound_globals(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

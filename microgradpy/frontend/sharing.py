@@ -115,9 +115,18 @@ def rebound_globals(namespace: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(known[1]) if known is not None else frozenset()
 
 
-def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> None:
+_looked: dict[int, tuple[int, ...]] = {}
+
+
+def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] = ()) -> None:
     """Note the module variables that these functions, and those that are in the module now, assign."""
-    found = set().union(*map(assigned_globals, (*codes, *_functions_of(namespace))))
+    content = tuple(map(id, list(namespace.values())))
+    is_new = _looked.get(id(namespace)) != content
+    if is_new:
+        if len(_looked) > 1024:
+            _looked.clear()
+        _looked[id(namespace)] = content
+    found = set().union(*map(assigned_globals, (*codes, *(_functions_of(namespace) if is_new else ()))))
     if found:
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
 

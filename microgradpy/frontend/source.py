@@ -32,6 +32,7 @@ from microgradpy.frontend.sharing import (
     shared_in,
 )
 from microgradpy.ir.nodes import Location
+from microgradpy.runtime.variables import value_in
 
 # The flags of code objects that `from __future__ import ...` sets.
 _FUTURES = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
@@ -88,6 +89,13 @@ def shared_names(code: types.CodeType, namespace: Mapping[str, Any]) -> frozense
                 known |= parsed.shared.get(id(compiled), frozenset())
         note_shared(code, known)
     return known
+
+
+def captured_values(function: types.FunctionType) -> list[Any]:
+    """What a unit is given for the variables that a function captured: their values, or the cells of those that are shared."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    shared = shared_names(function.__code__, function.__globals__)
+    return [cell if name in shared else value_in(cell) for name, cell in cells]
 
 
 def rebound_variables(function: types.FunctionType) -> frozenset[str]:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from types import CellType
 from typing import Any, final
 
 import numpy as np
@@ -45,7 +46,7 @@ class TupleOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list, dict, set, range or a tuple of unknown length: `name` is the type's name. `item` is proven of each item of a
+    """A list, dict, set, range, the cell of a variable or a tuple of unknown length: `name` is the type's name. `item` is proven of each item of a
     list, without the axes of arrays, which may differ; nothing is proven of the items of an empty one. `entries` are the
     keys of a dict, if all are texts and known, and what is proven of its values."""
 
@@ -82,6 +83,8 @@ class Unknown:
 Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
 UNKNOWN: Unknown = Unknown()
 NUMERIC = Numeric()
+CELL = Sequence("cell")
+"""The cell of a variable that functions share."""
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 REAL = Scalar("real")
 UNASSIGNED = Inert("unassigned")
@@ -167,6 +170,7 @@ _BY_TYPE: dict[type, Kind] = {
     type: Inert("type"),
     set: Sequence("set"),
     range: Sequence("range"),
+    CellType: CELL,
 }
 
 

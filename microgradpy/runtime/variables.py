@@ -22,6 +22,17 @@ def new_cell(*contents: Any) -> types.CellType:
     return types.CellType(*contents)
 
 
+_EMPTY = object()
+
+
+def value_in(cell: types.CellType) -> Any:
+    """What a cell holds; an object that is nothing else, if it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _EMPTY
+
+
 def read_local(cell: types.CellType, name: str) -> Any:
     """The value of a function's own variable."""
     try:
@@ -36,7 +47,7 @@ def read_captured(cell: types.CellType, name: str) -> Any:
         return cell.cell_contents
     except ValueError:
         what = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        raise NameError(what) from None
+        raise NameError(what, name=name) from None
 
 
 def set_contents(cell: types.CellType, value: Any) -> None:
@@ -96,5 +107,5 @@ def delete_variable(variables: Variables, name: str) -> None:
 
 
 CELL_READS = (read_local, read_captured)
-OF_CELLS = frozenset((new_cell, set_contents, delete_local, delete_captured, *CELL_READS))
-OF_MODULES = frozenset((read_variable, set_variable, delete_variable))
+OF_CELLS: frozenset[Any] = frozenset((new_cell, set_contents, delete_local, delete_captured, *CELL_READS))
+OF_MODULES: frozenset[Any] = frozenset((read_variable, set_variable, delete_variable))

@@ -12,7 +12,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.special_methods import attribute
-from microgradpy.state import arrays, objects
+from microgradpy.state import arrays, objects, variables
 from microgradpy.state.known_rules import by_rule, from_undo
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent
@@ -36,7 +36,9 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
     if rule is not None:
         y, back = by_rule(getattr, rule, (x,), {}, False)
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
-    if isinstance(x, type | types.ModuleType) or is_inert_attribute(type(x), name) or name == "__dict__":
+    if isinstance(x, types.ModuleType):
+        return from_undo(*variables.read_attribute(x, name))
+    if isinstance(x, type) or is_inert_attribute(type(x), name) or name == "__dict__":
         return getattr(x, name), nothing(2)
     if objects.is_plain_field(x, name):
         return from_undo(*objects.load(x, name))

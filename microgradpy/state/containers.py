@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.state.arrays import pulled_back
 from microgradpy.state.events import event
 from microgradpy.state.shadows import Shadows, Undo
-from microgradpy.state.snapshots import Structure, structure_of
+from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import stack_items
 
 Made = tuple[Any, Undo]
@@ -34,18 +35,23 @@ def append(items: list[Any], x: Any, /) -> Made:
 
 
 @event(operator.iadd, of=list)
-def extend_in_place(items: list[Any], more: Any, /) -> Made:
-    if isinstance(more, np.ndarray):  # the operator of the array comes first, and makes a new array
-        raise MutationError("`+=` of an array to a list", None, "Write np.asarray(items) + array, or items.extend(array).")
-    return items, _extend(items, more)
+def add_in_place(items: list[Any], more: Any, /) -> Made:
+    """`items += more`; an array takes it over as a sum of arrays."""
+    if not isinstance(more, np.ndarray | np.generic):
+        return extend(items, more)
+    given = structure_of(items), structure_of(more)
+    before = frozen(items), frozen(more)
+    y = operator.iadd(items, more)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = shadows.born(y, y_bar)
+        bars = (None, None) if d is None else pulled_back(operator.add, before, {}, d)
+        return tuple(structure.divided(shadows, bar) for structure, bar in zip(given, bars, strict=True))
+
+    return y, undo
 
 
-@event(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
-    return None, _extend(items, more)
-
-
-def _extend(items: list[Any], more: Any) -> Undo:
     length = len(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
     items.extend(more)
@@ -54,7 +60,12 @@ def _extend(items: list[Any], more: Any) -> Undo:
         tail = shadows.of(items).cut(length)
         return None, _settle_items(given, tail, shadows)
 
-    return undo
+    return items, undo
+
+
+@event(list.extend, of=list)
+def extend_without_result(items: list[Any], more: Any, /) -> Made:
+    return None, extend(items, more)[1]
 
 
 def _settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) -> Any:

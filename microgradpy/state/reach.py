@@ -12,11 +12,12 @@ import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import numpy as np
 
-from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures, rebound_globals
+from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -28,6 +29,12 @@ _WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
     "heappush", "heappop", "heapify", "insort",
 }  # fmt: skip
+_MAKERS = frozenset({"type", "__class__", "replace", "_replace"})
+"""By these, code makes objects of classes that it does not name."""
+_IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "__delitem__", "__setattr__", "__delattr__"}) | {
+    f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+}
+"""Methods that run only where a class is named, or where something is written."""
 _HOLDERS = (list, tuple, dict, deque, functools.partial, types.MethodType)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 _SIZE = 1024
@@ -36,19 +43,26 @@ _known: dict[Any, bool] = {}
 
 def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     """Whether a function that is called with these values, or what it calls, has anything in it that writes."""
-    classes, functions = _reached(values)
-    key = (id(function.__code__), frozenset(map(id, classes)), frozenset(id(f.__code__) for f in functions))
+    reached = _reached(values)
+    if reached.writes:
+        return True
+    key = (
+        id(function.__code__),
+        frozenset(map(id, reached.classes)),
+        frozenset(map(id, reached.made)),
+        frozenset(id(f.__code__) for f in reached.functions),
+    )
     if key not in _known:
         if len(_known) >= _SIZE:
             _known.clear()
-        _known[key] = _search([function, *functions], classes)
+        _known[key] = _search([function], reached)
     return _known[key]
 
 
 def any_may_write(callables: Iterable[Any]) -> bool:
     """Whether one of some callables may write."""
-    classes, functions = _reached(callables)
-    return _search(list(functions), classes)
+    reached = _reached(callables)
+    return reached.writes or _search([], reached)
 
 
 def reads_state(value: Any) -> bool:
@@ -58,11 +72,11 @@ def reads_state(value: Any) -> bool:
     if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
         return False
     waiting: list[types.FunctionType] = []
-    classes, functions = _reached((value,))
-    for cls in classes:
+    reached = _reached((value,))
+    for cls in reached.classes | reached.made:
         if _is_users(cls):
             waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
-    waiting += functions
+    waiting += reached.functions
     seen = set[int]()
     while waiting:
         current = waiting.pop()
@@ -91,30 +105,65 @@ def carries_state(value: Any) -> bool:
     return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
 
 
-def _reached(values: Iterable[Any]) -> tuple[set[type], set[types.FunctionType]]:
-    """The classes of the user's objects among some values and in what they hold, and the functions among them."""
-    classes: set[type] = set()
-    functions: set[types.FunctionType] = set()
+@final
+@dataclass
+class _Reached:
+    """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
+    (`made`), functions; and whether there is a suspended generator or a method such as `items.append` that writes."""
+
+    classes: set[type] = field(default_factory=set)
+    made: set[type] = field(default_factory=set)
+    functions: set[types.FunctionType] = field(default_factory=set)
+    writes: bool = False
+
+
+def module_holds_state(module: types.ModuleType, name: str) -> bool:
+    """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
+    functions of the module assign."""
+    variables = vars(module)
+    if not _is_users(types.SimpleNamespace(__module__=module.__name__)):
+        return False
+    note_globals(variables)
+    return name in rebound_globals(variables) or carries_state(variables.get(name))
+
+
+def _reached(values: Iterable[Any]) -> _Reached:
+    found = _Reached()
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) < _LARGEST_WALK:
         value = waiting.pop()
         if isinstance(value, np.ndarray | int | float | str | types.NoneType | np.generic) or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, types.MethodType):
-            waiting += (value.__self__, value.__func__)
-        elif isinstance(value, types.FunctionType):
-            functions.add(value)
-            waiting += _captured(value)
-        elif isinstance(value, type):
-            classes.add(value)
-        elif not isinstance(value, types.ModuleType):
-            if _is_users(type(value)):
-                classes.add(type(value))
-            waiting += [part for _, part in parts_of(value)]
-            if isinstance(value, functools.partial):
-                waiting += (value.func, *value.args, *value.keywords.values())
-    return classes, functions
+        waiting += _look_at(value, found)
+    return found
+
+
+def _look_at(value: Any, found: _Reached) -> list[Any]:
+    """Note what a value is; returns what it holds."""
+    match value:
+        case types.MethodType():
+            return [value.__self__, value.__func__]
+        case types.FunctionType():
+            found.functions.add(value)
+            return list(_captured(value))
+        case type():
+            found.made.add(value)
+            return []
+        case types.GeneratorType():
+            found.writes |= value.gi_frame is not None and _stores(value.gi_code)
+            return []
+        case types.BuiltinMethodType():
+            is_bound = not isinstance(value.__self__, types.ModuleType | types.NoneType)
+            found.writes |= is_bound and value.__name__ in _WRITERS
+            return [value.__self__]
+        case types.ModuleType():
+            return []
+        case functools.partial():
+            return [value.func, *value.args, *value.keywords.values()]
+    if _is_users(type(value)):
+        found.classes.add(type(value))
+    return [part for _, part in parts_of(value)]
 
 
 def _captured(function: types.FunctionType) -> Iterator[Any]:
@@ -130,53 +179,73 @@ def _is_users(cls: Any) -> bool:
     return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
 
 
-def _search(functions: list[types.FunctionType], classes: set[type]) -> bool:
-    """Look through all code that may run, from some functions on."""
-    waiting: list[types.FunctionType] = list(functions)
-    seen: set[int] = set()
-    known: set[type] = set()
-    names: set[str] = set()
-
-    def add_class(cls: type) -> None:
-        if cls not in known and _is_users(cls):
-            known.add(cls)
-            for name in [*names, *(name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))]:
-                add_method(cls, name)
-
-    def add_method(cls: type, name: str) -> None:
-        for base in cls.__mro__:
-            found = vars(base).get(name)
-            if found is not None:
-                waiting.extend(_functions_of(found))
-                return
-
-    for cls in classes:
-        add_class(cls)
-    while waiting:
-        function = waiting.pop()
+def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
+    """Look through all code that may run, from some functions on, and the methods of the objects there are."""
+    search = _Search(list(functions))
+    search.add_reached(reached)
+    while search.waiting:
+        function = search.waiting.pop()
         code = function.__code__
-        if id(code) in seen or not _is_searched(function):
+        if id(code) in search.seen or not _is_searched(function):
             continue
-        seen.add(id(code))
+        search.seen.add(id(code))
         if _stores(code):
             return True
         for name in _names(code):
-            if name not in names:
-                names.add(name)
-                for cls in list(known):
-                    add_method(cls, name)
-            for found in _meanings(function, name):
-                if isinstance(found, type):
-                    add_class(found)
-                elif isinstance(found, types.FunctionType):
-                    waiting.append(found)
-                elif isinstance(found, _HOLDERS) or _is_users(type(found)):
-                    held_classes, held_functions = _reached((found,))
-                    waiting.extend(held_functions)
-                    for cls in held_classes:
-                        add_class(cls)
-        waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
+            search.add_name(function, name)
+        search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return False
+
+
+@final
+@dataclass
+class _Search:
+    """What is still to be looked at, and what has been. A class is made if code names it; of others there are objects."""
+
+    waiting: list[types.FunctionType]
+    seen: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    classes: dict[type, bool] = field(default_factory=dict)
+
+    def add_name(self, function: types.FunctionType, name: str) -> None:
+        """What a name in a function may stand for."""
+        if name not in self.names:
+            self.names.add(name)
+            for cls in list(self.classes):
+                self.add_method(cls, name)
+            if name in _MAKERS:
+                for cls in list(self.classes):
+                    self.add_class(cls, is_made=True)
+        for found in _meanings(function, name):
+            if isinstance(found, type):
+                self.add_class(found, is_made=True)
+            elif isinstance(found, types.FunctionType):
+                self.waiting.append(found)
+            elif isinstance(found, _HOLDERS) or _is_users(type(found)):
+                self.add_reached(_reached((found,)))
+
+    def add_reached(self, reached: _Reached) -> None:
+        self.waiting += reached.functions
+        for cls in reached.classes:
+            self.add_class(cls, is_made=False)
+        for cls in reached.made:
+            self.add_class(cls, is_made=True)
+
+    def add_class(self, cls: type, is_made: bool) -> None:
+        # The constructors of exceptions are called as they are.
+        is_made = (is_made or not self.names.isdisjoint(_MAKERS)) and not issubclass(cls, BaseException)
+        if not _is_users(cls) or (cls in self.classes and self.classes[cls] >= is_made):
+            return
+        self.classes[cls] = is_made
+        inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
+        for name in (*self.names, *(name for name in inherited if is_made or name not in _IN_SIGHT)):
+            self.add_method(cls, name)
+
+    def add_method(self, cls: type, name: str) -> None:
+        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        self.waiting += _functions_of(found)
+        if isinstance(found, classmethod):
+            self.add_class(cls, is_made=True)
 
 
 def _is_searched(function: types.FunctionType) -> bool:

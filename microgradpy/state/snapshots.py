@@ -77,12 +77,12 @@ class Structure:
         containers and objects the part that travels by value, after the rest was settled."""
         return d if isinstance(self.x, np.ndarray) and not is_structural_zero(d) else self.settle(shadows, d)
 
-    def read(self, shadows: Shadows, d: Any) -> Any:
-        """The cotangent of an argument: what travelled by value, and what the shadows hold, which is taken from them: an
-        object that is at two places has it at the first. Arrays are always whole."""
+    def read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
+        """The cotangent of an argument: what travelled by value, and what the shadows hold. An object that is at two
+        places, in the arguments that `met` has seen, has it at the first. Arrays are always whole."""
         if isinstance(self.x, np.ndarray) and self.x.dtype.kind in "fciu":
             shadows.of(self.x)
-        return self._read(shadows, d, set())
+        return self._read(shadows, d, met)
 
     def _read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
         x = self.x

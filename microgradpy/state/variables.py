@@ -52,12 +52,14 @@ def set_contents(cell: types.CellType, value: Any) -> Made:
 
 @event(variables.delete_local)
 def delete_local(cell: types.CellType, name: str) -> Made:
-    return variables.delete_local(cell, name), lambda y_bar, shadows: (None, None)
+    variables.delete_local(cell, name)
+    return None, lambda y_bar, shadows: (None, None)
 
 
 @event(variables.delete_captured)
 def delete_captured(cell: types.CellType, name: str) -> Made:
-    return variables.delete_captured(cell, name), lambda y_bar, shadows: (None, None)
+    variables.delete_captured(cell, name)
+    return None, lambda y_bar, shadows: (None, None)
 
 
 @event(variables.read_variable)
@@ -67,6 +69,18 @@ def read_variable(module: Variables, name: str) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
             shadows.of(module.namespace).add(name, y_bar)
+        return None, None
+
+    return y, undo
+
+
+def read_attribute(module: types.ModuleType, name: str) -> Made:
+    """`module.name`, read from elsewhere."""
+    y = getattr(module, name)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(vars(module)).add(name, y_bar)
         return None, None
 
     return y, undo

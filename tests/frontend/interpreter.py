@@ -13,6 +13,7 @@ from typing import Any
 
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.lower import lower_function
+from microgradpy.frontend.source import shared_names
 from microgradpy.ir.nodes import (
     SELF,
     Break,
@@ -104,7 +105,9 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
         return types.MethodType(interpreted(function.__func__), function.__self__)
     assert isinstance(function, types.FunctionType)
     body = lower_function(function).function
-    captured = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    shared = shared_names(function.__code__, function.__globals__)
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    captured = tuple(cell if name in shared else cell.cell_contents for name, cell in cells)
     return make_function(body, captured, function.__globals__, function.__defaults__, function.__kwdefaults__)
 
 

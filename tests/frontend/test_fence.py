@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from microgradpy.errors import DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.errors import DifferentiationError, UnsupportedSyntaxError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
@@ -94,14 +94,6 @@ def reads_its_own_vars(x):
 def evaluates_text(x):
     if x:
         return eval("x")
-    return 1
-
-
-@refused(MutationError, "counter")
-def assigns_to_a_global(x):
-    global counter
-    if x:
-        counter = x
     return 1
 
 

@@ -150,6 +150,16 @@ def growth(x, n):
     for _ in range(n):
         yield level * x
         level = level * x + 1.0
+def balance_of(x, rate):
+    balance = x
+
+    def deposit(amount):
+        nonlocal balance
+        balance = balance * rate + amount
+
+    deposit(1.0)
+    deposit(x)
+    return balance * rate
 
 
 def network_arguments() -> tuple[Any, ...]:
@@ -183,5 +193,6 @@ PROGRAMS = [
     Program("exception", "what a body had computed when an exception came", rooted, (1.5, -2.0), (0, 1)),
     Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
     Program("generator", "a generator, whose adjoint is suspended where it was", growth, (1.5, 4), (0,)),
+    Program("shared_variable", "a variable that an inner function assigns", balance_of, (2.0, 1.5), (0, 1)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

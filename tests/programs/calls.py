@@ -465,3 +465,17 @@ def nested_functions_in_reading_order(x):
         return y * y
 
     return main(x)
+
+
+def second_of_three(x, y, place):
+    values = [k for k in [y, x, 0.83]]
+    x, y = (y, values[place] * 0.5)
+    return y
+
+
+@program(0.3, 0.4, features="callee that does not use an item")
+def callee_that_picks_an_item(x, y):
+    def helper(a):
+        return second_of_three(math.cos(a + a), a, 2) + second_of_three(a, a * y, 0)
+
+    return helper(x) * second_of_three(math.sin(y), x, 2)

@@ -19,6 +19,7 @@ from tests.programs.mutation import (
     objects,
     peers,
     structures,
+    unnamed,
     views,
 )
 from tests.programs.mutation.table import MUTATION
@@ -38,5 +39,6 @@ __all__ = [
     "objects",
     "peers",
     "structures",
+    "unnamed",
     "views",
 ]
