@@ -150,6 +150,8 @@ def growth(x, n):
     for _ in range(n):
         yield level * x
         level = level * x + 1.0
+
+
 def balance_of(x, rate):
     balance = x
 
