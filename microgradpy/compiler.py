@@ -59,6 +59,7 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
+from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.reach import carries_state, module_holds_state, reads_state
 
@@ -116,14 +117,17 @@ def is_dispatching() -> bool:
     return _always_dispatch[-1]
 
 
-def instrumented(function: types.FunctionType) -> tuple[Function, tuple[Check, ...]]:
-    """The instrumented IR of a function and the module-level names it depends on."""
-    key = (id(function.__code__), id(function.__globals__), *_shared(function))
+def instrumented(
+    function: types.FunctionType, *, tracks: bool = False, catches: bool = False
+) -> tuple[Function, tuple[Check, ...]]:
+    """The instrumented IR of a function and the module-level names it depends on. One that `tracks` writes has marks after
+    them in the body of a `try`; one that `catches` returns what it raises."""
+    key = (id(function.__code__), id(function.__globals__), tracks, catches, *_shared(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
             return known[1], known[2]
-    lowered = lower_function(function)
+    lowered = lower_function(function, marks_effects=tracks, catches=catches)
     builtins = builtins_of(function)
     checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
     ir = instrument_function(lowered.function)
@@ -172,9 +176,11 @@ class Session:
     def adjoint_half(self, unit: CallUnit) -> Const:
         return _half_constant(unit, is_adjoint=True)
 
-    def dispatcher(self, packed: bool) -> Const:
-        if self.tracks:
-            entry: Callable[..., Any] = tracked_pullback_of_packed if packed else tracked_pullback_of
+    def dispatcher(self, packed: bool, catches: bool) -> Const:
+        if catches:
+            entry: Callable[..., Any] = attempted_pullback_of_packed if packed else attempted_pullback_of
+        elif self.tracks:
+            entry = tracked_pullback_of_packed if packed else tracked_pullback_of
         else:
             entry = pullback_of_packed if packed else pullback_of
             self.calls_unknown()
@@ -227,17 +233,23 @@ def unit_name(function: types.FunctionType) -> str:
 
 
 def compile_unit(
-    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], *, tracks: bool = False, is_root: bool = False
+    function: types.FunctionType,
+    kinds: tuple[Kind, ...],
+    active: tuple[bool, ...],
+    *,
+    tracks: bool = False,
+    is_root: bool = False,
+    catches: bool = False,
 ) -> Unit:
     """The unit of a function for inputs (captured variables, then parameters) of these kinds. Unless it `tracks` what is
-    written, a function that may write raises `NeedsTracking`."""
+    written, a function that may write raises `NeedsTracking`. One that `catches` returns a `Failure` instead of raising."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
     elif is_generator(function.__code__):
         raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    shared = _shared(function)
-    key = (id(function.__code__), id(function.__globals__), kinds, active, _always_dispatch[-1], tracks, is_root, *shared)
+    kind_of_run = (_always_dispatch[-1], tracks, is_root, catches)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *_shared(function))
     with lock:
         unit = CACHE.find(key)
         if unit is not None:
@@ -247,7 +259,7 @@ def compile_unit(
             return unit
         CACHE.misses += 1
         try:
-            return _compile(function, key, kinds, active, tracks, is_root)
+            return _compile(function, key, kinds, active, tracks, is_root, catches)
         except NeedsTracking:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
             note.guards = Guards(instrumented(function)[1])
@@ -277,8 +289,9 @@ def _compile(
     active: tuple[bool, ...],
     tracks: bool,
     is_root: bool,
+    catches: bool,
 ) -> Unit:
-    ir, checks = instrumented(function)
+    ir, checks = instrumented(function, tracks=tracks, catches=catches)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())

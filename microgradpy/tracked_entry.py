@@ -18,11 +18,14 @@ from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
+from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
+from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.reach import reads_state
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
@@ -30,7 +33,13 @@ from microgradpy.tangents.projected import Projected
 
 
 def tracked_unit(
-    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, *, is_root: bool
+    function: types.FunctionType,
+    bound: Binding,
+    wanted: Wanted,
+    keywords_wanted: bool,
+    *,
+    is_root: bool,
+    catches: bool = False,
 ) -> Unit:
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
@@ -43,23 +52,32 @@ def tracked_unit(
     if any(readers):
         kinds = tuple(UNKNOWN if reads else kind for kind, reads in zip(kinds, readers, strict=True))
         active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
-    return compile_unit(function, kinds, active, tracks=True, is_root=is_root)
+    return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
 
 
 def differentiate_inner(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> tuple[Any, dispatch.Back]:
-    """A call inside of a run that tracks."""
+) -> Resolved:
+    """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = bind(function, args, kwargs)
-    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False)
-    if is_generator(function.__code__):
+    journal, suspends = current(), is_generator(function.__code__)
+    catches = journal is not None and not suspends
+    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
+    if suspends:
         return _generator(function, bound, unit, len(args))
     assert unit.primal is not None
-    y, saved = unit.primal(*bound.values)
+    if journal is None:
+        y, saved = unit.primal(*bound.values)
+    else:
+        with writing(None):
+            y, saved = unit.primal(*bound.values)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         return _arguments(function, bound, len(args), _bars(unit, saved, y, y_bar, shadows), shadows)
 
+    if journal is not None and type(y) is Failure:
+        journal.append(Step(function, args, kwargs, back))
+        raise_failure(y)
     return y, back
 
 
@@ -92,7 +110,7 @@ class _Suspendable:
         return self.unit.adjoint(saved, _seed(self.unit, value, value_bar, shadows), shadows)
 
 
-def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: int) -> tuple[Any, dispatch.Back]:
+def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: int) -> Resolved:
     """A call of a generator function makes a generator; undone, that has been run backwards to its start."""
     made = generator(_Suspendable(unit, bound.values), function.__name__, function.__qualname__)
     run = run_of(made)

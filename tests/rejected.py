@@ -574,3 +574,44 @@ SQUARES = np.frompyfunc(square, 1, 1)
 @rejected(2.0, error=MissingRuleError, words="square loop")
 def calls_a_ufunc_made_of_python(x):
     return SQUARES(x)  # here
+
+
+# Exceptions that are caught after a part of a write
+
+
+class Level:
+    """A property whose setter writes, and then looks at what it wrote."""
+
+    def __init__(self) -> None:
+        self.set_so_far = 1.0
+
+    @property
+    def level(self):
+        return self.set_so_far
+
+    @level.setter
+    def level(self, value):
+        self.set_so_far = value * self.set_so_far
+        if self.set_so_far > 1.0:
+            raise ValueError
+
+
+@rejected(2.0, error=MutationError, words="setattr raised ValueError after it had written")
+def catches_what_a_setter_raises(x):
+    box = Level()
+    try:
+        box.level = x  # here
+    except ValueError:
+        box.set_so_far *= 2.0
+    return box.level
+
+
+@rejected(np.array([1.0, 2.0]), error=MutationError, words="imul raised FloatingPointError after it had written")
+def catches_an_overflow(x):
+    u = x * 1e200
+    try:
+        with np.errstate(over="raise"):
+            u *= 1e200  # here
+    except FloatingPointError:
+        u = x * x
+    return np.sum(u)

@@ -16,6 +16,7 @@ from operator import or_
 from types import FunctionType
 from typing import Any
 
+from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import bind_arguments, literal_defaults
 from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
 from microgradpy.ad.inline import NotInlinable, splice_rule
@@ -133,8 +134,8 @@ def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: 
         unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
-    if unit is None:
-        return False
+    if unit is None or (unit.writes and primal.catches):
+        return False  # it may raise after it has written, which the dispatcher deals with
     given = tuple(map(primal.to_be_kept, arguments))
     (pair,) = primal.operation(primal.services.half(unit), given, from_user=True)
     result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
@@ -163,11 +164,14 @@ def dispatch(
     # The cotangents belong to the arguments, not to what was copied to be kept.
     given = tuple(map(primal.to_be_kept, arguments))
     pair = primal.variable(UNKNOWN)
-    primal.emit(primal.services.dispatcher(packed), (callee, *given), (pair,), keywords)
+    catches = primal.catches and (packed or not is_atomic(primal, callee, arguments))
+    primal.emit(primal.services.dispatcher(packed, catches), (callee, *given), (pair,), keywords)
     result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
+    if catches:
+        primal.unchecked.append(result)
 
 
 def asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:

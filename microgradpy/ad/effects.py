@@ -1,45 +1,99 @@
-"""What the body of a `try` may have changed before an exception came: for functions that write."""
+"""Effects in the body of a `try`, and the marks that say that they were had: for functions that write."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
+from microgradpy.ad.atomic import is_harmless
 from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, StoreItem, UnitCall
-from microgradpy.ir.nodes import Break, Const, Continue, Op, Region, Return, Statement, Var, Yield
-from microgradpy.ir.traversal import regions, terminators
-from microgradpy.state.events import has_event
+from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Try, Var, While
+from microgradpy.ir.traversal import is_mark, walk
+from microgradpy.state.snapshots import frozen
 
 
-def has_effect(call: Call) -> bool:
-    """Whether a call may change what the adjoint has to change back."""
-    if isinstance(call, UnitCall):
-        return call.unit.writes
+def has_effect(primal: PrimalBuilder, op: Op) -> bool:
+    """Whether an operation may change what the adjoint has to change back."""
+    return effect_of(primal, op) is not None
+
+
+def effect_of(primal: PrimalBuilder, op: Op) -> Call | None:
+    if op.callee is Opcode.APPEND:
+        return None  # nobody sees the list of a comprehension before it is complete
+    return next((primal.calls[result] for result in op.results if _changes(primal, primal.calls.get(result))), None)
+
+
+def _changes(primal: PrimalBuilder, call: Call | None) -> bool:
+    match call:
+        case UnitCall():
+            return call.unit.writes
+        case Dispatched(callee=callee, arguments=arguments, packed=False):
+            return not is_harmless(primal, callee, arguments)
     return isinstance(call, Dispatched | AddInPlace | StoreItem | Append)
 
 
-def goes_on(handler: Region) -> bool:
-    """Whether the program may go on after a handler that does this."""
-    ends = (isinstance(end, Return | Break | Continue) for end in terminators(handler, of_inner_loops=False))
-    returns = (isinstance(end, Return) for end in terminators(handler))
-    return isinstance(handler.terminator, Yield) or any(ends) or any(returns)
+def unmarked_effect(primal: PrimalBuilder, attempt: Try) -> Call | None:
+    """A call in the body of a `Try` that is not followed by a mark before something may raise."""
+    try:
+        _Search(primal, attempt.scope).region(attempt.body, None)
+    except _Found as found:
+        return found.call
+    return None
 
 
-def later_effects(region: Region, calls: Mapping[Var, Call]) -> Iterator[Call]:
-    """The calls in a region that may have had an effect when something later in it raises; the first one, if it raises
-    itself, had none."""
-    found = list(_effects(region.statements, calls))
-    first = next((s for s in region.statements if any(True for _ in _effects((s,), calls))), None)
-    return iter(found[1:] if isinstance(first, Op) and _is_atomic(found[0]) else found)
+class _Found(Exception):
+    def __init__(self, call: Call) -> None:
+        self.call = call
 
 
-def _is_atomic(call: Call) -> bool:
-    """Whether a call that raises has certainly had no effect."""
-    return isinstance(call, Dispatched) and isinstance(call.callee, Const) and has_event(call.callee.value)
+class _Search:
+    """`pending` is a call that no mark has followed so far."""
+
+    def __init__(self, primal: PrimalBuilder, scope: Var) -> None:
+        self.primal = primal
+        self.scope = scope
+
+    def region(self, region: Region, pending: Call | None) -> Call | None:
+        for statement in region.statements:
+            match statement:
+                case Op():
+                    pending = self.operation(statement, pending)
+                case If(then=then, orelse=orelse):
+                    ends = [self.region(arm, pending) for arm in (then, orelse)]
+                    pending = next((call for call in ends if call is not None), None)
+                case Try(body=body, handlers=handlers):
+                    ends = [self.region(inner, pending) for inner in (body, *(handler.body for handler in handlers))]
+                    pending = next((call for call in ends if call is not None), None)
+                case While() | For():
+                    self.fail(pending)
+                    pending = self.loop(statement)
+        return pending
+
+    def operation(self, op: Op, pending: Call | None) -> Call | None:
+        if is_mark(op):
+            return None if op.payload == self.scope else pending
+        found = effect_of(self.primal, op)
+        if op.callee is not Opcode.UNPACK and not (isinstance(op.callee, Const) and op.callee.value is frozen):
+            self.fail(pending)
+        return pending if found is None else found
+
+    def loop(self, loop: While | For) -> Call | None:
+        """A loop with effects catches what its body raises, and a mark follows it."""
+        effects = [op for op in walk(loop.body) if isinstance(op, Op) and has_effect(self.primal, op)]
+        if isinstance(loop, While):
+            effects += [op for op in walk(loop.condition) if isinstance(op, Op) and has_effect(self.primal, op)]
+        if not effects:
+            return None
+        last = effect_of(self.primal, effects[-1])
+        guarded = [op for s in loop.body.statements if isinstance(s, Try) and _catches_all(s) for op in walk(s.body)]
+        if any(all(op is not known for known in guarded) for op in effects):
+            self.fail(last)
+        return last
+
+    def fail(self, pending: Call | None) -> None:
+        if pending is not None:
+            raise _Found(pending)
 
 
-def _effects(statements: tuple[Statement, ...], calls: Mapping[Var, Call]) -> Iterator[Call]:
-    for statement in statements:
-        if isinstance(statement, Op):
-            yield from (calls[result] for result in statement.results if result in calls and has_effect(calls[result]))
-        for region in regions(statement):
-            yield from _effects(region.statements, calls)
+def _catches_all(attempt: Try) -> bool:
+    """Whether a `Try` is that of a guarded loop, which no exception leaves."""
+    last = attempt.handlers[-1].body
+    return isinstance(last.terminator, Break) and not last.statements

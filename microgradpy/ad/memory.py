@@ -59,12 +59,15 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
+from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.events import has_event
 from microgradpy.state.snapshots import frozen
 
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
 _PARTS = (getattr, operator.getitem)
+_BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
+_DISPATCHERS = (*_BY_ARGUMENT, tracked_pullback_of_packed, attempted_pullback_of_packed)
 _VIEWS = frozenset({
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.diagonal,
     np.diag, np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray, np.asanyarray,
@@ -314,7 +317,7 @@ class _Analysis:
     def call(self, op: Op, function: Any, reads_active: bool = False) -> None:
         if function is frozen:
             return
-        if function in (tracked_pullback_of, tracked_pullback_of_packed):
+        if function in _DISPATCHERS:
             self.dispatched(op)
             return
         if isinstance(function, FunctionType) and function in OF_MODULES:
@@ -358,7 +361,7 @@ class _Analysis:
         """`y, pullback = tracked_pullback_of(f, ...)`"""
         callee, *arguments = op.arguments
         direct = replace(op, callee=callee, arguments=tuple(arguments))
-        if isinstance(callee, Const) and op.callee.value is tracked_pullback_of:  # type: ignore[union-attr]
+        if isinstance(callee, Const) and op.callee.value in _BY_ARGUMENT:  # type: ignore[union-attr]
             self.call(direct, callee.value, reads_active=True)
         else:
             self.unknown(direct, reads_active=True)

@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined
-from microgradpy.ad.effects import goes_on, later_effects
+from microgradpy.ad.effects import has_effect, unmarked_effect
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
+from microgradpy.frontend.marks import goes_on, tidy_marks
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
@@ -48,7 +50,8 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.rewrite import map_terminator
-from microgradpy.ir.traversal import terminators
+from microgradpy.ir.traversal import is_mark, terminators
+from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
 
@@ -93,7 +96,9 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
         memory = analyse(primal.function, primal.active, builder.origin, services.is_root, not items)
         wider = _checked(items, memory.items)
         if memory.activated <= forced and (wider == items or not any(map(_tells, wider.values()))):
-            return replace(primal, calls=_without_copies(primal.calls, builder.frozen, memory), memory=memory)
+            body = tidy_marks(primal.function.body, has_effect=partial(has_effect, builder))
+            calls = _without_copies(primal.calls, builder.frozen, memory)
+            return replace(primal, function=replace(primal.function, body=body), calls=calls, memory=memory)
         forced, items = forced | memory.activated, wider
 
 
@@ -159,13 +164,28 @@ class _Walk:
 
     def region(self, region: Region) -> Region:
         with self.builder.region() as statements:
-            for statement in region.statements:
+            marked: set[object] = set()
+            for statement, following in zip_longest(region.statements, region.statements[1:]):
                 if isinstance(region.terminator, Raise) and _makes(statement, region.terminator.exception):
                     self.make_exception(statement)
-                else:
-                    self.statement(statement)
+                    continue
+                if not isinstance(statement, Op) or not is_mark(statement) or statement.payload in marked:
+                    self.check_failures()
+                    marked.clear()
+                if isinstance(statement, Op) and is_mark(statement):
+                    marked.add(statement.payload)
+                is_call = isinstance(statement, Op) and (statement.callee is Opcode.APPLY or not isinstance(statement.callee, Opcode))
+                self.builder.catches = bool(self.builder.attempts) and is_call and following is not None and is_mark(following)
+                self.statement(statement)
+            self.check_failures()
             terminator = self.terminator(region.terminator)
         return self.builder.seal(statements, terminator)
+
+    def check_failures(self) -> None:
+        """Raise what the last call raised, now that a mark says that it was made."""
+        for result in self.builder.unchecked:
+            self.builder.emit(function_constant(raise_failure), (result,), (self.builder.variable(UNKNOWN),))
+        self.builder.unchecked.clear()
 
     def make_exception(self, op: Op) -> None:
         """Make the exception that is raised at once. It may have differentiated data in it (a message, a value that is out
@@ -201,7 +221,10 @@ class _Walk:
         checks where something is read from it."""
         marks: list[tuple[Value, ...]] = []
         self.builder.marks[statement.scope] = marks
+        goes = self.builder.services.tracks and any(goes_on(handler.body) for handler in statement.handlers)
+        self.builder.attempts += goes
         body = self.region(statement.body)
+        self.builder.attempts -= goes
         parameters = []
         for index, parameter in enumerate(statement.parameters):
             values = [mark[index] for mark in marks]
@@ -213,20 +236,19 @@ class _Walk:
             if caught is not None:
                 self.builder.active.discard(caught)
             types = None if handler.types is None else tuple(map(self.builder.of, handler.types))
-            handlers.append(Handler(types, caught, self.handler(body, handler.body)))
+            handlers.append(Handler(types, caught, self.handler(replace(statement, body=body), handler.body)))
         regions = (body, *(handler.body for handler in handlers))
         yields = [region.terminator.values for region in regions if isinstance(region.terminator, Yield)]
         results = self.joined(statement.results, yields)
         self.builder.where = statement.where
         self.builder.add(Try(body, tuple(handlers), statement.scope, tuple(parameters), results, statement.where))
 
-    def handler(self, body: Region, handler: Region) -> Region:
-        """A handler of the `Try` with this body; it is refused if it goes on after writes that may or may not have been made."""
-        effects = later_effects(body, self.builder.calls) if self.builder.services.tracks and goes_on(handler) else iter(())
-        effect = next(effects, None)
+    def handler(self, attempt: Try, handler: Region) -> Region:
+        """A handler of a `Try`; it is refused if it goes on after effects of which no mark says whether they were had."""
+        effect = unmarked_effect(self.builder, attempt) if self.builder.services.tracks and goes_on(handler) else None
         if effect is None:
             return self.region(handler)
-        found = f"an exception is caught after writes that may have been made in the `try`, the last in line {effect.where.line}"
+        found = f"an exception is caught after what may have been written in line {effect.where.line}"
         with self.builder.region() as statements:
             refusal = function_constant(refuse_mutation)
             self.builder.emit(refusal, (Const(found), Const(REMEDY)), (self.builder.variable(UNKNOWN),))

@@ -38,8 +38,8 @@ class Services(Protocol):
     def half(self, unit: Unit) -> Const:
         """The constant that stands for the unit's primal."""
 
-    def dispatcher(self, packed: bool) -> Const:
-        """The run-time entry `pullback_of`."""
+    def dispatcher(self, packed: bool, catches: bool) -> Const:
+        """The run-time entry `pullback_of`; one that `catches` returns what the call raises."""
 
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
@@ -83,7 +83,8 @@ class PrimalBuilder(TypedBuilder):
 
     Where writes are tracked, `frozen` has the copies of contents that pullbacks read, with what they are copies of; `forced`
     are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
-    which of the user's variables a variable of the primal is."""
+    which of the user's variables a variable of the primal is. `attempts` counts the `Try`s around whose handlers go on. Where
+    the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
@@ -95,6 +96,9 @@ class PrimalBuilder(TypedBuilder):
     origin: dict[Var, Var] = field(default_factory=dict)
     items: Mapping[Var, Kind] = field(default_factory=dict)
     marks: dict[Var, list[tuple[Value, ...]]] = field(default_factory=dict)
+    attempts: int = 0
+    catches: bool = False
+    unchecked: list[Var] = field(default_factory=list)
 
     # What the user's values have become
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
+from microgradpy.ad.atomic import is_numeric_call, is_write
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
 from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call_function, dispatch, find_rule, inline_rule
 from microgradpy.ad.instrument import OUT_OF_PLACE
@@ -26,7 +27,6 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
-    Numeric,
     Scalar,
     Sequence,
     TupleOf,
@@ -41,8 +41,6 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
-from microgradpy.runtime.writes import written_argument
-from microgradpy.state.events import has_event
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -133,6 +131,8 @@ def _written_in_sight(primal: PrimalBuilder, op: Op, function: Any, arguments: t
     if not isinstance(target, Array) or not target.ndim or target.dtype != "float" or not is_real(primal.kind(arguments[-1])):
         return False
     if function in (operator.iadd, operator.isub):
+        if primal.catches:
+            return False  # under `np.errstate` it may raise after it has written
         result = primal.plain(op, kind=target, active=True)
         primal.record(AddInPlace(result, arguments[0], arguments[1], function is operator.isub, op.where))
         return True
@@ -161,26 +161,6 @@ def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments)))
     name = callee.path or callee.value.__name__
     return rule is not None and inline_rule(primal, op, rule, name, arguments, dict(keywords), is_view(callee.value))
-
-
-def is_write(function: Any, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
-    """Whether a call writes into, or reads from, something whose contents the shadows follow."""
-    if has_event(function):
-        return True
-    given = tuple(value.value if isinstance(value, Const) else value for value in arguments)
-    named = {name: value.value if isinstance(value, Const) else value for name, value in keywords}
-    return written_argument(function, given, named) is not None
-
-
-def is_numeric_call(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> bool:
-    """Whether all arguments are proven to be numbers, arrays or what carries nothing, or tuples of them."""
-    return all(_is_numeric(primal.kind(value)) for value in arguments)
-
-
-def _is_numeric(kind: Kind) -> bool:
-    if isinstance(kind, TupleOf):
-        return all(map(_is_numeric, kind.items))
-    return isinstance(kind, Scalar | Array | Numeric | Inert)
 
 
 def _item(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], kind: Kind) -> None:

@@ -43,7 +43,7 @@ class Catch:
 
 def lower_attempt(low: Lowering, node: ast.AST, names: tuple[str, ...], body: Step, catches: Sequence[Catch]) -> None:
     """Append a `Try`. `names` are those that the body may bind."""
-    scope = Scope(fresh("scope"), names)
+    scope = Scope(fresh("scope"), names, low.inner_names)
     before = dict(low.env)
     outer = low.scopes
 

@@ -43,20 +43,24 @@ def is_guarded(low: Lowering, node: ast.For | ast.While) -> bool:
     return start_of(node) in low.unit.guarded
 
 
-def guarded_for(low: Lowering, node: ast.For, items: Items, frame: LoopFrame, bind: Step) -> None:
-    """A `for` that hands over its state; `bind` binds its target."""
+def guarded_for(
+    low: Lowering,
+    node: ast.AST,
+    source: ast.expr,
+    items: Items,
+    frame: LoopFrame,
+    body: Step,
+    after: Step = lambda: None,
+) -> None:
+    """A `for` over `source` that hands over its state; `body` binds its target and lowers what is repeated."""
     if _may_raise(items):
-        low.refuse(fence.STRICT_ZIP, node.iter)
-    for source in _sources(items):
+        low.refuse(fence.STRICT_ZIP, source)
+    for iterated in _sources(items):
         # An exception of an iterator of the user's would come between two iterations.
-        low.emit(function_constant(exceptions.check_steady), source, Const(str(low.location(node.iter))), node=node.iter)
+        low.emit(function_constant(exceptions.check_steady), iterated, Const(str(low.location(source))), node=source)
     failure = _begin(low, frame)
-
-    def body() -> None:
-        bind()
-        low.statements(node.body, low.go_on)
-
     low.for_loop(items, _with(frame, failure), lambda: _guard(low, node, frame, failure, body), node)
+    after()
     _raise_failure(low, failure, node)
 
 
@@ -109,7 +113,7 @@ def _with(frame: LoopFrame, failure: str) -> LoopFrame:
     return LoopFrame((*frame.state, failure), frame.flag)
 
 
-def _guard(low: Lowering, node: ast.stmt, frame: LoopFrame, failure: str, body: Step) -> None:
+def _guard(low: Lowering, node: ast.AST, frame: LoopFrame, failure: str, body: Step) -> None:
     """The body of the loop; the scopes around learn of its state after the loop."""
 
     def fail(exception: Var) -> None:
@@ -126,7 +130,7 @@ def _guard(low: Lowering, node: ast.stmt, frame: LoopFrame, failure: str, body: 
         low.scopes = outer
 
 
-def _raise_failure(low: Lowering, failure: str, node: ast.stmt) -> None:
+def _raise_failure(low: Lowering, failure: str, node: ast.AST) -> None:
     low.mark()
     value: Value = low.env.pop(failure)
     failed = low.emit(Opcode.INFIX, value, Const(None), node=node, payload="is not")

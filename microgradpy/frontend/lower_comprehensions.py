@@ -14,6 +14,7 @@ import ast
 from collections.abc import Sequence
 
 from microgradpy.frontend import fence
+from microgradpy.frontend.guarded_loops import guarded_for
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_loops import bind, lower_items
 from microgradpy.frontend.lower_statements import nothing
@@ -111,15 +112,22 @@ def _lower_generators(
             bind(low, generator.target, provided)
             _lower_conditions(low, generator.ifs, lambda: level(depth + 1))
 
-        low.for_loop(items, LoopFrame(state), body, generator.target)
+        if low.unit.marks_effects and low.scopes:
+            outside = nothing if depth else leave_names
+            guarded_for(low, generator.target, generator.iter, items, LoopFrame(state), body, outside)
+        else:
+            low.for_loop(items, LoopFrame(state), body, generator.target)
         if depth:
             after_inner()
+
+    def leave_names() -> None:
+        low.inner_names = inner_names
 
     low.inner_bindings += _bindings(low, generators)
     try:
         level(0)
     finally:
-        low.inner_names = inner_names
+        leave_names()
         for key in map(cell_key, shared):
             low.env.pop(key, None)
         low.env.update(cells)

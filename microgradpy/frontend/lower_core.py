@@ -65,6 +65,13 @@ in the generated text might still hold what was lost."""
 
 
 
+def may_have_effect(callee: Opcode | Value, payload: Any) -> bool:
+    """Whether an operation may change something, for all that is known before kinds are."""
+    if callee is Opcode.INFIX:
+        return payload not in ("is", "is not", "not")
+    return not isinstance(callee, Opcode) or callee in (Opcode.GETATTR, Opcode.GETITEM, Opcode.APPLY)
+
+
 @dataclass(slots=True)
 class Lowering:
     """The state while one function is lowered."""
@@ -109,6 +116,8 @@ class Lowering:
         result = self.variable(name)
         where = self.location(node)
         self.block.statements.append(Op(callee, arguments, (result,), tuple(keywords), payload, where=where))
+        if self.unit.marks_effects and self.scopes and may_have_effect(callee, payload):
+            self.mark()
         return result
 
     def variable(self, name: str) -> Var:
@@ -208,9 +217,9 @@ class Lowering:
 
     def mark(self) -> None:
         """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
-        if self.inner_names:
-            return  # nothing of the function's own is bound inside a comprehension
         for scope in self.scopes:
+            if scope.inner_names != self.inner_names:
+                continue  # inside a comprehension nothing is bound that the handlers outside see
             where = self.location(self.statement)
             mark = Op(Opcode.MARK, self.visible(scope.names), (), payload=scope.var, from_user=False, where=where)
             self.block.statements.append(mark)

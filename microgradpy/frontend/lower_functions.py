@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
+from microgradpy.frontend.failures import catch_all
 from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
-from microgradpy.frontend.marks import loops_with_marks, tidy_marks
+from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy_marks
 from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
@@ -53,14 +54,26 @@ from microgradpy.runtime.suspension import is_generator
 _LATER = Const(LATER, "LATER", LATER)
 
 
-def lower_code(tree: FunctionNode, code: types.CodeType, file: str, lines: tuple[str, ...], resolver: Resolver) -> Function:
-    """The IR of a function, given the syntax tree and the code object of the same text."""
+def lower_code(
+    tree: FunctionNode,
+    code: types.CodeType,
+    file: str,
+    lines: tuple[str, ...],
+    resolver: Resolver,
+    *,
+    marks_effects: bool = False,
+    catches: bool = False,
+) -> Function:
+    """The IR of a function, given the syntax tree and the code object of the same text. For functions that write,
+    `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising."""
     shared = shared_names(code, resolver.module_globals()) | rebound_inside(code)
     while True:
         for inner, names in shared_in(code, shared):
             note_shared(inner, names)
         try:
-            return _lower_with(tree, code, file, lines, resolver, shared)
+            return _lower_with(
+                tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches
+            )
         except Shared as found:
             shared |= found.names
 
@@ -73,6 +86,9 @@ def _lower_with(
     resolver: Resolver,
     shared: frozenset[str],
     guarded: frozenset[Position] = frozenset(),
+    *,
+    marks_effects: bool = False,
+    catches: bool = False,
 ) -> Function:
     """The IR of a function of which these variables live in cells; raises `Shared` if it has to be more of them. The loops in
     `guarded` hand over what they have done to the handlers around them; which those are is known when the function has been
@@ -106,13 +122,19 @@ def _lower_with(
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
         guarded=guarded,
         shared=shared,
+        marks_effects=marks_effects,
+        catches=catches,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
-    region = tidy_marks(prune(region))
+    region = prune(region)
+    region = tidy_marks(region, spared=scopes_that_go_on(region) if marks_effects else frozenset())
     more = loops_with_marks(region) - guarded
     if more:
-        return _lower_with(tree, code, file, lines, resolver, shared, guarded | more)
+        more |= guarded
+        return _lower_with(
+            tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches
+        )
     outdated = outdated_names(region, low.closures)
     if outdated:
         raise Shared(outdated)
@@ -129,7 +151,14 @@ def _lower_body(low: Lowering, tree: FunctionNode) -> None:
     if isinstance(tree, ast.Lambda):
         low.statement = tree.body
         low.return_value(low.expression(tree.body), tree.body)
-    low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
+
+    def body() -> None:
+        low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
+
+    if low.unit.catches:
+        catch_all(low, tree, body)
+    else:
+        body()
 
 
 def lower_parameters(arguments: ast.arguments) -> tuple[Parameter, ...]:

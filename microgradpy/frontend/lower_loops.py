@@ -43,14 +43,14 @@ Provided = Var | tuple["Provided", ...]
 def lower_for(low: Lowering, node: ast.For, rest: Step) -> bool | None:
     frame = _frame(low, node)
     items, provided = lower_items(low, node.iter, node.target)
-    if is_guarded(low, node):
-        guarded_for(low, node, items, frame, lambda: bind(low, node.target, provided))
-        return _lower_else(low, node, frame, rest)
 
     def body() -> None:
         bind(low, node.target, provided)
         low.statements(node.body, low.go_on)
 
+    if is_guarded(low, node):
+        guarded_for(low, node, node.iter, items, frame, body)
+        return _lower_else(low, node, frame, rest)
     low.for_loop(items, frame, body, node)
     return _lower_else(low, node, frame, rest)
 

@@ -57,10 +57,11 @@ class LoopFrame:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The body of a `Try` being lowered, and the names that its handlers see."""
+    """The body of a `Try` being lowered, and the names that its handlers see; the comprehension variables in scope."""
 
     var: Var
     names: tuple[str, ...]
+    inner_names: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -93,3 +94,5 @@ class Unit:
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
     shared: frozenset[str]  # the variables that live in cells, captured ones and those of comprehensions among them
     guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far
+    marks_effects: bool = False  # a mark follows whatever may change something
+    catches: bool = False  # the function returns what it would raise

@@ -43,7 +43,7 @@ class Run:
     """A generator of the user's. `given` are the values that it has yielded so far; `problem` is why it cannot be run
     backwards."""
 
-    __slots__ = ("derivative", "name", "inner", "value", "saved", "given", "is_started", "is_finished", "is_left", "problem", "within")
+    __slots__ = ("derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within")
 
     def __init__(self, derivative: Derivative, name: str) -> None:
         self.derivative, self.name = derivative, name
@@ -100,7 +100,7 @@ def inside_run() -> Generator[None, None, None]:
 class Steps:
     """A loop over a generator: how many items it has taken, and whether it has come to the generator's end."""
 
-    __slots__ = ("source", "taken", "is_ended")
+    __slots__ = ("is_ended", "source", "taken")
 
     def __init__(self, source: Generator[Any, Any, Any]) -> None:
         self.source, self.taken, self.is_ended = source, 0, False
@@ -165,7 +165,7 @@ def _check_place(run: Run) -> None:
 class Rewind:
     """The shadow of a generator: it is run backwards, one step for each step forward. `left` values are to be undone."""
 
-    __slots__ = ("run", "shadows", "coroutine", "left", "bars", "is_done")
+    __slots__ = ("bars", "coroutine", "is_done", "left", "run", "shadows")
 
     def __init__(self, run: Run, shadows: Any) -> None:
         self.run, self.shadows = run, shadows

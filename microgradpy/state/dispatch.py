@@ -25,11 +25,14 @@ from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, generators, objects, variables  # noqa: F401 - these register their events
+
+# These modules register their events.
+from microgradpy.state import arrays, containers, generators, moves, objects, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
+from microgradpy.state.journal import Step, current, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows, Undo, is_value
@@ -60,20 +63,30 @@ def install(entry: Entry) -> None:
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument, None for
     those that are in the shadows or zero."""
-    y, back = resolve(f, args, kwargs, None, False)
+    return with_bars(resolve(f, args, kwargs, None, False), len(args))
+
+
+def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
+    """What undoes a call, as text that has the arguments one by one calls it."""
+    y, back = made
 
     def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = back(y_bar, shadows)
-        given = bars.arguments[: len(args)]
-        return (bars.function, *given, *(None,) * (len(args) - len(given)))
+        given = bars.arguments[:count]
+        return (bars.function, *given, *(None,) * (count - len(given)))
 
     return y, pullback
 
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    y, back = resolve(f, tuple(args), dict(kwargs))
-    held = dict(kwargs)
+    args, kwargs = tuple(args), dict(kwargs)
+    return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
+
+
+def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
+    """What undoes a call, as text that has the arguments as a tuple and a dict calls it."""
+    y, back = made
 
     def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = back(y_bar, shadows)
@@ -90,11 +103,21 @@ def resolve(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
 ) -> Resolved:
     """The value of a call, and what undoes it."""
+    journal = current()
+    if journal is None:
+        return _resolve(f, args, kwargs, wanted, keywords_wanted)
+    before = len(journal)
+    made = _resolve(f, args, kwargs, wanted, keywords_wanted)
+    journal[before:] = [Step(f, args, kwargs, made[1])]
+    return made
+
+
+def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
     if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_generator, _by_write, _by_access, _by_iteration, _by_special_method):
+    for step in (_by_operator, _by_generator, _by_access, _by_write, _by_iteration, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
@@ -217,7 +240,8 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
             "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
         )
     if found is not None:
-        return by_event(found, args, kwargs)
+        with noticing(pure.name_of(f), f, args, kwargs):
+            return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
     how = written_argument(f, args, kwargs)
@@ -230,7 +254,8 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
         raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
     where = named.pop("where", True)
-    y, undo = arrays.call_into(f, inputs, named, out, where)
+    with noticing(pure.name_of(f), f, args, kwargs):
+        y, undo = arrays.call_into(f, inputs, named, out, where)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = undo(y_bar, shadows)

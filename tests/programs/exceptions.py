@@ -64,6 +64,17 @@ def partly_run_body(x, y):
     return a * y
 
 
+@program(1.5, features="try")
+def raise_at_the_end_of_the_body(x):
+    y = x
+    try:
+        y = y * x
+        raise ValueError
+    except ValueError:
+        y = y * 3.0
+    return y
+
+
 @program(1.5, 2.0, features="try")
 @program(-1.5, 2.0, features="try")
 def handler_that_reads_nothing(x, y):

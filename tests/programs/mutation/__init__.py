@@ -8,6 +8,7 @@ from __future__ import annotations
 from tests.programs.mutation import (
     array_items,
     array_writers,
+    attempts,
     calls,
     cells,
     control,
@@ -28,6 +29,7 @@ __all__ = [
     "MUTATION",
     "array_items",
     "array_writers",
+    "attempts",
     "calls",
     "cells",
     "control",

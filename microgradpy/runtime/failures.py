@@ -1,0 +1,30 @@
+"""Exceptions on their way out of a call whose caller may go on after them.
+
+In a function that writes, such a call returns a `Failure` first. A mark follows, which says that the call was made, so that its
+effects are undone like those of any other call; then `raise_failure` raises the exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Failure:
+    """What a call has for a value that raised an exception."""
+
+    exception: BaseException
+
+
+def raise_failure(value: Any) -> None:
+    """Raise what a call has raised, as it was."""
+    if type(value) is not Failure:
+        return
+    exception = value.exception
+    context = exception.__context__
+    try:
+        raise exception
+    finally:
+        exception.__context__ = context
