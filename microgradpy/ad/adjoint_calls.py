@@ -132,7 +132,9 @@ def unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...]
 
 
 def _undo_structure(
-    adjoint: AdjointBuilder, call: AddInPlace | StoreItem | Suspend | Build | Append | Attribute | Item | Capture | Iterated, cotangent: Value
+    adjoint: AdjointBuilder,
+    call: AddInPlace | StoreItem | Suspend | Build | Append | Attribute | Item | Capture | Iterated,
+    cotangent: Value,
 ) -> None:
     match call:
         case Build():

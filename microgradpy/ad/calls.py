@@ -188,5 +188,17 @@ class StoreItem:
 
 
 Call = (
-    AddInPlace | StoreItem | Inlined | Dispatched | UnitCall | Build | Unpack | Append | Attribute | Item | Capture | Iterated | Suspend
+    AddInPlace
+    | StoreItem
+    | Inlined
+    | Dispatched
+    | UnitCall
+    | Build
+    | Unpack
+    | Append
+    | Attribute
+    | Item
+    | Capture
+    | Iterated
+    | Suspend
 )

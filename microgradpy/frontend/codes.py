@@ -6,6 +6,7 @@ import ast
 import dis
 import functools
 import inspect
+import itertools
 import types
 
 from microgradpy.frontend.scope import FunctionNode, Position, end_of, start_of
@@ -20,9 +21,9 @@ def receives(code: types.CodeType) -> bool:
     """Whether a generator uses what is sent into it, or hands it on."""
     if not is_generator(code):
         return False
-    names = [instruction.opname for instruction in dis.get_instructions(code)]
-    following = [[name for name in names[place + 1 :] if name != "RESUME"][:1] for place, name in enumerate(names) if name == "YIELD_VALUE"]
-    return "SEND" in names or any(after != ["POP_TOP"] for after in following)
+    names = [instruction.opname for instruction in dis.get_instructions(code) if instruction.opname != "RESUME"]
+    following = [after for name, after in itertools.pairwise(names) if name == "YIELD_VALUE"]
+    return "SEND" in names or any(after != "POP_TOP" for after in following)
 
 
 def is_asynchronous(code: types.CodeType) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION
 
+Node = TypeVar("Node", bound=ast.AST)
 FIRST_ITERABLE = ".0"
 """What Python calls the parameter for what a generator expression runs over first."""
 
@@ -21,15 +23,14 @@ def function_of_expression(node: ast.GeneratorExp) -> ast.FunctionDef:
             body = ast.If(condition, [_at(condition, body)], [])
         items = generator.iter if number else _at(generator.iter, ast.Name(FIRST_ITERABLE, ast.Load()))
         loop = ast.AsyncFor if generator.is_async else ast.For
-        body = loop(generator.target, items, [_at(node.elt, body)], [])
-        _at(generator.target, body)
+        body = _at(generator.target, loop(generator.target, items, [_at(node.elt, body)], []))
     arguments = ast.arguments([], [_at(node, ast.arg(FIRST_ITERABLE))], None, [], [], None, [])
     function = ast.FunctionDef(GENERATOR_EXPRESSION, arguments, [body], [], None, None)
     function.type_params = []  # type: ignore[attr-defined,unused-ignore]  # required from 3.12 on
     return ast.fix_missing_locations(_at(node, function))
 
 
-def _at(place: ast.expr, node: ast.AST) -> ast.AST:
+def _at(place: ast.expr, node: Node) -> Node:
     return ast.copy_location(node, place)
 
 

@@ -175,7 +175,7 @@ class Opcode(enum.Enum):
     APPEND = "append"  # (list, item)             -> the same list, item added (only lists the compiler made)
     APPLY = "apply"  # (callee, args, kwargs)   -> callee(*args, **kwargs); args a tuple, kwargs a dict
     CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
-    SUSPEND = "suspend"  # (value,)                 -> what is sent in: a generator yields the value, and goes on when it is asked
+    SUSPEND = "suspend"  # (value,)                 -> what is sent in; a generator yields the value
     GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed
     # made by instrumenting nothing yet: operators, attributes and items before `instrument`
     INFIX = "infix"  # (x, y), payload "+" ...   "not", "-x", "+x", "~x" have one argument

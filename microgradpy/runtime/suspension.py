@@ -28,7 +28,7 @@ LEFT = Left()
 class Delegate:
     """What a `yield from` runs over: the items of `source`, of which `taken` have been asked for."""
 
-    __slots__ = ("source", "items", "taken")
+    __slots__ = ("items", "source", "taken")
 
     def __init__(self, source: Any, items: Iterator[Any]) -> None:
         self.source, self.items, self.taken = source, items, 0

@@ -14,6 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from threading import Lock
 from types import GeneratorType
 from typing import Any, Protocol, final
 from weakref import WeakKeyDictionary
@@ -22,6 +23,7 @@ from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.runtime.suspension import LEFT
 
 _current: ContextVar[object | None] = ContextVar("run", default=None)
+_completing = Lock()
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -43,7 +45,9 @@ class Run:
     """A generator of the user's. `given` are the values that it has yielded so far; `problem` is why it cannot be run
     backwards."""
 
-    __slots__ = ("derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within")
+    __slots__ = (
+        "derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within",
+    )  # fmt: skip
 
     def __init__(self, derivative: Derivative, name: str) -> None:
         self.derivative, self.name = derivative, name
@@ -56,7 +60,11 @@ class Run:
         self.within = _current.get()
 
     def complete(self) -> None:
-        """Let a suspended generator return where it is."""
+        """Let a suspended generator return where it is; pullbacks in several threads may ask for it."""
+        with _completing:
+            self._complete()
+
+    def _complete(self) -> None:
         if self.is_finished or self.is_left or self.problem:
             return
         if self.derivative.is_guarded:
@@ -69,10 +77,10 @@ class Run:
             self.value, self.saved = stop.value
 
 
-def generator(derivative: Derivative, name: str, qualified_name: str) -> Generator[Any, Any, Any]:
+def generator(derivative: Derivative, name: str, qualified_name: str) -> Any:
     """The generator that the user's program gets."""
     run = Run(derivative, name)
-    made = _drive(run)
+    made: Any = _drive(run)
     made.__name__, made.__qualname__ = name, qualified_name
     _runs[made] = run
     return made

@@ -126,7 +126,7 @@ def advanced(steps: Delegate, sent: Any, /) -> Made:
 
 _MANAGER = contextlib._GeneratorContextManager
 _ENTER, _EXIT = _MANAGER.__enter__, _MANAGER.__exit__
-_HELPER = contextlib.contextmanager(iter).__code__  # type: ignore[attr-defined,arg-type]
+_HELPER = contextlib.contextmanager(iter).__code__
 
 
 def made_manager(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
