@@ -16,6 +16,7 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
+from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import or_zero
@@ -96,6 +97,10 @@ class _Suspendable:
     unit: Unit
     values: list[Any]
 
+    @property
+    def is_guarded(self) -> bool:
+        return self.unit.is_guarded
+
     def start(self) -> Any:
         assert self.unit.primal is not None
         return self.unit.primal(*self.values)
@@ -141,10 +146,9 @@ def differentiate_tracked(
 ) -> tuple[Any, Back]:
     """A whole run that tracks what is written."""
     if is_generator(function.__code__):
-        code = function.__code__
         raise UnsupportedSyntaxError(
             "A generator function cannot be differentiated by itself",
-            f"{code.co_filename}:{code.co_firstlineno}, in {code.co_qualname}",
+            place_of(function),
             "Differentiate a function that uses the generator up, or return a list instead of yielding its items.",
         )
     bound = bind(function, args, kwargs)

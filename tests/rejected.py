@@ -225,17 +225,80 @@ def pattern_of_a_dict_that_reads_in_its_own_way(d):
             return x * x
 
 
-def numbers(x):  # here
+# Generators
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="generator by itself uses up list")  # here
+def is_a_generator(x):
     yield x
     yield x * x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="generator")
-def loops_over_a_generator(x):
-    total = 0.0
-    for v in numbers(x):
-        total = total + v
-    return total
+def numbers(x):
+    yield x
+    yield x * x
+
+
+@rejected(2.0, error=MissingRuleError, words="generator numbers StopIteration for")
+def catches_the_end_of_a_generator(x):
+    steps = numbers(x)
+    product = next(steps) * next(steps)  # here
+    try:
+        next(steps)
+    except StopIteration:
+        return product
+    return x
+
+
+@rejected(2.0, error=MissingRuleError, words="generator raised exception caught")
+def catches_what_a_generator_raised(x):
+    steps = raising(x)
+    first = next(steps)  # here
+    try:
+        next(steps)
+    except ValueError:
+        return first * x
+    return x
+
+
+def raising(x):
+    yield x
+    raise ValueError("no more")
+
+
+@rejected(2.0, error=MissingRuleError, words="generator numbers values not followed")
+def looks_for_a_number_in_a_generator(x):
+    steps = numbers(x)  # here
+    return x if 4.0 in steps else x * x
+
+
+@rejected(2.0, error=MissingRuleError, words="generator yield try end")
+def leaves_a_generator_in_a_try(x):
+    return next(guarded(x))  # here
+
+
+def guarded(x):
+    try:
+        yield x
+        yield x * x
+    finally:
+        x = 0.0
+
+
+def total():
+    value = 0.0
+    while True:
+        value += yield value
+
+
+OUTSIDE = total()
+next(OUTSIDE)
+
+
+@rejected(2.0, error=MissingRuleError, words="sent generator total outside inside")
+def sends_into_a_generator_of_the_module(x):
+    OUTSIDE.send(x)  # here
+    return x * x
 
 
 # Nested differentiation

@@ -70,7 +70,6 @@ def entries() -> list[Entry]:
 
 
 ASYNC = Refused(UnsupportedSyntaxError, "a coroutine only starts when somebody awaits it", "async await outside")
-GENERATOR = Refused(UnsupportedSyntaxError, "a call only makes a generator", "generator list")
 STAR = Refused(UnsupportedSyntaxError, "several handlers may run", "`except*` one by one")
 
 
@@ -430,21 +429,33 @@ def f(x):
 entry("lazy generator", "generator expression that is kept", "GeneratorExp", '''
 def f(x):
     items = (x * k for k in range(4))
-    return sum(items)
-''', refused=Refused(UnsupportedSyntaxError, "a generator runs later, piece by piece", "generator list"))
+    return sum(items) * x
+''')
 
-entry("yield", "`yield`", "Yield", '''
+entry("yield", "`yield`, as a statement and as an expression", "Yield", '''
+def products(x):
+    y = x
+    while y < 9.0:
+        factor = yield y
+        y = y * (x if factor is None else factor)
+
 def f(x):
-    yield x * x
-''', refused=GENERATOR)
+    items = products(x)
+    return next(items) * items.send(x * x) + sum(items) if x > 1.0 else x
+''')
 
 entry("yield from", "`yield from`", "YieldFrom", '''
 def items(x):
     yield from [x, x]
+    return x * x
+
+def both(x):
+    y = yield from items(x)
+    yield y
 
 def f(x):
-    return sum(items(x))
-''', refused=GENERATOR)
+    return sum(both(x)) * x
+''')
 
 entry("call", "calls with stars and keywords", "Call keyword Starred", '''
 def g(a, b, *c, k, **d):

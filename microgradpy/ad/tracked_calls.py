@@ -27,7 +27,6 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
-    Numeric,
     Scalar,
     Sequence,
     TupleOf,
@@ -42,8 +41,6 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
-from microgradpy.runtime.writes import written_argument
-from microgradpy.state.events import has_event
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:

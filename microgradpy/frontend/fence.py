@@ -52,7 +52,6 @@ STRICT_ZIP = _syntax(
 )
 UNKNOWN_SYNTAX = _syntax("this syntax")
 GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
-YIELD_IN_TRY = _syntax("a `yield` inside of `try` or `with`", "Yield after it, or return a list instead of yielding its items.")
 BINDING_GENERATOR = _syntax("a generator expression that binds a name with `:=`", "Write a list: `[... for ...]`.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
 

@@ -4,7 +4,8 @@
                                 if w is LEFT: return None
 
 A generator may stay suspended for ever. Its adjoint starts from there, so what is recorded until then has to be complete:
-whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place.
+whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place. Inside of `try` and `with`,
+where other code of the user's would run then, it has to have come to its end.
 
     z = yield from source       steps = delegate_to(source)
                                 while True:
@@ -17,7 +18,6 @@ from __future__ import annotations
 
 import ast
 
-from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.places import LoopFrame
@@ -29,13 +29,11 @@ _LEFT = Const(LEFT, "LEFT", LEFT)
 
 @lowers(EXPRESSIONS, ast.Yield)
 def lower_yield(low: Lowering, node: ast.Yield, name: str) -> Value:
-    _check_place(low, node)
     return _suspend(low, Const(None) if node.value is None else low.expression(node.value), node, name)
 
 
 @lowers(EXPRESSIONS, ast.YieldFrom)
 def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
-    _check_place(low, node)
     source = low.expression(node.value)
     steps = low.emit(function_constant(delegate_to), source, node=node.value, name=".steps")
     sent, result = low.hidden_name("sent"), low.hidden_name(name or "item")
@@ -54,13 +52,10 @@ def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
     return low.env.pop(result)
 
 
-def _check_place(low: Lowering, node: ast.expr) -> None:
-    if low.scopes or low.protections or low.handling:
-        low.refuse(fence.YIELD_IN_TRY, node)
-
-
 def _suspend(low: Lowering, value: Value, node: ast.expr, name: str) -> Var:
     sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
+    if low.scopes or low.protections or low.handling:
+        return sent  # to return from here would run a `finally`
     is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
     low.branch(is_left, lambda: low.leave(Return(Const(None), where=low.location(node))), nothing, node)
     return sent

@@ -128,6 +128,11 @@ def _way_to_text(code: types.CodeType) -> str:
     return f"The file is not there, or cannot be read: run from where the sources are installed, {_OTHERWISE}"
 
 
+def place_of(function: types.FunctionType) -> Location:
+    """Where a function starts."""
+    return _place(function.__code__, _lines_of(function.__code__, function.__globals__))
+
+
 def _place(code: types.CodeType, lines: Sequence[str]) -> Location:
     """Where code starts, with that line if it is known."""
     number = code.co_firstlineno

@@ -41,9 +41,9 @@ _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 
 
 @rrule.register(np.array)
-def array_rrule(object, dtype=None):
+def array_rrule(object, dtype=None, *, copy=True, order="K"):
     """object_bar = y_bar."""
-    y = np.array(object, dtype=dtype)
+    y = np.array(object, dtype=dtype, copy=copy, order=order)
 
     def array_pullback(y_bar):
         return NoTangent(), made_of_bar(y_bar, object, y), NoTangent()
@@ -52,9 +52,9 @@ def array_rrule(object, dtype=None):
 
 
 @rrule.register(np.asarray)
-def asarray_rrule(a, dtype=None):
+def asarray_rrule(a, dtype=None, *, order=None):
     """a_bar = y_bar."""
-    y = np.asarray(a, dtype=dtype)
+    y = np.asarray(a, dtype=dtype, order=order)
 
     def asarray_pullback(y_bar):
         return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()
@@ -63,9 +63,9 @@ def asarray_rrule(a, dtype=None):
 
 
 @rrule.register(np.asanyarray)
-def asanyarray_rrule(a, dtype=None):
+def asanyarray_rrule(a, dtype=None, *, order=None):
     """a_bar = y_bar."""
-    y = np.asanyarray(a, dtype=dtype)
+    y = np.asanyarray(a, dtype=dtype, order=order)
 
     def asanyarray_pullback(y_bar):
         return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import inspect
 import types
@@ -17,6 +18,8 @@ from microgradpy.state.shadows import Shadows
 
 def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python; None for others."""
+    if cls in _CONTAINERS:
+        return _container(resolve, cls, args, kwargs)
     new, init = cls.__new__, cls.__init__  # type: ignore[misc]
     if type(cls).__call__ is not type.__call__:
         return None
@@ -46,6 +49,30 @@ def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[s
         return Bars(None, arguments, {**made.keywords, **bars.keywords})
 
     return y, construct_back
+
+
+_CONTAINERS = (collections.deque, collections.OrderedDict, collections.defaultdict)
+
+
+def _container(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """A container made by way of a list or dict: `deque(items, maxlen)`, `OrderedDict(items)`, `defaultdict(factory, items)`."""
+    is_list, skipped = cls is collections.deque, int(cls is collections.defaultdict)
+    before, given = args[:skipped], args[skipped : skipped + 1]
+    if len(args) > skipped + 1 + is_list:
+        cls(*args, **kwargs)  # raises Python's error
+    items, items_back = resolve(list if is_list else dict, given, {} if is_list else kwargs)
+    y: Any = cls(*before, items, *args[skipped + 1 :], **(kwargs if is_list else {}))
+    dropped = len(items) - len(y)
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = shadows.content(y, y_bar)
+        if bars is not None and is_list:
+            bars = [*(None for _ in range(dropped)), *bars]
+        found = items_back(shadows.settle(items, bars), shadows)
+        rest = (None,) * (len(args) - len(before) - len(given))
+        return Bars(None, (*(None for _ in before), *found.arguments[: len(given)], *rest), found.keywords)
+
+    return y, back
 
 
 def _without_first(bars: Bars) -> Bars:

@@ -38,7 +38,7 @@ def append(items: list[Any], x: Any, /) -> Made:
 def add_in_place(items: list[Any], more: Any, /) -> Made:
     """`items += more`; an array takes it over as a sum of arrays."""
     if not isinstance(more, np.ndarray | np.generic):
-        return extend(items, more)
+        return items, _extend(items, more)
     given = structure_of(items), structure_of(more)
     before = frozen(items), frozen(more)
     y = operator.iadd(items, more)
@@ -51,7 +51,12 @@ def add_in_place(items: list[Any], more: Any, /) -> Made:
     return y, undo
 
 
+@event(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
+    return None, _extend(items, more)
+
+
+def _extend(items: list[Any], more: Any) -> Undo:
     length = len(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
     items.extend(more)
@@ -60,12 +65,7 @@ def extend(items: list[Any], more: Any, /) -> Made:
         tail = shadows.of(items).cut(length)
         return None, _settle_items(given, tail, shadows)
 
-    return items, undo
-
-
-@event(list.extend, of=list)
-def extend_without_result(items: list[Any], more: Any, /) -> Made:
-    return None, extend(items, more)[1]
+    return undo
 
 
 def _settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) -> Any:
@@ -80,6 +80,7 @@ def _settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) ->
     return given.settle(shadows, bars if not isinstance(given.x, tuple) else tuple(bars))
 
 
+@event(deque.insert, of=deque)
 @event(list.insert, of=list)
 def insert(items: list[Any], index: Any, x: Any, /) -> Made:
     start = operator.index(index)
@@ -101,6 +102,7 @@ def pop(items: list[Any], index: Any = -1, /) -> Made:
     return y, undo
 
 
+@event(deque.remove, of=deque)
 @event(list.remove, of=list)
 def remove(items: list[Any], x: Any, /) -> Made:
     try:
@@ -128,6 +130,7 @@ def clear(items: list[Any], /) -> Made:
     return None, undo
 
 
+@event(deque.reverse, of=deque)
 @event(list.reverse, of=list)
 def reverse(items: list[Any], /) -> Made:
     length = len(items)
@@ -284,7 +287,7 @@ def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
     return y, undo
 
 
-@event(dict.setdefault, of=dict)
+@event(dict.setdefault, collections.OrderedDict.setdefault, of=dict)
 def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
     was_there = key in mapping
     y = mapping.setdefault(key, default)
@@ -300,7 +303,7 @@ def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Mad
 _MISSING = object()
 
 
-@event(dict.pop, of=dict)
+@event(dict.pop, collections.OrderedDict.pop, of=dict)
 def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> Made:
     was_there = key in mapping
     y = mapping.pop(key) if default is _MISSING else mapping.pop(key, default)
@@ -314,37 +317,37 @@ def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> M
     return y, undo
 
 
-@event(dict.popitem, of=dict)
-def popitem(mapping: dict[Any, Any], /) -> Made:
-    y = mapping.popitem()
+@event(dict.popitem, collections.OrderedDict.popitem, of=dict)
+def popitem(mapping: dict[Any, Any], /, *last: bool) -> Made:
+    y = mapping.popitem(*last)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
             shadows.of(mapping).add(y[0], y_bar[1])
-        return (None,)
+        return None, *(None for _ in last)
 
     return y, undo
 
 
-@event(operator.setitem, dict.__setitem__, of=dict)
+@event(operator.setitem, dict.__setitem__, collections.OrderedDict.__setitem__, of=dict)
 def set_dict_item(mapping: dict[Any, Any], key: Any, value: Any, /) -> Made:
     mapping[key] = value
     return None, lambda y_bar, shadows: (None, None, shadows.of(mapping).take(key))
 
 
-@event(operator.delitem, dict.__delitem__, of=dict)
+@event(operator.delitem, dict.__delitem__, collections.OrderedDict.__delitem__, of=dict)
 def delete_dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
     del mapping[key]
     return None, _nothing(2)
 
 
-@event(dict.clear, of=dict)
+@event(dict.clear, collections.OrderedDict.clear, of=dict)
 def clear_dict(mapping: dict[Any, Any], /) -> Made:
     mapping.clear()
     return None, _nothing(1)
 
 
-@event(dict.update, of=dict)
+@event(dict.update, collections.OrderedDict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
     return None, _merge(mapping, other, named)
 
@@ -375,6 +378,11 @@ def _pair_bar(d: Any) -> Any:
     return None if d is None else (None, d)
 
 
+for _method in (collections.OrderedDict.values, collections.OrderedDict.items, collections.OrderedDict.keys):
+    # What is read from a view is found in the shadow of the dict.
+    event(_method, of=collections.OrderedDict)(lambda mapping, method=_method: (method(mapping), _nothing(1)))
+
+
 # Deques: their shadow is that of a list
 
 
@@ -396,8 +404,8 @@ def deque_append(items: deque[Any], x: Any, /) -> Made:
 
 @event(deque.appendleft, of=deque)
 def appendleft(items: deque[Any], x: Any, /) -> Made:
-    if items.maxlen is not None and len(items) == items.maxlen:
-        raise MutationError("appendleft on a full deque", None, "Pop an item before.")
+    if items.maxlen == 0:
+        raise MutationError("appendleft on a deque of length 0", None, "Give it another maxlen.")
     items.appendleft(x)
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_insert(0))
 
@@ -451,6 +459,18 @@ def extend_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
 @event(deque.extend, of=deque)
 def extend_deque_without_result(items: deque[Any], more: Iterable[Any], /) -> Made:
     return None, extend_deque(items, more)[1]
+
+
+@event(deque.extendleft, of=deque)
+def extendleft(items: deque[Any], more: Iterable[Any], /) -> Made:
+    undone = [appendleft(items, x)[1] for x in list(more)]
+    given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = [one(None, shadows)[1] for one in reversed(undone)][::-1]
+        return None, _settle_items(given, bars, shadows)
+
+    return None, undo
 
 
 @event(deque.rotate, of=deque)

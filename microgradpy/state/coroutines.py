@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from types import GeneratorType
 from typing import Any, Protocol, final
 from weakref import WeakKeyDictionary
@@ -25,7 +26,10 @@ _REMEDY = "Use the generator up inside the differentiated function, by `for`, `n
 
 
 class Derivative(Protocol):
-    """A compiled generator function, called with some arguments."""
+    """A compiled generator function, called with some arguments. `is_guarded`: it may be suspended inside of a `try`."""
+
+    @property
+    def is_guarded(self) -> bool: ...
 
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
@@ -39,7 +43,7 @@ class Run:
     """A generator of the user's. `given` are the values that it has yielded so far; `problem` is why it cannot be run
     backwards."""
 
-    __slots__ = ("derivative", "name", "inner", "value", "saved", "given", "is_started", "is_finished", "is_left", "problem", "within")
+    __slots__ = ("derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within")
 
     def __init__(self, derivative: Derivative, name: str) -> None:
         self.derivative, self.name = derivative, name
@@ -53,7 +57,10 @@ class Run:
 
     def complete(self) -> None:
         """Let a suspended generator return where it is."""
-        if self.is_finished or self.is_left:
+        if self.is_finished or self.is_left or self.problem:
+            return
+        if self.derivative.is_guarded:
+            self.problem = "has a `yield` inside of `try` or `with`, and was not run to its end"
             return
         self.is_left = True
         try:
@@ -93,7 +100,7 @@ def inside_run() -> Generator[None, None, None]:
 class Steps:
     """A loop over a generator: how many items it has taken, and whether it has come to the generator's end."""
 
-    __slots__ = ("source", "taken", "is_ended")
+    __slots__ = ("is_ended", "source", "taken")
 
     def __init__(self, source: Generator[Any, Any, Any]) -> None:
         self.source, self.taken, self.is_ended = source, 0, False
@@ -119,25 +126,29 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
         run.value, run.saved = run.inner
         run.is_finished = True
         return run.value
-    sent = None
+    resume = partial(run.inner.send, None)
     while True:
         try:
-            item = run.inner.send(sent)
+            item = resume()
         except StopIteration as stop:
             run.value, run.saved = stop.value
             run.is_finished = True
             return run.value
         except BaseException:
-            run.problem = "raised an exception that was caught"
+            run.problem = run.problem or "raised an exception that was caught"
             raise
         run.given += 1
         try:
             sent = yield item
+            resume = partial(run.inner.send, sent)
         except GeneratorExit:
+            if run.derivative.is_guarded:
+                run.problem = "was closed inside of a `try`"
+                run.inner.close()
             raise
         except BaseException as error:
-            run.problem = "was left by throw()"
-            run.inner.throw(error)
+            run.problem = "was sent an exception"
+            resume = partial(run.inner.throw, error)
         _check_place(run)
 
 
@@ -154,7 +165,7 @@ def _check_place(run: Run) -> None:
 class Rewind:
     """The shadow of a generator: it is run backwards, one step for each step forward. `left` values are to be undone."""
 
-    __slots__ = ("run", "shadows", "coroutine", "left", "bars", "is_done")
+    __slots__ = ("bars", "coroutine", "is_done", "left", "run", "shadows")
 
     def __init__(self, run: Run, shadows: Any) -> None:
         self.run, self.shadows = run, shadows
@@ -167,7 +178,7 @@ class Rewind:
         """Undo the step that gave a value with this cotangent; returns that of what was sent into it."""
         if self.coroutine is None:
             if self.run.is_finished:
-                raise self.lost("came to its end in a way that is not followed")
+                raise self.lost(self.run.problem or "came to its end in a way that is not followed")
             self._start(None)
         if not self.left:
             raise self.lost("gave values in a way that is not followed")
@@ -186,9 +197,9 @@ class Rewind:
 
     def _start(self, value_bar: Any) -> Any:
         run = self.run
+        run.complete()
         if run.problem:
             raise self.lost(run.problem)
-        run.complete()
         self.coroutine = run.derivative.rewind(run.saved, run.value, value_bar, self.shadows)
         if isinstance(self.coroutine, GeneratorType):
             return self._resume(None)

@@ -25,7 +25,9 @@ from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
-from microgradpy.state import arrays, containers, generators, objects, variables  # noqa: F401 - these register their events
+
+# These modules register their events.
+from microgradpy.state import arrays, containers, generators, moves, objects, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
@@ -115,7 +117,7 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_generator, _by_write, _by_access, _by_iteration, _by_special_method):
+    for step in (_by_operator, _by_generator, _by_access, _by_write, _by_iteration, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
@@ -176,10 +178,10 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
 
 
 def _by_generator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """A function that uses a generator up."""
+    """A function that uses a generator up, or makes a context manager of one."""
     if any(type(x) is types.GeneratorType for x in args):
         return generators.collected(RESOLVE, f, args, kwargs)
-    return None
+    return generators.made_manager(RESOLVE, f, args, kwargs)
 
 
 def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:

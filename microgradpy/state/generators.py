@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import inspect
 import math
 import operator
 from collections.abc import Callable
-from types import GeneratorType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
-from microgradpy.runtime.suspension import Delegate, advance
+from microgradpy.runtime.suspension import Delegate, advance, is_generator
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import event
 from microgradpy.state.iteration import walk
@@ -120,12 +122,55 @@ def advanced(steps: Delegate, sent: Any, /) -> Made:
     return y, undo
 
 
+# contextlib.contextmanager
+
+_MANAGER = contextlib._GeneratorContextManager
+_ENTER, _EXIT = _MANAGER.__enter__, _MANAGER.__exit__
+_HELPER = contextlib.contextmanager(iter).__code__  # type: ignore[attr-defined,arg-type]
+
+
+def made_manager(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A call of a function decorated with `contextmanager`; None for any other call."""
+    if type(f) is not FunctionType or f.__code__ is not _HELPER:
+        return None
+    function = inspect.getclosurevars(f).nonlocals["func"]
+    if type(function) is not FunctionType or not is_generator(function.__code__):
+        return None
+    manager = f(*args, **kwargs)  # which makes a generator, and does not begin with it
+    manager.gen, back = resolve(function, args, kwargs)
+    return manager, back
+
+
+@event(_ENTER)
+def enter(manager: Any, /) -> Made:
+    source, y = manager.gen, _ENTER(manager)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        step_back(shadows, source, y, y_bar)
+        return (None,)
+
+    return y, undo
+
+
+@event(_EXIT)
+def leave(manager: Any, /, *exception: Any) -> Made:
+    source, y = manager.gen, _EXIT(manager, *exception)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        rewind = shadows.of_generator(source)
+        if rewind is not None:
+            rewind.undo_end()
+        return (None,) * (1 + len(exception))
+
+    return y, undo
+
+
 # What takes all items at once
 
 _COLLECTORS: dict[Any, int] = {
     sum: 0, list: 0, tuple: 0, sorted: 0, dict: 0, set: 0, frozenset: 0, min: 0, max: 0, collections.deque: 0,
     math.fsum: 0, math.prod: 0, list.extend: 1, collections.deque.extend: 1, operator.iadd: 1, str.join: 1,
-    dict.update: 1,
+    dict.update: 1, operator.setitem: 2, list.__setitem__: 2,
 }  # fmt: skip
 """Functions that use a generator up before they do anything else, and the place of that among their arguments."""
 

@@ -26,8 +26,9 @@ from microgradpy.state.snapshots import parts_of
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
 _WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
-    "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr",
-    "heappush", "heappop", "heapify", "insort",
+    "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
+    "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
+    "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
 }  # fmt: skip
 _MAKERS = frozenset({"type", "__class__", "replace", "_replace"})
 """By these, code makes objects of classes that it does not name."""
@@ -194,7 +195,7 @@ def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
         for name in _names(code):
             search.add_name(function, name)
         search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
-    return False
+    return search.writes
 
 
 @final
@@ -206,6 +207,7 @@ class _Search:
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     classes: dict[type, bool] = field(default_factory=dict)
+    writes: bool = False
 
     def add_name(self, function: types.FunctionType, name: str) -> None:
         """What a name in a function may stand for."""
@@ -244,6 +246,7 @@ class _Search:
     def add_method(self, cls: type, name: str) -> None:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         self.waiting += _functions_of(found)
+        self.writes |= isinstance(found, functools.cached_property)
         if isinstance(found, classmethod):
             self.add_class(cls, is_made=True)
 

@@ -157,6 +157,13 @@ def balance_of(x, rate):
     return balance * rate
 
 
+def growth(x, n):
+    level = x
+    for _ in range(n):
+        yield level * x
+        level = level * x + 1.0
+
+
 def network_arguments() -> tuple[Any, ...]:
     """Weights of layers of 3, 4 and 2 neurons, five samples of two features, and their classes."""
     draw = np.random.default_rng(0)
@@ -188,5 +195,6 @@ PROGRAMS = [
     Program("exception", "what a body had computed when an exception came", rooted, (1.5, -2.0), (0, 1)),
     Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
     Program("shared_variable", "a variable that an inner function assigns", balance_of, (2.0, 1.5), (0, 1)),
+    Program("generator", "a generator, whose adjoint is suspended where it was", growth, (1.5, 4), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]
