@@ -16,6 +16,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import warnings
+
+import numpy as np
 
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.attempt import Catch
@@ -28,6 +32,8 @@ from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import bound_in_target
 from microgradpy.ir.nodes import Const, Raise, Var, function_constant
 
+_LET_PASS = (np.errstate, np.printoptions, contextlib.nullcontext, contextlib.redirect_stdout, warnings.catch_warnings, open)
+
 
 @lowers(STATEMENTS, ast.With)
 def lower_with(low: Lowering, node: ast.With, rest: Step) -> None:
@@ -37,6 +43,7 @@ def lower_with(low: Lowering, node: ast.With, rest: Step) -> None:
 def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
     """Enter one of the managers; the others and the body are inside of it."""
     item = node.items[index]
+    never = _never_suppresses(low, item.context_expr)
     manager = low.expression(item.context_expr, "")
     leave = low.emit(function_constant(exceptions.find_exit), manager, node=item.context_expr, name=".leave")
     bound = name_of(item.optional_vars)
@@ -56,6 +63,8 @@ def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
     def caught(exception: Var) -> None:
         suppresses = function_constant(exceptions.suppresses)
         suppressed = low.emit(suppresses, leave, manager, exception, node=item.context_expr)
+        if never:
+            low.leave(Raise(None), raises=True)
         low.branch(suppressed, nothing, lambda: low.leave(Raise(None), raises=True), node)
 
     def end() -> None:
@@ -73,6 +82,12 @@ def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
     names = tuple(dict.fromkeys([*targets, *local_names(low, node.body)]))
     catch = Catch((builtin(BaseException),), ".exception", caught, catches_refusals=True)
     protect(low, node, names, body, [catch], final)
+
+
+def _never_suppresses(low: Lowering, node: ast.expr) -> bool:
+    """Whether an expression makes a context that is known to let exceptions pass."""
+    made = low.constant(node.func) if isinstance(node, ast.Call) else None
+    return made is not None and any(made.value is known for known in _LET_PASS)
 
 
 def _targets(item: ast.withitem) -> list[str]:

@@ -533,6 +533,15 @@ def settings(v, x):
         return np.where(v > 1.5, v * v, v) * (1.0 + x)
 
 
+@program(np.array([1.0, 2.0]), 3.0, features="with, strict zip")
+def loop_over_a_strict_zip_in_a_context(v, x):
+    y = x
+    with np.errstate(divide="ignore"):
+        for a, b in zip(v, (2.0, x), strict=True):
+            y = y * a + b
+    return y
+
+
 # Elsewhere
 
 

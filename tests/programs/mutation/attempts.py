@@ -509,3 +509,56 @@ def restoring_context(x, k):
     with Res(o) as q:
         r *= q.old
     return r * o.x
+
+
+@program(L, K, features="try, nonlocal in body")
+def nonlocal_in_body(items, k):
+    t = 1.0
+
+    def add(v):
+        nonlocal t
+        t = t * v
+        if t < 0.5:
+            raise ValueError
+        t = t + k
+
+    r = 0.0
+    for v in list(items):
+        try:
+            add(v * k)
+            r += t
+        except ValueError:
+            r += 2.0 * t
+    return r * t
+
+
+@program(L, K, features="try, own cell in body")
+def own_cell_in_body(items, k):
+    t = 1.0
+
+    def get():
+        return t * k
+
+    for v in list(items):
+        try:
+            t = t * v
+            if v < 0.6:
+                raise ValueError
+            t = t + get()
+        except ValueError:
+            t = t * get()
+    return t
+
+
+STATE = [1.0]
+
+
+@program(L, K, features="try, module list")
+def module_list(items, k):
+    STATE[:] = [k]
+    try:
+        STATE.append(items[0] * k)
+        STATE[7] = 1.0
+    except IndexError:
+        STATE[0] *= STATE[1]
+    return STATE[0] * STATE[-1]
