@@ -80,8 +80,8 @@ def differentiate(
 
 
 def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan | None:
-    """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone decide are looked up by a signature that is cheap to
-    make; others by their kinds."""
+    """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone
+    decide are looked up by a signature that is cheap to make; others by their kinds."""
     key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), bound.positions]
     key += bound.names
     for value in bound.values:

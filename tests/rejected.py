@@ -3,9 +3,6 @@
 Each function has a comment `# here` on the line that the message must name.
 """
 
-# The cases are written the way users write them, good style or not.
-# ruff: noqa: E731
-
 from __future__ import annotations
 
 import array

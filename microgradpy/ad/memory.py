@@ -292,15 +292,8 @@ class _Analysis:
                     self.region_of(result).is_open = True
             case Opcode.APPLY | Opcode.SUSPEND:
                 self.unknown(op)
-            case Opcode.LIST | Opcode.APPEND:
-                self.hold((*op.arguments, *op.results))
-                items = op.arguments if op.callee is Opcode.LIST else op.arguments[1:]
-                self.store_items(self.region_of(op.results[0]), items)
-            case Opcode() if op.callee in _DISPLAYS:
-                self.hold((*op.arguments, *op.results))
             case Opcode():
-                for result in self.mutable(op.results):
-                    self.region_of(result)
+                self.display(op)
             case Const(value=function):
                 self.call(op, function)
             case Var() as callee if callee in self.methods:
@@ -309,46 +302,63 @@ class _Analysis:
             case _:
                 self.unknown(op)
 
+    def display(self, op: Op) -> None:
+        """A container that is written down with what it holds, or text."""
+        if op.callee in _DISPLAYS or op.callee in (Opcode.LIST, Opcode.APPEND):
+            self.hold((*op.arguments, *op.results))
+            if op.callee in (Opcode.LIST, Opcode.APPEND):
+                items = op.arguments if op.callee is Opcode.LIST else op.arguments[1:]
+                self.store_items(self.region_of(op.results[0]), items)
+        else:
+            self.made(op)
+
+    def made(self, op: Op) -> None:
+        """The results are memory that nothing else refers to."""
+        for result in self.mutable(op.results):
+            self.region_of(result)
+
     def hold(self, values: Iterable[Value]) -> None:
         region = self.unite(values)
         if region is not None:
             region.is_held = True
 
     def call(self, op: Op, function: Any, reads_active: bool = False) -> None:
-        if function is frozen:
-            return
-        if function in _DISPATCHERS:
-            self.dispatched(op)
-            return
-        if isinstance(function, FunctionType) and function in OF_MODULES:
-            self.module_variable(op)
-            return
+        if not (function is frozen or self.call_of_own(op, function)):
+            self.call_of_user(op, function, reads_active)
+
+    def call_of_own(self, op: Op, function: Any) -> bool:
+        """A call of what the compiler itself puts into programs; False if it is another."""
         method = self.method_read(op) if function is getattr else None
         if method is not None:
             self.methods[op.results[0]] = method
+        elif function in _DISPATCHERS:
+            self.dispatched(op)
+        elif isinstance(function, FunctionType) and function in OF_MODULES:
+            self.module_variable(op)
         elif isinstance(function, Maker):
-            # A class holds what its methods captured; its decorators and bases have been called by now.
-            self.hold((*op.arguments[:1], *op.arguments[4:], *op.results))
+            # A class holds what its methods captured, and its bases; its decorators have been called by now.
+            self.hold((*op.arguments[:1], *op.arguments[2:3], *op.arguments[4:], *op.results))
         elif function is new_cell:
             self.hold((*op.arguments, *op.results))
-        elif any(function is part for part in (*_PARTS, *CELL_READS)):
-            self.unite((op.arguments[0], *op.results))
         elif getattr(type(function), "stands_for_unit", False):
             self.call_unit(op, function.unit)
+        else:
+            return False
+        return True
+
+    def call_of_user(self, op: Op, function: Any, reads_active: bool) -> None:
+        if any(function is part for part in (*_PARTS, *CELL_READS)):
+            self.unite((op.arguments[0], *op.results))
         elif self.is_write(op, function):
             self.write(op, function)
-        elif isinstance(function, Maker):
-            self.hold((*op.arguments[:1], *op.arguments[2:3], *op.results))  # a class finds what it captures, and its bases
         elif runs_given_code(function, op.arguments, op.keywords, self.kinds_of(op)):
             self.unknown(op)
-        elif is_fresh(function):
-            if is_view(function):
-                self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
-            else:
-                for result in self.mutable(op.results):
-                    self.region_of(result)
-        else:
+        elif not is_fresh(function):
             self.unknown(op, reads_active)
+        elif is_view(function):
+            self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
+        else:
+            self.made(op)
 
     def method_read(self, op: Op) -> tuple[Value, Any] | None:
         """The object and the function of its class, if an attribute that is read is a method of an array or container."""

@@ -174,7 +174,9 @@ class _Walk:
                     marked.clear()
                 if isinstance(statement, Op) and is_mark(statement):
                     marked.add(statement.payload)
-                is_call = isinstance(statement, Op) and (statement.callee is Opcode.APPLY or not isinstance(statement.callee, Opcode))
+                is_call = isinstance(statement, Op) and not (
+                    isinstance(statement.callee, Opcode) and statement.callee is not Opcode.APPLY
+                )
                 self.builder.catches = bool(self.builder.attempts) and is_call and following is not None and is_mark(following)
                 self.statement(statement)
             self.check_failures()

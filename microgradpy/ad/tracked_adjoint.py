@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
@@ -136,7 +137,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
         """shadows.of(container)[index] += contribution"""
         if isinstance(container, Var):
             self.reached.add(self.region_of.get(container, container))
-        if container in self.lasting and self.is_floating(container) and is_real(self.kind(contribution)) and self.selects_once(index):
+        is_real_part = container in self.lasting and self.is_floating(container) and is_real(self.kind(contribution))
+        if is_real_part and self.selects_once(index):
             self.increment(self.shadow(container), index, contribution)
             return
         self.effect(undo.add_item, container, index, contribution)
@@ -156,7 +158,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
     def read(self, array: Value) -> Value:
         """A copy of what the shadow of an array holds."""
         kind = cotangent_kind(self.kind(array))
-        if array in self.views:
+        part: Value
+        if isinstance(array, Var) and array in self.views:
             container, index = self.views[array]
             (part,) = self.operation(operator_constant("getitem"), (self.shadow(container), index), kinds=(kind,))
         else:
@@ -247,41 +250,26 @@ class TrackedAdjointBuilder(AdjointBuilder):
 def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
     """Append the adjoint of a call."""
     adjoint.where = call.where
-    match call:
-        case Inlined():
-            _undo_inlined(adjoint, call)
-        case Dispatched():
-            _undo_dispatched(adjoint, call)
-        case UnitCall():
-            _undo_unit(adjoint, call)
-        case Build():
-            _undo_build(adjoint, call)
-        case Unpack():
-            _undo_unpack(adjoint, call)
-        case Append():
-            _undo_append(adjoint, call)
-        case AddInPlace():
-            _undo_addition(adjoint, call)
-        case StoreItem(container=container, index=index, value=value):
-            if adjoint.is_active(value):
-                adjoint.accumulate(value, adjoint.spread(adjoint.taken(container, index), value))
-            else:
-                adjoint.taken(container, index)
-        case Attribute(result=result, target=target, name=name):
-            local = adjoint.take(result)
-            if local is not None:
-                adjoint.accumulate(target, adjoint.effect(undo.field_bar, target, Const(name), local))
-        case Suspend():
-            _undo_suspension(adjoint, call)
-        case Item():
-            _undo_item(adjoint, call)
-        case Iterated():
-            _undo_iterated(adjoint, call)
-        case Capture(result=result, fields=fields, values=values):
-            local = adjoint.take(result)
-            if local is not None:
-                for place, value in zip(fields, values, strict=True):
-                    adjoint.accumulate(value, _field_of(adjoint, local, place))
+    _UNDO[type(call)](adjoint, call)
+
+
+def _undo_stored(adjoint: TrackedAdjointBuilder, call: StoreItem) -> None:
+    taken = adjoint.taken(call.container, call.index)
+    if adjoint.is_active(call.value):
+        adjoint.accumulate(call.value, adjoint.spread(taken, call.value))
+
+
+def _undo_attribute(adjoint: TrackedAdjointBuilder, call: Attribute) -> None:
+    local = adjoint.take(call.result)
+    if local is not None:
+        adjoint.accumulate(call.target, adjoint.effect(undo.field_bar, call.target, Const(call.name), local))
+
+
+def _undo_capture(adjoint: TrackedAdjointBuilder, call: Capture) -> None:
+    local = adjoint.take(call.result)
+    if local is not None:
+        for place, value in zip(call.fields, call.values, strict=True):
+            adjoint.accumulate(value, _field_of(adjoint, local, place))
 
 
 def _undo_inlined(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
@@ -452,3 +440,19 @@ def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) ->
     whole = adjoint.helper(run_time.cotangent_field, cotangent, Const(container))
     return adjoint.helper(run_time.cotangent_item, whole, Const(key))
 
+
+_UNDO: dict[type, Callable[[TrackedAdjointBuilder, Any], None]] = {
+    Inlined: _undo_inlined,
+    Dispatched: _undo_dispatched,
+    UnitCall: _undo_unit,
+    Build: _undo_build,
+    Unpack: _undo_unpack,
+    Append: _undo_append,
+    AddInPlace: _undo_addition,
+    StoreItem: _undo_stored,
+    Attribute: _undo_attribute,
+    Suspend: _undo_suspension,
+    Item: _undo_item,
+    Iterated: _undo_iterated,
+    Capture: _undo_capture,
+}

@@ -174,9 +174,9 @@ def _item(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, 
             primal.record(Item(result, container, index, op.where))
     else:
         dispatch(primal, op, callee, arguments, ())
-        result = primal.of(op.result)
-        if isinstance(result, Var) and isinstance(primal.kind(container), TupleOf):
-            primal.know(result, kind)
+        found = primal.of(op.result)
+        if isinstance(found, Var) and isinstance(primal.kind(container), TupleOf):
+            primal.know(found, kind)
 
 
 def is_basic(primal: PrimalBuilder, index: Value) -> bool:

@@ -155,7 +155,7 @@ class Blocks:
         # Python evaluates the value first; operands that are expressions have been nested in that order.
         value = None if sign.value is None else self._read(sign.value)
         if isinstance(sign.place, str):
-            target: ast.expr = ast.Attribute(self._read(sign.operand), sign.place, context)
+            target: ast.Attribute | ast.Subscript = ast.Attribute(self._read(sign.operand), sign.place, context)
         else:
             target = ast.Subscript(self._read(sign.operand), self.expressions.index(sign.place), context)
         if value is None:

@@ -170,31 +170,28 @@ class Expressions:
         match op.callee:
             case Opcode.TUPLE:
                 return ast.Tuple(self._values(op), ast.Load())
-            case Opcode.LIST:
+            case Opcode.LIST | Opcode.TAPE:
                 return ast.List(self._values(op), ast.Load())
             case Opcode.SET:
                 items = self._values(op)
                 return ast.Set(items) if items else ast.Call(self.bindings.builtin("set"), [], [])
             case Opcode.DICT:
-                items = self._values(op)
-                return ast.Dict(list(items[0::2]), items[1::2])
-            case Opcode.TAPE:
-                return ast.List([], ast.Load())
+                return ast.Dict(list(self._values(op)[0::2]), self._values(op)[1::2])
             case Opcode.JOIN:
-                parts = self._values(op)
-                join = ast.Attribute(ast.Constant(""), "join", ast.Load())
-                return parts[0] if len(parts) == 1 else ast.Call(join, [ast.Tuple(parts, ast.Load())], [])
+                return _joined(self._values(op))
             case Opcode.GLOBAL:
                 self.needs_globals = True
                 return ast.Subscript(ast.Name(GLOBALS_NAME, ast.Load()), ast.Constant(op.payload), ast.Load())
             case Opcode.SUSPEND:
-                (value,) = op.arguments
-                return ast.Yield(None if isinstance(value, Const) and value.value is None else self.value(value))
+                return self._yield(*op.arguments)
             case Opcode.APPLY:
                 return self._apply(op)
             case Opcode.CLOSURE:
                 return self._closure(op)
         raise CompilerBug(f"the operation {op.callee} is not an expression")
+
+    def _yield(self, value: Value) -> ast.expr:
+        return ast.Yield(None if isinstance(value, Const) and value.value is None else self.value(value))
 
     def _values(self, op: Op) -> list[ast.expr]:
         return [self.stored(argument) for argument in op.arguments]
@@ -294,3 +291,8 @@ def without_minus(expression: ast.expr) -> ast.expr | None:
             positive = without_minus(left)
             return None if positive is None else ast.BinOp(positive, sign, right)
     return None
+
+
+def _joined(parts: list[ast.expr]) -> ast.expr:
+    join = ast.Attribute(ast.Constant(""), "join", ast.Load())
+    return parts[0] if len(parts) == 1 else ast.Call(join, [ast.Tuple(parts, ast.Load())], [])

@@ -116,8 +116,8 @@ class SliceOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the index, or the name as a
-    text; without a value it is a deletion."""
+    """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the
+    index, or the name as a text; without a value it is a deletion."""
 
     operand: Value
     place: Value | str
@@ -213,7 +213,8 @@ def store(op: Op) -> Store | None:
     if not isinstance(op.callee, Const) or not isinstance(op.payload, Form | Augmented):
         return None
     if isinstance(op.payload, Augmented):
-        return Store(*op.arguments, _BINARY[op.payload.sign][1])
+        operand, index, value = op.arguments
+        return Store(operand, index, value, _BINARY[op.payload.sign][1])
     match op.callee.value, op.arguments:
         case operator.setitem, (operand, index, value):
             return Store(operand, index, value)

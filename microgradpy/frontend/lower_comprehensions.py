@@ -22,7 +22,7 @@ from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
-from microgradpy.ir.nodes import UNDEFINED, Const, Opcode, Value
+from microgradpy.ir.nodes import UNDEFINED, Const, Items, Opcode, Value
 
 # These take all items of their argument at once, so a list does as well.
 CONSUMERS = (sum, list, tuple, min, max, sorted, dict, set, frozenset)
@@ -86,20 +86,20 @@ def _lower_generators(
 ) -> None:
     """Lower the loops and conditions of a comprehension around `innermost`. Its variables are visible inside only."""
     generators = node.generators
+    if any(generator.is_async for generator in generators):
+        low.refuse(fence.REFUSED[ast.AsyncFor], node)
     # What `:=` binds belongs to the function around, so every loop hands it on.
     state = (*state, *filter(low.is_state, bound_in_expression(node)))
     names = frozenset(name for generator in generators for name in bound_in_target(generator.target))
     shared = names & low.unit.shared
     inner_names, known_bindings = low.inner_names, len(low.inner_bindings)
-    cells = {key: low.env[key] for key in map(cell_key, shared) if key in low.env}
+    hidden = _hidden_cells(low, shared)
 
     def level(depth: int) -> None:
         if depth == len(generators):
             innermost()
             return
         generator = generators[depth]
-        if generator.is_async:
-            low.refuse(fence.REFUSED[ast.AsyncFor], node)
         items, provided = lower_items(low, generator.iter, generator.target)
         if depth == 0:
             # The first iterable belongs to the function around; from here on the names are the comprehension's own.
@@ -112,11 +112,7 @@ def _lower_generators(
             bind(low, generator.target, provided)
             _lower_conditions(low, generator.ifs, lambda: level(depth + 1))
 
-        if low.unit.marks_effects and low.scopes:
-            outside = nothing if depth else leave_names
-            guarded_for(low, generator.target, generator.iter, items, LoopFrame(state), body, outside)
-        else:
-            low.for_loop(items, LoopFrame(state), body, generator.target)
+        _loop(low, generator, items, state, body, nothing if depth else leave_names)
         if depth:
             after_inner()
 
@@ -130,8 +126,22 @@ def _lower_generators(
         leave_names()
         for key in map(cell_key, shared):
             low.env.pop(key, None)
-        low.env.update(cells)
+        low.env.update(hidden)
         del low.inner_bindings[known_bindings:]
+
+
+def _loop(
+    low: Lowering, generator: ast.comprehension, items: Items, state: tuple[str, ...], body: Step, outside: Step
+) -> None:
+    if low.unit.marks_effects and low.scopes:
+        guarded_for(low, generator.target, generator.iter, items, LoopFrame(state), body, outside)
+    else:
+        low.for_loop(items, LoopFrame(state), body, generator.target)
+
+
+def _hidden_cells(low: Lowering, names: frozenset[str]) -> dict[str, Value]:
+    """The cells of variables of the same name, which a comprehension hides."""
+    return {key: low.env[key] for key in map(cell_key, names) if key in low.env}
 
 
 def _lower_conditions(low: Lowering, conditions: Sequence[ast.expr], then: Step) -> None:

@@ -41,9 +41,9 @@ def assign(low: Lowering, target: ast.expr, value: Value) -> None:
             _assign_starred(low, items, value, target)
         case ast.Attribute(value=owner, attr=name):
             low.emit(builtin(setattr), low.expression(owner), Const(name), value, node=target, payload=STATEMENT)
-        case ast.Subscript():
-            owner, index = low.expression(target.value), low.expression(target.slice)
-            low.emit(operator_constant("setitem"), owner, index, value, node=target, payload=STATEMENT)
+        case ast.Subscript(value=owner, slice=index):
+            place = low.expression(owner), low.expression(index)
+            low.emit(operator_constant("setitem"), *place, value, node=target, payload=STATEMENT)
         case _:
             low.refuse(fence.UNKNOWN_SYNTAX, target)
 

@@ -46,9 +46,9 @@ class TupleOf:
 @final
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list, dict, set, range, the cell of a variable or a tuple of unknown length: `name` is the type's name. `item` is proven of each item of a
-    list, without the axes of arrays, which may differ; nothing is proven of the items of an empty one. `entries` are the
-    keys of a dict, if all are texts and known, and what is proven of its values."""
+    """A list, dict, set, range, the cell of a variable or a tuple of unknown length: `name` is the type's name. `item` is
+    proven of each item of a list, without the axes of arrays, which may differ; nothing is proven of the items of an
+    empty one. `entries` are the keys of a dict, if all are texts and known, and what is proven of its values."""
 
     name: str
     item: Kind = field(default_factory=lambda: UNKNOWN)

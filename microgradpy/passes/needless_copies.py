@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
@@ -38,11 +39,15 @@ def _region(region: Region) -> Region:
         if last is None:
             continue
         for after in range(place + 1, place + 2 + last):
-            statements[after] = map_uses(statements[after], lambda value, c=copy, v=view: v if value == c else value)
+            statements[after] = map_uses(statements[after], _replacing(copy, view))
     counts = _counts(statements, region)
     statements = [_given(s, made, counts) for s in statements]
     kept = [s for s in statements if not (_copied(s, made) is not None and isinstance(s, Op) and not counts[s.results[0]])]
     return Region(tuple(kept), region.terminator)
+
+
+def _replacing(old: Value, new: Value) -> Callable[[Value], Value]:
+    return lambda value: new if value == old else value
 
 
 def _copied(statement: Statement, made: dict[Var, Op]) -> Value | None:
@@ -66,7 +71,8 @@ def _given(statement: Statement, made: dict[Var, Op], counts: Counter[Value]) ->
     source = made.get(added) if isinstance(added, Var) and counts[added] == 1 else None
     if source is None or source.from_user or not isinstance(source.callee, Const) or source.keywords:
         return statement
-    if not any(source.callee.value is f for f in _MAKE_NEW) or len(source.arguments) != 2 - (source.callee.value is operator.neg):
+    operands = 1 if source.callee.value is operator.neg else 2
+    if not any(source.callee.value is f for f in _MAKE_NEW) or len(source.arguments) != operands:
         return statement
     return replace(statement, arguments=(statement.arguments[0], Const("give")))
 

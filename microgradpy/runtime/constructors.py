@@ -31,11 +31,11 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
     if cls is functools.partial:
         return _partial(args, kwargs)
     if cls is types.SimpleNamespace and not args:
-        y = cls(**kwargs)
-        return y, functools.partial(_fields_back, y, (), tuple(kwargs))
+        namespace = cls(**kwargs)
+        return namespace, functools.partial(_fields_back, namespace, (), tuple(kwargs))
     if issubclass(cls, BaseException):
-        y = cls(*args, **kwargs)
-        return y, functools.partial(_exception_back, y, len(args), tuple(kwargs))
+        exception = cls(*args, **kwargs)
+        return exception, functools.partial(_exception_back, exception, len(args), tuple(kwargs))
     if dataclasses.is_dataclass(cls) and _is_plain(cls):
         return _dataclass(cls, args, kwargs)
     return None
@@ -45,7 +45,7 @@ def writes_fields(cls: type) -> bool:
     """Whether making an object of a class runs code of the user's, which writes the fields."""
     if issubclass(cls, BaseException | tuple) or (dataclasses.is_dataclass(cls) and _is_plain(cls)):
         return False
-    return isinstance(cls.__init__, types.FunctionType) or isinstance(cls.__new__, types.FunctionType)  # type: ignore[misc]
+    return isinstance(cls.__init__, types.FunctionType) or isinstance(cls.__new__, types.FunctionType)
 
 
 def _is_named_tuple(cls: type) -> bool:

@@ -140,7 +140,7 @@ def _choosing(function: Callable[..., Any]) -> Callable[..., Made]:
 
 
 def _reversed(reading: Reading, sequence: Any) -> Made:
-    if not isinstance(sequence, list | tuple | np.ndarray | range | str | dict | deque | VIEWS):
+    if not isinstance(sequence, (list, tuple, np.ndarray, range, str, dict, deque, *VIEWS)):
         raise MissingRuleError(
             f"reversed() of a {type(sequence).__name__} of differentiated values", None, "Make a list or tuple of it first."
         )

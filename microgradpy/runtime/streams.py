@@ -334,7 +334,7 @@ class Source:
         return self.back(whole, *sums.shadows).arguments[0]
 
 
-VIEWS = collections.abc.ValuesView | collections.abc.ItemsView
+VIEWS = (collections.abc.ValuesView, collections.abc.ItemsView)
 
 
 def dict_of_view(view: Any) -> dict[Any, Any]:

@@ -192,7 +192,7 @@ def sort(x: Array, /, axis: int = -1, kind: Any = None, order: Any = None, *, st
 
 
 @event(np.ndarray.partition, of=np.ndarray)
-def partition(x: Array, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None) -> Made:
+def partition(x: Array, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Made:
     before = x.copy()
     x.partition(kth, axis, kind, order)
     # Equal entries are exchanged among themselves, so any order that agrees with the values is one of the orders.
@@ -226,7 +226,7 @@ for _name in ("resize", "setfield", "byteswap", "setflags"):
 
 
 @event(np.copyto, of=np.ndarray)
-def copyto(x: Array, value: Any, /, casting: str = "same_kind", where: Any = True) -> Made:
+def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = True) -> Made:
     mask = frozen(where)
     given = structure_of(value)
     shape_of = frozen(value) if isinstance(value, list | tuple) else value
@@ -275,7 +275,7 @@ def _settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -
 
 
 @event(np.put, np.ndarray.put, of=np.ndarray)
-def put(x: Array, places: Any, values: Any, /, mode: str = "raise") -> Made:
+def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
     given, shape_of, taken = structure_of(values), frozen(values), np.array(places).reshape(-1)
     np.put(x, places, values, mode)
     if mode != "raise":

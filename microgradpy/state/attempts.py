@@ -48,9 +48,8 @@ def _attempted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, keyword
             own = shadows.settle(step.f, bars.function)
             others = (*settled[: max(added, 0)], None if step.f is f else own)
             if len(journal) > 1 or not _passes_on(step, args, kwargs) or any(bar is not None for bar in others):
-                raise MutationError(
-                    f"{name_of(f)} raised a {type(made.exception).__name__}, which is caught, after it had written", None, REMEDY
-                )
+                raised = type(made.exception).__name__
+                raise MutationError(f"{name_of(f)} raised a {raised}, which is caught, after it had written", None, REMEDY)
             total = Bars(own, tuple(settled[added:]), bars.keywords)
         return total
 

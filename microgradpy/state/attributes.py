@@ -51,6 +51,11 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return y, lambda y_bar, shadows: (shadows.of(x).add(name, y_bar), Bars(None, (None, None), {}))[1]
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
+    return y, _back_to_owner(x, name, y, found)
+
+
+def _back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:
+    """Of a bound method, the cotangent of its object; a constant of the class has none."""
 
     def back_to_owner(y_bar: Any, shadows: Shadows) -> Bars:
         if y_bar is None or found is y:  # a constant of the class
@@ -63,7 +68,7 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
             )
         return Bars(None, (shadows.settle(x, y_bar.get("__self__")), None), {})
 
-    return y, back_to_owner
+    return back_to_owner
 
 
 def _computed(resolve: Resolve, x: Any, name: str) -> Resolved | None:

@@ -20,19 +20,11 @@ def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[s
     """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python; None for others."""
     if cls in _CONTAINERS:
         return _container(resolve, cls, args, kwargs)
-    new, init = cls.__new__, cls.__init__  # type: ignore[misc]
-    if type(cls).__call__ is not type.__call__:
+    init: Any = cls.__init__  # type: ignore[misc]
+    made = None if type(cls).__call__ is not type.__call__ else _new(resolve, cls, args, kwargs)
+    if made is None:
         return None
-    if isinstance(new, types.FunctionType):
-        y, new_back = resolve(new, (cls, *args), kwargs)
-    elif new is object.__new__ and init is not object.__init__:
-        y, new_back = object.__new__(cls), nothing(1 + len(args))
-    elif isinstance(init, types.FunctionType):
-        if issubclass(cls, BaseException):
-            return None
-        y, new_back = new(cls), nothing(1 + len(args))
-    else:
-        return None
+    y, new_back = made
     if not isinstance(y, cls) or not isinstance(init, types.FunctionType):
         return y, lambda y_bar, shadows: _without_first(new_back(y_bar, shadows))
     if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
@@ -51,11 +43,24 @@ def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[s
     return y, construct_back
 
 
+def _new(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """cls.__new__(cls, *args, **kwargs); None if neither it nor `__init__` is written in Python."""
+    new: Any = cls.__new__
+    init: Any = cls.__init__  # type: ignore[misc]
+    if isinstance(new, types.FunctionType):
+        return resolve(new, (cls, *args), kwargs)
+    if new is object.__new__ and init is not object.__init__:
+        return object.__new__(cls), nothing(1 + len(args))
+    if isinstance(init, types.FunctionType) and not issubclass(cls, BaseException):
+        return new(cls), nothing(1 + len(args))
+    return None
+
+
 _CONTAINERS = (collections.deque, collections.OrderedDict, collections.defaultdict)
 
 
 def _container(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
-    """A container made by way of a list or dict: `deque(items, maxlen)`, `OrderedDict(items)`, `defaultdict(factory, items)`."""
+    """A container made by way of a list or dict: `deque(items, maxlen)`, `defaultdict(factory, items)`."""
     is_list, skipped = cls is collections.deque, int(cls is collections.defaultdict)
     before, given = args[:skipped], args[skipped : skipped + 1]
     if len(args) > skipped + 1 + is_list:
@@ -90,25 +95,16 @@ def _fill_dataclass(resolve: Resolve, cls: type, y: Any, args: tuple[Any, ...], 
     given = dict(list(bound.arguments.items())[1:])
     undone: list[tuple[str, Back]] = []
     initial: list[str] = []
+    frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
     for field in cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
-        kind = getattr(field._field_type, "name", "")
-        if kind == "_FIELD_CLASSVAR":
+        is_initial = _is_initial(field)
+        value = _value_of_field(field, given, is_initial)
+        if value is dataclasses.MISSING:
             continue
-        if field.name in given:
-            value = given[field.name]
-        elif field.default_factory is not dataclasses.MISSING and kind != "_FIELD_INITVAR":
-            value = field.default_factory()
-        elif field.default is not dataclasses.MISSING:
-            value = field.default
-            if not field.init and kind != "_FIELD_INITVAR":
-                continue
-        else:
-            continue
-        if kind == "_FIELD_INITVAR":
+        if is_initial:
             initial.append(field.name)
             given.setdefault(field.name, value)
             continue
-        frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
         made = from_undo(*objects.store(y, field.name, value)) if frozen else set_attribute(resolve, y, field.name, value)
         undone.append((field.name, made[1]))
     post: Back | None = None
@@ -125,3 +121,19 @@ def _fill_dataclass(resolve: Resolve, cls: type, y: Any, args: tuple[Any, ...], 
         return Bars(None, (None, *positional), {name: bars.get(name) for name in kwargs})
 
     return y, back
+
+
+def _is_initial(field: Any) -> bool:
+    """Whether a field is an `InitVar`: given to `__post_init__`, not stored."""
+    return getattr(field._field_type, "name", "") == "_FIELD_INITVAR"
+
+
+def _value_of_field(field: Any, given: dict[str, Any], is_initial: bool) -> Any:
+    """What the generated `__init__` has for a field; MISSING if it leaves the field alone."""
+    if getattr(field._field_type, "name", "") == "_FIELD_CLASSVAR":
+        return dataclasses.MISSING
+    if field.name in given:
+        return given[field.name]
+    if field.default_factory is not dataclasses.MISSING and not is_initial:
+        return field.default_factory()
+    return field.default if field.init or is_initial else dataclasses.MISSING

@@ -41,7 +41,8 @@ def add_in_place(items: list[Any], more: Any, /) -> Made:
         return items, _extend(items, more)
     given = structure_of(items), structure_of(more)
     before = frozen(items), frozen(more)
-    y = operator.iadd(items, more)
+    y: Any = items
+    y += more
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         d = shadows.born(y, y_bar)

@@ -291,7 +291,9 @@ def _by_method(
     return y, method_back
 
 
-def _by_builtin_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
+def _by_builtin_method(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> Resolved:
     owner = f.__self__
     plain = by_protocol(f, args, kwargs, RESOLVE) if isinstance(f, types.MethodWrapperType) else None
     if plain is not None:

@@ -41,7 +41,7 @@ def is_plain_field(x: Any, name: str) -> bool:
 
 def setter_of(x: Any, name: str) -> types.FunctionType | None:
     """The function that an assignment to `x.name` calls; None if it just stores."""
-    override = type(x).__setattr__
+    override: Any = type(x).__setattr__
     if override is not object.__setattr__ and not isinstance(x, types.SimpleNamespace):
         if isinstance(override, types.FunctionType):
             return functools.partial(override, x, name)  # type: ignore[return-value]

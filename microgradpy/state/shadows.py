@@ -316,9 +316,9 @@ def _other_view(x: np.ndarray[Any, Any], of: np.dtype[Any]) -> MutationError:
 
 def owner_of(x: np.ndarray[Any, Any]) -> Any:
     """The object that holds the memory of an array: an array, or what it was made from (bytes, a file that is mapped)."""
-    owner = x
+    owner: Any = x
     while (base := owner.base) is not None:
-        inner = base if isinstance(base, np.ndarray) else getattr(base, "base", None)  # as_strided puts one between
+        inner: Any = base if isinstance(base, np.ndarray) else getattr(base, "base", None)  # as_strided puts one between
         if not isinstance(inner, np.ndarray):
             return base.obj if isinstance(base, memoryview) else base
         owner = inner

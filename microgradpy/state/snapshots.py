@@ -89,8 +89,8 @@ class Structure:
         if isinstance(x, np.ndarray):
             return _taken_array(shadows, x, d)
         if isinstance(x, tuple):
-            bars = [part._read(shadows, None if is_structural_zero(d) else d[index], met) for index, part in self.parts]
-            return None if all(bar is None for bar in bars) else tuple(bars)
+            items = [part._read(shadows, None if is_structural_zero(d) else d[index], met) for index, part in self.parts]
+            return None if all(item is None for item in items) else tuple(items)
         if is_value(x):
             return self._read_held(shadows, d, met)
         if id(x) in met:
