@@ -394,20 +394,20 @@ def test_a_refusal_inside_a_library_points_at_the_users_line() -> None:
     assert re.fullmatch(r"found in .*numpy.* line \d+: .*frompyfunc.*", note)
 
 
-def calls_a_generator(x):
-    return sum(yields(x))  # reached
+def calls_a_coroutine(x):
+    return started(x)  # reached
 
 
-def yields(x):
-    yield x
+async def started(x):
+    return x
 
 
 def test_a_refusal_of_a_whole_function_says_where_it_was_reached() -> None:
-    for differentiate in (lambda: gradient(calls_a_generator, 2.0), lambda: grad(calls_a_generator)(2.0)):
+    for differentiate in (lambda: gradient(calls_a_coroutine, 2.0), lambda: grad(calls_a_coroutine)(2.0)):
         error = raised(differentiate)
-        assert f"{__file__}:{yields.__code__.co_firstlineno}, in yields" in str(error)
-        assert error.__notes__ == [f"reached in {line_of(calls_a_generator, 'reached')}"]
-    assert not hasattr(raised(lambda: gradient(yields, 2.0)), "__notes__")
+        assert f"{__file__}:{started.__code__.co_firstlineno}, in started" in str(error)
+        assert error.__notes__ == [f"reached in {line_of(calls_a_coroutine, 'reached')}"]
+    assert not hasattr(raised(lambda: gradient(started, 2.0)), "__notes__")
 
 
 def test_all_frames_are_there_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
