@@ -354,20 +354,6 @@ def uses_an_object_array(x):
 # Writes by functions
 
 
-@rejected(2.0, error=MutationError, words="heappush")
-def heappush(x):
-    values = []
-    heapq.heappush(values, x)  # here
-    return values[0] * x
-
-
-@rejected(2.0, error=MutationError, words="insort")
-def insort(x):
-    values = [1.0]
-    bisect.insort(values, x)  # here
-    return values[1] * x
-
-
 @rejected(np.array([1.0, 2.0]), np.multiply, np.zeros(2), error=MutationError, words="out")
 def output_of_an_argument(x, f, out):
     f(x, x, out)  # here

@@ -23,17 +23,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tangents": {"errors"},
     "frontend": {"errors", "ir", "runtime"},
     "passes": {"errors", "ir", "tangents"},
-    "ad": {"errors", "ir", "tangents", "rules", "runtime", "frontend", "passes"},
+    "state": {"errors", "ir", "tangents", "rules", "runtime", "frontend"},
+    "ad": {"errors", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes"},
     "codegen": {"errors", "ir"},
     "rules": {"errors", "tangents"},
     "runtime": {"errors", "ir", "tangents", "rules"},
 }
-BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime"}
+BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime", "state"}
 COMPILER = BELOW | {"boundary", "compiler", "cache", "entry"}
 SURFACE = COMPILER | {"api", "introspect", "tracking", "export", "explain"}
 MAY_IMPORT |= {"boundary": {"errors", "ir", "runtime"}, "cache": BELOW, "binding": BELOW}
 MAY_IMPORT |= {"compiler": BELOW | {"boundary", "cache"}}
-MAY_IMPORT |= {"entry": BELOW | {"cache", "compiler", "binding"}}
+MAY_IMPORT |= {"tracked_entry": BELOW | {"cache", "compiler", "binding"}}
+MAY_IMPORT |= {"entry": BELOW | {"cache", "compiler", "binding", "tracked_entry"}}
 MAY_IMPORT |= dict.fromkeys(["api", "introspect", "tracking", "export", "explain"], SURFACE)
 MAY_IMPORT |= dict.fromkeys(["nn", "testing", "cli", "__main__"], SURFACE | {"testing"})
 MAY_IMPORT["__init__"] = SURFACE | {"nn", "testing"}
