@@ -6,13 +6,11 @@ Each function has a comment `# here` on the line that the message must name.
 from __future__ import annotations
 
 import array
-import bisect
 import concurrent.futures
 import contextvars
 import ctypes
 import datetime
 import functools
-import heapq
 import itertools
 import math
 import pickle
