@@ -100,8 +100,9 @@ class Memory:
 
 @dataclass(slots=True)
 class _Region:
-    """`is_open`: code that is not in sight may write into it; `contents_change`: so do writes into arrays. `items` is what
-    all items of its lists are, as far as they are stored in sight."""
+    """`is_given`: a call returned it, and others may know it; `is_open`: code that is not in sight may write into it;
+    `contents_change`: so do writes into arrays. `items` is what all items of its lists are, as far as they are stored in
+    sight."""
 
     members: list[Var] = field(default_factory=list)
     is_input: bool = False
@@ -110,6 +111,7 @@ class _Region:
     is_returned: bool = False
     stores_active: bool = False
     is_open: bool = False
+    is_given: bool = False
     contents_change: bool = False
     items: Kind = UNASSIGNED
 
@@ -133,14 +135,20 @@ def analyse(
     own: set[Var] = set()
     activated: set[Var] = set()
     items: dict[Var, Kind] = {}
+    # Memory that others know may be known to them, and to this function, under several names.
+    outside = [region for region in analysis.all_regions() if region.is_input or region.is_open or region.is_given]
+    is_exposed = any(r.is_written and (r.is_open or r.is_given or not is_root) for r in outside)
     regions_of = {var: region.members[0] for region in analysis.all_regions() for var in region.members}
     for region in analysis.all_regions():
         numeric = all(isinstance(analysis.kind(var), Array | Numeric | Scalar) for var in region.members)
-        is_lost = region.is_held or region.is_written or (region.is_returned and region.is_input)
+        is_known = region.is_input or region.is_given
+        is_lost = region.is_held or region.is_written or (region.is_returned and region.is_input) or (is_known and is_exposed)
         if numeric and not is_lost:
             by_value.update(region.members)
+        is_quiet = not analysis.reaches_out and not (is_known and is_exposed)
         is_seen = region.is_input or region.is_returned
-        if not region.contents_change and not region.is_open and (not is_seen or (is_root and not analysis.reaches_out)):
+        is_own = is_quiet and (is_root or not is_seen) if is_seen or region.is_given else True
+        if not region.contents_change and not region.is_open and is_own:
             own.update(region.members)
         if not region.is_open and not region.is_input:
             items |= {origin[var]: region.items for var in region.members if var in origin and analysis.is_list(var)}
@@ -209,6 +217,7 @@ class _Analysis:
             region.is_returned |= joined.is_returned
             region.stores_active |= joined.stores_active
             region.is_open |= joined.is_open
+            region.is_given |= joined.is_given
             region.contents_change |= joined.contents_change
             region.items = join(region.items, joined.items)
             del self.data[other]
@@ -412,6 +421,8 @@ class _Analysis:
 
     def call_unit(self, op: Op, unit: Unit) -> None:
         region = self.unite((*op.arguments, *op.results))
+        for result in self.mutable(op.results):
+            self.region_of(result).is_given = True
         if unit.writes and region is not None:
             # It was given something active, or reads some itself.
             self.affect(region, op, reads_active=True)

@@ -9,7 +9,7 @@ import operator
 
 import numpy as np
 
-from tests.programs.mutation.table import M23, M33, V3, V5, W3, K, program
+from tests.programs.mutation.table import M23, M33, V3, V4, V5, W3, K, program
 
 VALUES = [0.5, -1.2, 0.8, 1.7]
 total = 0.0
@@ -585,3 +585,110 @@ def new_array_or_the_argument(x, k):
     w = made_or_given(u, k - 0.5)
     u[1] *= k
     return np.sum(v * w * u)
+
+
+# A function is given the same memory by two names. It cannot see so from its own text.
+
+
+def _doubles_the_second(u, w):
+    w *= 2.0
+    return np.sum(u * u)
+
+
+@program(V4, features="one array given twice")
+def one_array_given_twice(x):
+    w = x * 1.0
+    return _doubles_the_second(w, w)
+
+
+@program(V4, features="array given with a view of it")
+def array_given_with_a_view(x):
+    w = x * 1.0
+    return _doubles_the_second(w[1:], w)
+
+
+class _Bag:
+    def __init__(self, v, a):
+        self.v = v
+        self.a = a
+
+    def take_in(self):
+        self.v += self.a
+
+
+def _doubles_in_object(u, o):
+    o.v *= 2.0
+    return np.sum(u * u)
+
+
+def _adds_in_object(u, o):
+    o.take_in()
+    return np.mean(u * u)
+
+
+@program(V4, features="array given with an object that holds it")
+def array_given_with_its_holder(x):
+    w = x * 1.0
+    return _doubles_in_object(w[1:], _Bag(w, 0.0))
+
+
+@program(V4, K, features="array given with an object whose method writes into it")
+def array_given_with_its_writer(x, k):
+    o = _Bag(x, k)
+    return _adds_in_object(x, o)
+
+
+def _doubles_first_item(u, items):
+    items[0] *= 2.0
+    return np.sum(u * u)
+
+
+def _passes_on(u, items):
+    _doubles_the_second(u, items[0])
+    return np.sum(u * u)
+
+
+@program(V4, features="array given with a list that holds it")
+def array_given_with_its_list(x):
+    w = x * 1.0
+    return _doubles_first_item(w[1:], [w])
+
+
+@program(V4, features="array given with its list, passed on")
+def array_given_with_its_list_passed_on(x):
+    w = x * 1.0
+    return _passes_on(w[1:], [w])
+
+
+_KEPT = {}
+
+
+def _kept():
+    return _KEPT["w"]
+
+
+def _doubles_what_is_kept(u):
+    kept = _kept()
+    kept *= 2.0
+    return np.sum(u * u)
+
+
+@program(V4, features="memory that a call returns")
+def memory_that_a_call_returns(x):
+    w = x * 1.0
+    _KEPT["w"] = w
+    return _doubles_what_is_kept(w[1:])
+
+
+def _uses_before_it_changes(u):
+    kept = _kept()
+    y = kept * kept
+    u *= 2.0
+    return np.sum(y) + np.sum(kept)
+
+
+@program(V4, features="memory that a call returned, written by another name")
+def memory_of_a_call_written_by_another_name(x):
+    w = x * 1.0
+    _KEPT["w"] = w
+    return _uses_before_it_changes(w[1:])

@@ -305,7 +305,7 @@ def method_with_an_output_by_position(x):
 
 @program(np.array([1.0, 2.0]), features="inactive method with an output by position")
 def inactive_method_with_an_output_by_position(x):
-    b, c = np.ones(2), np.zeros(2)
+    b, c = np.ones(2), np.full(2, 3.0)
     y = x * c
     b.cumsum(0, None, c)
     return np.sum(y)
@@ -348,7 +348,7 @@ def take_with_an_output_by_position(x):
 
 @program(np.array([1.0, 2.0]), features="reduce of a ufunc with an output")
 def reduce_of_a_ufunc_with_an_output(x):
-    out = np.zeros(())
+    out = np.array(3.0)
     y = x * out
     np.add.reduce(np.ones(2), 0, None, out)
     return np.sum(y)
