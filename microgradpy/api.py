@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.entry import differentiate as differentiate
+from microgradpy.entry import resolve_outermost
 from microgradpy.errors import (
     CotangentShapeError,
     MissingRuleError,
@@ -22,7 +22,7 @@ from microgradpy.errors import (
     NonScalarOutputError,
 )
 from microgradpy.rules.registry import examples, non_differentiable
-from microgradpy.runtime.dispatch import Back, Bars, resolve
+from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
@@ -150,7 +150,7 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array among the arguments or in `y` has been written into since."""
     with BOUNDARY:
-        y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+        y, back = resolve_outermost(f, args, kwargs)
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
         return y, Pullback(f, args, y, back)
@@ -174,7 +174,7 @@ def value_and_gradient(
 def _value_and_gradient(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
 ) -> tuple[Any, tuple[Any, ...]]:
-    y, back = resolve(f, args, kwargs, None, keywords_wanted=False)
+    y, back = resolve_outermost(f, args, kwargs)
     seed = _unit_seed(f, y, has_aux)
     return y, gradients_of(f, args, back(check_seed(y, seed) if has_aux else seed))[1:]
 
@@ -224,7 +224,7 @@ def value_and_grad(
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         with BOUNDARY:
             wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
-            y, back = resolve(f, args, kwargs, wanted, keywords_wanted=False)
+            y, back = resolve_outermost(f, args, kwargs, wanted)
             seed = _unit_seed(f, y, has_aux)
             bars = back(check_seed(y, seed) if has_aux else seed)
             fresh = bars.fresh or (False,) * len(args)

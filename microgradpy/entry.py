@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import types
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,7 +15,7 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking
-from microgradpy.errors import DifferentiationError
+from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch
@@ -55,13 +56,24 @@ def differentiate(
 ) -> tuple[Any, Back]:
     """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
     bound = bind(function, args, kwargs)
-    plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted)
+    is_inner = _run.is_inside
+    plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted, is_inner)
     if plan is None:
+        if is_inner and not is_tracking():
+            raise MutationError(
+                f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
+                None,
+                "Call it by name in the differentiated function, so that what it writes is tracked from the start.",
+            )
         return differentiate_tracked(function, args, kwargs, wanted, keywords_wanted)
     unit = plan.unit
     adjoint = unit.adjoint
     assert unit.primal is not None and adjoint is not None
-    y, saved = unit.primal(*bound.values)
+    _run.is_inside = True
+    try:
+        y, saved = unit.primal(*bound.values)
+    finally:
+        _run.is_inside = is_inner
 
     def back(y_bar: Any) -> Bars:
         if plan.exotic:
@@ -79,17 +91,42 @@ def differentiate(
     return y, back
 
 
-def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan | None:
+def resolve_outermost(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
+) -> tuple[Any, Back]:
+    """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
+    before = _run.is_inside
+    _run.is_inside = False
+    try:
+        return dispatch.resolve(f, args, kwargs, wanted, keywords_wanted=False)
+    finally:
+        _run.is_inside = before
+
+
+@final
+class _Run(threading.local):
+    """`is_inside`: a primal is running that does not track writes, since none was found that may happen in it."""
+
+    is_inside = False
+
+
+_run = _Run()
+
+
+def _plan_for(
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool
+) -> Plan | None:
     """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone
     decide are looked up by a signature that is cheap to make; others by their kinds."""
-    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), bound.positions]
+    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), is_inner]
+    key.append(bound.positions)
     key += bound.names
     for value in bound.values:
         cls = type(value)
         if cls is np.ndarray:
             key += value.dtype.char, value.shape
         elif cls in _CONTAINERS:
-            return _new_plan(function, bound, wanted, keywords_wanted)
+            return _new_plan(function, bound, wanted, keywords_wanted, is_inner)
         else:
             key.append(cls)
             if cls not in LEAVES:
@@ -99,7 +136,7 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
     if plan is not None and is_valid(plan.unit):
         CACHE.hits += 1
         return plan
-    plan = _new_plan(function, bound, wanted, keywords_wanted)
+    plan = _new_plan(function, bound, wanted, keywords_wanted, is_inner)
     if plan is None:
         return None
     if len(CACHE.plans) >= CACHE_SIZE:
@@ -108,13 +145,15 @@ def _plan_for(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
     return plan
 
 
-def _new_plan(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Plan | None:
+def _new_plan(
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool
+) -> Plan | None:
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     except NeedsTracking:
         return None
-    if unit.calls_unknown and may_write(function, bound.values):
+    if not is_inner and unit.calls_unknown and may_write(function, bound.values):
         return None
     return Plan.of(unit, bound.values)
 

@@ -383,10 +383,11 @@ examples(np.copysign, *_REAL)
 
 @rrule.register(np.heaviside)
 def heaviside_rrule(x1, x2):
-    """The value x2 at the jump has a derivative; x1 has none."""
+    """The value x2 at the jump has a derivative; that of x1 is zero."""
 
     def heaviside_pullback(z_bar):
-        return NoTangent(), ZeroTangent(), unbroadcast(np.where(np.equal(x1, 0.0), z_bar, 0.0), x2)
+        x1_bar = unbroadcast(np.zeros_like(z_bar), x1)
+        return NoTangent(), x1_bar, unbroadcast(np.where(np.equal(x1, 0.0), z_bar, 0.0), x2)
 
     return np.heaviside(x1, x2), heaviside_pullback
 

@@ -189,11 +189,11 @@ def test_a_code_object_is_enough() -> None:
 
 
 def test_suspended_functions_are_refused() -> None:
-    def generator():
-        yield 1
+    async def coroutine():
+        return 1
 
-    with pytest.raises(UnsupportedSyntaxError, match="generator"):
-        find_source(generator)
+    with pytest.raises(UnsupportedSyntaxError, match="async"):
+        find_source(coroutine)
 
 
 def test_replaced_code_is_refused() -> None:
