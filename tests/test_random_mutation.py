@@ -22,7 +22,7 @@ from tests.mutating_programs import BOX, HALVE, mutating_program
 from tests.mutation_checks import scalar
 from tests.random_mutation import Judged, expected_derivative, judge_number, random_direction, smallest, summary
 
-COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "400"))
+COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "150"))
 START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
 BATCH = 50
 # The share of programs that may be refused.

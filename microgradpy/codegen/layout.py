@@ -11,6 +11,7 @@ from microgradpy.codegen.printing import print_statement
 from microgradpy.ir.nodes import Location
 
 _INDENT = "    "
+_NARROWEST = 40  # columns that lists of names get in text that is deep inside other text
 _WIDTH = 120
 _NAMES = re.compile(r"\w+(?:, \w+){5,}")
 Places = Mapping[ast.stmt, Location]
@@ -118,7 +119,7 @@ def folded(text: str, width: int) -> list[str]:
     before, after = text[:start], text[end:]
     if not (before.endswith("(") and after.startswith(")")):
         before, after = f"{before}(", f"){after}"
-    names = textwrap.wrap(lists[-1][0] + ",", width - len(_INDENT), break_long_words=False)
+    names = textwrap.wrap(lists[-1][0] + ",", max(width - len(_INDENT), _NARROWEST), break_long_words=False)
     lines = [before, *(_INDENT + line for line in names), after]
     return lines if _is_same("\n".join(lines), text) else [text]
 

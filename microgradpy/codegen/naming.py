@@ -106,6 +106,7 @@ class _Webs:
     interference: Mapping[Var, set[Var]]
     parents: dict[Var, Var] = field(default_factory=dict)
     sets: dict[Var, list[Var]] = field(default_factory=dict)
+    joined: dict[Var, set[Var]] = field(default_factory=dict)
 
     def find(self, var: Var) -> Var:
         while var in self.parents:
@@ -116,14 +117,21 @@ class _Webs:
         return self.sets.get(web, [web])
 
     def neighbours(self, web: Var) -> set[Var]:
-        return {self.find(other) for member in self.members(web) for other in self.interference.get(member, ())}
+        return set(map(self.find, self.near(web)))
+
+    def near(self, web: Var) -> Set[Var]:
+        """The variables that interfere with a member."""
+        return self.joined[web] if web in self.joined else self.interference.get(web, frozenset())
 
     def interfere(self, a: Var, b: Var) -> bool:
-        return self.find(b) in self.neighbours(self.find(a))
+        # Interference is symmetric: the smaller web is looked up in the neighbourhood of the larger.
+        few, many = sorted((self.find(a), self.find(b)), key=lambda web: len(self.members(web)))
+        return few == many or not self.near(many).isdisjoint(self.members(few))
 
     def join(self, a: Var, b: Var) -> None:
         a, b = self.find(a), self.find(b)
         if a != b:
+            self.joined[a] = {*self.near(a), *self.near(b)}
             self.sets[a] = self.members(a) + self.members(b)
             self.parents[b] = a
 
