@@ -1,6 +1,7 @@
 """Random programs against central differences; `back` is called twice.
 
-`MICROGRADPY_RANDOM_PROGRAMS` is how many (200 by default: with handlers of exceptions each takes a second or more to compile), `MICROGRADPY_RANDOM_START` the number of the first.
+`MICROGRADPY_RANDOM_PROGRAMS` is how many (200 by default, since those with handlers of exceptions take seconds to compile),
+`MICROGRADPY_RANDOM_START` the number of the first.
 A failure prints the program and its number; `python -m tests.minimise NUMBER` shrinks it.
 """
 
