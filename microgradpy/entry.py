@@ -15,7 +15,7 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking
-from microgradpy.errors import DifferentiationError, MutationError
+from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch
@@ -60,6 +60,10 @@ def differentiate(
     plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted, is_inner)
     if plan is None:
         if is_inner and not is_tracking():
+            if str(function.__module__).partition(".")[0] == "numpy":
+                raise MissingRuleError(
+                    f"{function.__qualname__} of NumPy has no rule", None, "Use what has one, or `@rrule.register` one for it."
+                )
             raise MutationError(
                 f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
                 None,

@@ -508,7 +508,7 @@ def calls_back_from_c(x):
     return IN_C(x)  # here
 
 
-@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="cast C")
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="data_as")
 def hands_out_a_pointer(x):
     return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[0]  # here
 
@@ -544,7 +544,7 @@ def takes_numerator_and_denominator(x):
     return numerator / denominator * x
 
 
-@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="frompyfunc")
+@rejected(np.array([1.0, 2.0]), error=MissingRuleError, words="vectorize NumPy")
 def vectorizes(x):
     return np.sum(np.vectorize(square)(x))  # here
 

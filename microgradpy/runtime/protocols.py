@@ -140,9 +140,11 @@ def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
         return None
     if f in (min, max) and "default" in kwargs:
         return _with_default(f, iterable, kwargs, resolve)
-    if f is sum and (isinstance(iterable, Stream) or _has_objects(iterable)):
+    if f is sum and _has_objects(iterable):
         return _sum(args, kwargs, resolve)
-    made = items_of_object(iterable, resolve)
+    # Python adds up floats in a way of its own, so the sum of a stream is that of a list of its items.
+    is_sum_of_stream = f is sum and isinstance(iterable, Stream)
+    made = resolve(list, (iterable,), {}) if is_sum_of_stream else items_of_object(iterable, resolve)
     if made is None:
         return None
     items, items_back = made
