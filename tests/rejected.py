@@ -358,6 +358,23 @@ def output_of_an_argument(x, f, out):
     return np.sum(out)
 
 
+class Tripling:
+    def __init__(self, a):
+        self.a = a
+
+    @property
+    def missing(self):
+        self.a = self.a * 3.0
+        raise AttributeError("missing")
+
+
+@rejected(2.0, error=MutationError, words="missing write")
+def attribute_that_writes_and_is_missing(x):
+    o = Tripling(x)
+    t = getattr(o, "missing", 2.0)  # here
+    return o.a * t
+
+
 # Arguments that a rule does not take
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.special_methods import attribute
 from microgradpy.state import arrays, objects, variables
 from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent
 
@@ -25,9 +26,22 @@ def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
         try:
             y, back = read_attribute(resolve, x, name)
         except AttributeError:
+            _refuse_write_before(x, name)
             return default[0], lambda y_bar, shadows: Bars(None, (None, None, y_bar), {})
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     return read_attribute(resolve, x, name)
+
+
+def _refuse_write_before(x: Any, name: str) -> None:
+    """Refuse if what computes an attribute may have written before it raised: nothing would undo that."""
+    found = objects.static_attribute(x, name)
+    getters = [getattr(type(x), "__getattr__", None), getattr(found, "fget", None), getattr(type(found), "__get__", None)]
+    if any_may_write(getter for getter in getters if isinstance(getter, types.FunctionType)):
+        raise MutationError(
+            f"reading the attribute {name!r} of a {type(x).__name__} raises AttributeError, and it may write before",
+            None,
+            "Let it return a value, and test for that.",
+        )
 
 
 def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
