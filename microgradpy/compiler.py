@@ -199,7 +199,7 @@ class Session:
         found = variables_of(self.function.__globals__, builtins_of(self.function))
         return Const(found, "module_variables", found)
 
-    def reads_state(self, function: types.FunctionType | type) -> bool:
+    def reads_state(self, function: Any) -> bool:
         key = function.__code__ if isinstance(function, types.FunctionType) and not function.__closure__ else function
         if key not in self.readers:
             self.readers[key] = reads_state(function)

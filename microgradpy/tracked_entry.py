@@ -27,6 +27,7 @@ from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.reach import reads_state
+from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
@@ -156,7 +157,7 @@ def differentiate_tracked(
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    with inside_run():
+    with inside_run(), caches_of_run():
         y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 

@@ -10,7 +10,6 @@ import concurrent.futures
 import contextvars
 import ctypes
 import datetime
-import functools
 import itertools
 import math
 import pickle
@@ -412,14 +411,86 @@ def computes_with_the_key_of_a_group(values):
     return sum([key * 2.0 for key, _ in itertools.groupby(values, lambda v: v * v)])  # here
 
 
-@functools.lru_cache
-def remembered(x):
-    return x * x
+class Touchy:
+    """Whoever asks for its text or compares it changes it."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __repr__(self):
+        self.a = self.a * 3.0
+        return "text"
+
+    def __lt__(self, other):
+        self.a = self.a * 3.0
+        return self.a < other.a
+
+    def __eq__(self, other):
+        self.a = self.a * 3.0
+        return self.a == other.a
+
+    __hash__ = None
 
 
-@rejected(2.0, error=MissingRuleError, words="lru_cache remembered __wrapped__")
-def calls_a_function_with_a_cache(x):
-    return remembered(x) * x  # here
+@rejected(2.0, error=MutationError, words="str Touchy.__repr__ may write")
+def text_of_a_list_writes(x):
+    o = Touchy(x)
+    text = str([o])  # here
+    return o.a * len(text)
+
+
+@rejected(2.0, error=MutationError, words="print Touchy.__repr__ may write")
+def printing_writes(x):
+    o = Touchy(x)
+    print(o)  # here
+    return o.a
+
+
+@rejected(2.0, error=MutationError, words="str.format Touchy.__repr__ may write")
+def formatting_writes(x):
+    o, form = Touchy(x), "{}"
+    text = form.format(o)  # here
+    return o.a * len(text)
+
+
+@rejected(2.0, error=MutationError, words="sorted Touchy.__lt__ may write")
+def sorting_writes(x):
+    items = sorted([Touchy(x), Touchy(2.0 * x)])  # here
+    return items[0].a
+
+
+@rejected(2.0, error=MutationError, words="min Touchy.__lt__ may write")
+def comparing_writes(x):
+    return min(Touchy(x), Touchy(2.0 * x)).a  # here
+
+
+@rejected(2.0, error=MutationError, words="list.index Touchy.__eq__ may write")
+def looking_for_an_object_writes(x):
+    items = [Touchy(x), Touchy(2.0 * x)]
+    return items[items.index(Touchy(3.0 * x))].a  # here
+
+
+@rejected(2.0, error=MutationError, words="eq Touchy.__eq__ may write")
+def comparing_lists_writes(x):
+    o = Touchy(x)
+    return o.a if [o] == [Touchy(x)] else x  # here
+
+
+class Counting:
+    def __init__(self, a):
+        self.a = a
+
+    def __gt__(self, other):
+        self.a = self.a - 1.0
+        return self.a > other
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="loop condition operators while True")
+def operator_in_a_condition_writes(x):
+    o, total = Counting(x), 0.0
+    while o > 0.0:  # here
+        total += o.a
+    return total
 
 
 class Scale:

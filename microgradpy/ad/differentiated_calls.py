@@ -19,6 +19,7 @@ from typing import Any
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import bind_arguments, literal_defaults
 from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
+from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.errors import DifferentiationError
@@ -176,10 +177,10 @@ def dispatch(
 
 def asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
     """Whether a builtin may call a method of one of the user's classes."""
-    methods = asks_for(function)
-    if not methods or not primal.any_active(arguments):
+    if not primal.any_active(arguments):
         return False
-    return any(not methods.isdisjoint(features_of_kind(primal.kind(value)).operators) for value in arguments)
+    kinds = map(primal.kind, arguments)
+    return asks_class(function, kinds) if primal.services.tracks else answers(asks_for(function), kinds)
 
 
 def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:

@@ -9,16 +9,17 @@ import collections
 import functools
 import itertools
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Inert, Kind, Unknown, features_of_kind
+from microgradpy.ir.kinds import Inert, Kind, Sequence, Unknown, features_of_kind, object_with
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.ir.objects import ANY_FEATURES
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.runtime.iterators import STREAMS
-from microgradpy.runtime.protocols import CONSUMERS
+from microgradpy.runtime.protocols import CONSUMERS, asks_for, asks_within, told_by
 from microgradpy.state.iteration import walked
 
 _CALLERS: Any = frozenset({
@@ -32,10 +33,11 @@ _READERS: Any = CONSUMERS | frozenset(STREAMS) | {
 }  # fmt: skip
 """Functions that ask some of their arguments for items."""
 _ITERATION = frozenset({"__iter__", "__next__", "__getitem__"})
+_ANYTHING = object_with(ANY_FEATURES)
 _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "method-wrapper")
 
 
-def runs_given_code(function: Any, arguments: Sequence[Value], keywords: Keywords, kinds: Sequence[Kind]) -> bool:
+def runs_given_code(function: Any, arguments: tuple[Value, ...], keywords: Keywords, kinds: tuple[Kind, ...]) -> bool:
     """Whether a call runs code that it is given; `kinds` are those of the arguments and keywords."""
     values = (*arguments, *(value for _, value in keywords))
     try:
@@ -44,10 +46,31 @@ def runs_given_code(function: Any, arguments: Sequence[Value], keywords: Keyword
         return False
     if calls and any(_is_code(value, kind) for value, kind in zip(values, kinds, strict=True)):
         return True
-    if reads and any(map(gives_items, kinds)):
+    if (reads and any(map(gives_items, kinds))) or tells(function, kinds):
         return True
     keys = [(value, kind) for (name, value), kind in zip(keywords, kinds[len(arguments) :], strict=True) if name == "key"]
     return any(_is_code(value, kind) for value, kind in keys)
+
+
+def tells(function: Any, kinds: Iterable[Kind]) -> bool:
+    """Whether a builtin such as `len` or `str` may ask one of the user's classes; its method may write."""
+    return answers(told_by(function), kinds)
+
+
+def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
+    """Whether an operator or a builtin may call a method of one of the user's classes, in a run that tracks writes: it may
+    write, and keep what it is given. Of what containers hold nothing is known where it is not proven."""
+    within = asks_within(function)
+    kinds = [_ANYTHING if within and _holds_unknown(kind) else kind for kind in kinds]
+    return answers(asks_for(function) | told_by(function), kinds)
+
+
+def answers(methods: frozenset[str], kinds: Iterable[Kind]) -> bool:
+    return bool(methods) and any(not methods.isdisjoint(features_of_kind(kind).operators) for kind in kinds)
+
+
+def _holds_unknown(kind: Kind) -> bool:
+    return isinstance(kind, Sequence) and isinstance(kind.item, Unknown)
 
 
 def gives_items(kind: Kind) -> bool:

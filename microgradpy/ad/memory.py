@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.calls import Unit
-from microgradpy.ad.given_code import any_gives_items, runs_given_code
+from microgradpy.ad.given_code import any_gives_items, asks_class, runs_given_code
 from microgradpy.ir.kinds import (
     UNASSIGNED,
     UNKNOWN,
@@ -65,7 +65,6 @@ from microgradpy.state.events import has_event
 from microgradpy.state.snapshots import frozen
 
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
-_PARTS = (getattr, operator.getitem)
 _BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
 _DISPATCHERS = (*_BY_ARGUMENT, tracked_pullback_of_packed, attempted_pullback_of_packed)
 _VIEWS = frozenset({
@@ -356,7 +355,12 @@ class _Analysis:
         return True
 
     def call_of_user(self, op: Op, function: Any, reads_active: bool) -> None:
-        if any(function is part for part in (*_PARTS, *CELL_READS)):
+        if function is getattr:
+            target, _, *default = op.arguments
+            self.unite((target, *default, *op.results))
+        elif asks_class(function, self.kinds_of(op)):
+            self.unknown(op, reads_active)
+        elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
         elif self.is_write(op, function):
             self.write(op, function)

@@ -19,8 +19,9 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TypeGuard, assert_never, final
 
-from microgradpy.ad.calls import Call, Inlined
+from microgradpy.ad.calls import Call, Inlined, Item
 from microgradpy.ad.effects import has_effect, unmarked_effect
+from microgradpy.ad.given_code import tells
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
@@ -52,7 +53,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
-from microgradpy.runtime.opaque import refuse_mutation
+from microgradpy.runtime.opaque import refuse_mutation, refuse_syntax
 from microgradpy.runtime.writes import REMEDY
 
 _BOOL = Const(bool, "bool", bool)
@@ -268,7 +269,11 @@ class _Walk:
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
-        if self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
+        if tells(bool, (self.builder.kind(condition),)):
+            holds = self.builder.variable(Scalar("bool"), "holds")
+            lower_call(self.builder, Op(_BOOL, (statement.condition,), (holds,), where=statement.where))
+            condition = self.builder.of(holds)
+        elif self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
             # It may be another one by the time the adjoint asks for it.
             condition = self.builder.call(_BOOL, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
         then, orelse = self.region(statement.then), self.region(statement.orelse)
@@ -324,7 +329,19 @@ class _Walk:
     def loop_body(self, statement: While | For) -> While | For:
         """The loop with what it repeats walked once; its state is that of the user's loop."""
         if isinstance(statement, While):
+            known = set(self.builder.calls)
             condition = self.region(statement.condition)
+            assert isinstance(condition.terminator, Yield)
+            if tells(bool, map(self.builder.kind, condition.terminator.values)):
+                self.builder.services.calls_unknown()
+            made = [call for result, call in self.builder.calls.items() if result not in known]
+            if self.builder.services.tracks and not all(isinstance(call, Inlined | Item) for call in made):
+                # It may write, and nothing would undo that.
+                found = "A loop whose condition calls operators of an object"
+                arguments = Const(found), Const("Compute the condition in the body: `while True:`, `if not ...: break`.")
+                unread = (self.builder.variable(UNKNOWN),)
+                refusal = Op(function_constant(refuse_syntax), arguments, unread, where=statement.where)
+                condition = Region((refusal,), Yield((Const(False),)))
             return replace(statement, condition=condition, body=self.region(statement.body))
         items = bind_items(self.builder, statement.items, statement.where)
         return replace(statement, items=items, body=self.region(statement.body))

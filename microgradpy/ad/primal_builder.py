@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import _lru_cache_wrapper
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
@@ -14,7 +15,7 @@ from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
 
-_CODE = (FunctionType, type)
+_CODE = (FunctionType, type, _lru_cache_wrapper)
 
 
 class NeedsTracking(Exception):
@@ -53,7 +54,7 @@ class Services(Protocol):
     def variables(self) -> Const:
         """The constant that stands for the variables of the module."""
 
-    def reads_state(self, function: FunctionType | type) -> bool:
+    def reads_state(self, function: Any) -> bool:
         """Whether a function, or a method of a class, reads objects that it is not given."""
 
     def calls_unknown(self) -> None:

@@ -6,6 +6,7 @@ through it; and otherwise made in one of the ways of `differentiated_calls`.
 
 from __future__ import annotations
 
+import functools
 import operator
 import warnings
 from dataclasses import replace
@@ -118,7 +119,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         _read_item(primal, op, arguments, kind)
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
-    elif isinstance(function, type) and writes_fields(function):
+    elif isinstance(function, functools._lru_cache_wrapper) or (isinstance(function, type) and writes_fields(function)):
         raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from functools import _lru_cache_wrapper
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -68,7 +69,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     """Whether a function or class that gets constants may still read something active, or be sent it."""
-    if not isinstance(function, FunctionType | type) or rrule.has(function):
+    if not isinstance(function, FunctionType | type | _lru_cache_wrapper) or rrule.has(function):
         return False
     return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
@@ -255,7 +256,7 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
         _append(primal, op, method.target, arguments[0])
         return
     callee = Const(function, path, method.cls)
-    is_event = is_write(function, with_target, keywords)
+    is_event = is_write(function, with_target, keywords) or asks_a_class(primal, function, with_target)
     if not is_event and (is_non_differentiable(function) or carries_nothing(kind)):
         primal.plain(op, kind=kind)
     elif not is_event and rrule.has(function) and is_numeric_call(primal, with_target):

@@ -61,7 +61,8 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     if is_guarded(low, node):
         guarded_while(low, node, frame)
         return _lower_else(low, node, frame, rest)
-    if not bound_in_expression(node.test) and not suspends(node.test):
+    may_write = low.unit.marks_effects and not _compares_numbers(node.test)
+    if not (bound_in_expression(node.test) or suspends(node.test) or may_write):
         low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
         return _lower_else(low, node, frame, rest)
 
@@ -73,6 +74,28 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
 
     low.while_loop(lambda: Const(True), frame, body, node)
     return _lower_else(low, node, frame, rest)
+
+
+def _compares_numbers(test: ast.expr) -> bool:
+    """Whether a test only compares numbers, as far as its text shows. What else it may do belongs into the body, where it is
+    undone."""
+    match test:
+        case ast.Compare(left=left, ops=signs, comparators=others):
+            return not any(isinstance(sign, ast.In | ast.NotIn) for sign in signs) and all(map(_is_operand, (left, *others)))
+        case ast.BoolOp(values=parts):
+            return all(map(_compares_numbers, parts))
+        case ast.UnaryOp(op=ast.Not(), operand=part):
+            return _compares_numbers(part)
+    return isinstance(test, ast.Constant)
+
+
+def _is_operand(value: ast.expr) -> bool:
+    match value:
+        case ast.BinOp(left=left, right=right):
+            return _is_operand(left) and _is_operand(right)
+        case ast.UnaryOp(operand=operand):
+            return _is_operand(operand)
+    return isinstance(value, ast.Name | ast.Constant)
 
 
 def _frame(low: Lowering, node: ast.For | ast.While) -> LoopFrame:

@@ -30,6 +30,10 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
         return cls(*args, **kwargs), _named_tuple_back(cls, len(args), tuple(kwargs))
     if cls is functools.partial:
         return _partial(args, kwargs)
+    if cls is functools._lru_cache_wrapper:
+        wrapper: Any = cls(*args, **kwargs)
+        back = functools.partial(_fields_back, wrapper, ("__wrapped__", *("" for _ in args[1:])), tuple(kwargs))
+        return wrapper, back
     if cls is types.SimpleNamespace and not args:
         namespace = cls(**kwargs)
         return namespace, functools.partial(_fields_back, namespace, (), tuple(kwargs))

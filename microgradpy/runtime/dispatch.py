@@ -6,6 +6,7 @@ the compiler, which installs its entry here, so that recursion runs by value and
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
@@ -100,6 +101,8 @@ def resolve(
             return _by_source(f, args, kwargs, wanted, keywords_wanted)
         case types.MethodType():
             return _by_method(f, args, kwargs, wanted, keywords_wanted)
+        case functools._lru_cache_wrapper():
+            return _by_cached(f, args, kwargs, wanted, keywords_wanted)
         case types.BuiltinFunctionType() if not isinstance(f.__self__, types.ModuleType | types.NoneType):
             return _by_builtin_method(f, args, kwargs, keywords_wanted)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
@@ -242,6 +245,22 @@ def _field(f: Any, name: str, bar: Any) -> Tangent | None:
     return None if is_structural_zero(bar) else Tangent(type(f), {name: bar})
 
 
+def _by_cached(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    """A function with an `lru_cache`, whose entries do not know how they were computed: it is called itself, unless no
+    derivative flows through the call."""
+    if not any(map(may_be_active, (*args, *kwargs.values()))):
+        return call_unchanged(f, *args, **kwargs), _nothing(len(args))
+    y, back = resolve(f.__wrapped__, args, kwargs, wanted, keywords_wanted=keywords_wanted)
+
+    def cached_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        return Bars(_field(f, "__wrapped__", bars.function), bars.arguments, bars.keywords)
+
+    return y, cached_back
+
+
 def _by_callable_object(
     f: Any,
     call: types.FunctionType,
@@ -285,12 +304,6 @@ def without_rule(f: Any, name: str) -> DifferentiationError:
             f"{name} was reached with differentiated data, and it gives its items one by one, to be read once",
             None,
             "Write it as a comprehension or a loop.",
-        )
-    if hasattr(f, "cache_info") and hasattr(f, "__wrapped__"):
-        return MissingRuleError(
-            f"{name} has an lru_cache, whose entries do not know how they were computed",
-            None,
-            f"Call {name}.__wrapped__, or keep the values that are used again in variables.",
         )
     if isinstance(f, type):
         return MissingRuleError(

@@ -21,7 +21,7 @@ from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, giv
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS
-from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, overloaded
+from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, attribute, overloaded
 from microgradpy.runtime.streams import Stream, items_of_object
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -42,6 +42,22 @@ def asks_for(f: Any) -> frozenset[str]:
         return _METHODS.get(f, frozenset())
     except TypeError:  # unhashable
         return frozenset()
+
+
+def told_by(f: Any) -> frozenset[str]:
+    """The methods that a builtin asks for what has no derivative."""
+    try:
+        return frozenset((*TELLERS.get(f, ()), *ASKED_WITHIN.get(f, ())))
+    except TypeError:  # unhashable
+        return frozenset()
+
+
+def asks_within(f: Any) -> bool:
+    """Whether a builtin asks what is in the containers that it is given."""
+    try:
+        return f in ASKED_WITHIN
+    except TypeError:  # unhashable
+        return False
 
 
 def by_protocol(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:

@@ -57,5 +57,19 @@ def in_order(iterable: Iterable[Any], key: Callable[[Any], Any], reverse: bool) 
     return [items[place] for place in sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)]
 
 
+def sort_in_place(items: list[Any], key: Callable[[Any], Any], reverse: bool) -> None:
+    """items.sort(key=key, reverse=reverse): the key finds the list empty, and one that raises leaves it as it was."""
+    held = items[:]
+    items.clear()
+    try:
+        ordered = in_order(held, key, reverse)
+    except BaseException:
+        items[:] = held
+        raise
+    if items:
+        raise ValueError("list modified during sort")
+    items[:] = ordered
+
+
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce}
 """What is differentiated in the place of a builtin, whatever it is called with."""

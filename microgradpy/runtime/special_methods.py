@@ -13,6 +13,7 @@ import builtins
 import functools
 import operator
 import types
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -72,6 +73,24 @@ def _methods_asked() -> dict[Any, frozenset[str]]:
     return table | {operator.getitem: frozenset({"__getitem__", "__missing__"})}
 
 
+_OF_TRUTH = ("__bool__", "__len__")
+TELLERS: dict[Any, tuple[str, ...]] = {
+    len: ("__len__",), bool: _OF_TRUTH, operator.not_: _OF_TRUTH, operator.truth: _OF_TRUTH, hash: ("__hash__",),
+    repr: ("__repr__",), str: ("__str__", "__repr__"), format: ("__format__", "__str__", "__repr__"),
+    int: ("__int__", "__index__", "__trunc__"), operator.index: ("__index__",), operator.contains: ("__contains__",),
+}  # fmt: skip
+"""Builtins whose result has no derivative, with the methods one of which each asks. The methods may write."""
+_TEXTS = ("__str__", "__repr__", "__format__")
+_ORDER = ("__lt__", "__gt__")
+_EQUALITY = ("__eq__", "__ne__")
+ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
+    **dict.fromkeys((str, repr, format, print, str.format, str.format_map, operator.mod), _TEXTS),
+    **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
+    **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
+    **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
+    **dict.fromkeys((hash, set, frozenset, set.add, operator.setitem, dict.get, dict.setdefault, dict.pop), ("__hash__",)),
+}
+"""Builtins that ask what they are given, or what that holds, for methods: too deep inside to be differentiated."""
 METHODS_ASKED = _methods_asked()
 """The functions that ask a class for a method and give what it returns, with the methods."""
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
@@ -103,6 +122,30 @@ def _method(name: str, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
         return None
     y, back = resolve(method, args, {})
     return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments, {})
+
+
+def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
+    """What a builtin makes of what a method of the user's tells it; None if it asks none."""
+    for name in TELLERS[f]:
+        method = _of_class(args[0], name)
+        if is_function(method):
+            break
+        if method is not None and method is not getattr(object, name, None):
+            return None  # a builtin class answers
+    else:
+        return None
+    if not resolve.may_write([method, args[0]]):
+        return None
+    takes_all = name == TELLERS[f][0]
+    found, back = resolve(method, args if takes_all else args[:1], {})
+    # Python itself says what becomes of it, or what is wrong with it.
+    stand_in = type(type(args[0]).__name__, (), {name: lambda self, *rest: found})()
+
+    def told_back(y_bar: Any, *shadows: Any) -> Bars:
+        x_bar = back(None, *shadows).arguments[0]
+        return Bars(None, (x_bar, *(None for _ in args[1:])), {})
+
+    return f(stand_in, *args[1:]), told_back
 
 
 def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:

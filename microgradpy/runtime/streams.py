@@ -74,6 +74,17 @@ class Sums:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """What a stream gives to who iterates over it: builtins such as `str.join` ask the iterator itself for one again."""
+
+    __next__: Callable[[], Any]
+
+    def __iter__(self) -> _Passage:
+        return self
+
+
+@final
 class Stream:
     """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
     what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same."""
@@ -89,7 +100,7 @@ class Stream:
         self._items = items
         self._is_taken = False
 
-    def __iter__(self) -> Stream:
+    def __iter__(self) -> _Passage:
         if self._is_taken:
             raise MissingRuleError(
                 f"a {self.name} of differentiated values was iterated over a second time",
@@ -97,7 +108,7 @@ class Stream:
                 "Make a list of it first.",
             )
         self._is_taken = True
-        return self
+        return _Passage(self.__next__)
 
     def __next__(self) -> Any:
         self._is_taken = True

@@ -22,7 +22,7 @@ from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
-from microgradpy.runtime.special_methods import METHODS_ASKED, overloaded
+from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
@@ -34,7 +34,8 @@ from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.reach import any_may_write, writing_method
+from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.tangents.types import Tangent
 
@@ -113,11 +114,14 @@ def resolve(
 
 
 def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
+    made = by_cache(RESOLVE, f, args, kwargs)
+    if made is not None:
+        return made
     if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_generator, _by_access, _by_write, _by_iteration, _by_special_method):
+    for step in (_by_operator, _by_generator, _by_access, _by_iteration, _by_write, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
@@ -155,8 +159,29 @@ event(delegate_to)(partial(generators.delegated, RESOLVE))
 
 
 def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """An operator that a class of the user's answers."""
-    return overloaded(f, args, RESOLVE) if not kwargs and _looked_up(METHODS_ASKED, f) is not None else None
+    """An operator, or a builtin such as `len`, that a class of the user's answers."""
+    made = None
+    if not kwargs and _looked_up(METHODS_ASKED, f) is not None:
+        made = overloaded(f, args, RESOLVE)
+    elif args and not kwargs and _looked_up(TELLERS, f) is not None:
+        made = told(f, args, RESOLVE)
+    asked = _looked_up(ASKED_WITHIN, f) if made is None else None
+    if asked is not None:
+        _refuse_asking(f, args, kwargs, asked)
+    return made
+
+
+def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> None:
+    """A builtin would call methods that write where they cannot be differentiated."""
+    if names == ("__hash__",) and len(args) > 1:
+        args = args[1:2]  # the key
+    method = writing_method((*args, *kwargs.values()), names)
+    if method is not None:
+        raise MutationError(
+            f"{pure.name_of(f)} calls {method.__qualname__}, which may write",
+            None,
+            "Call the method by its name in the differentiated function, or let it compute its answer without writing.",
+        )
 
 
 def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:

@@ -15,7 +15,7 @@ from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
-from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least
+from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least, sort_in_place
 from microgradpy.runtime.streams import VIEWS, Stream, items_of_object
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
@@ -25,6 +25,7 @@ _READ_TO_THE_END: Any = frozenset({
 })  # fmt: skip
 """Functions that do nothing else while they read an iterator."""
 _TEXTS: Any = {max: greatest, min: least}
+_SORTS: Any = {sorted: in_order, list.sort: sort_in_place}
 
 
 def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -43,9 +44,9 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
             return _of_list(resolve, f, args, kwargs, place)
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
-    if f is sorted and _runs_code(kwargs.get("key")) and len(args) == 1:
+    if f in _SORTS and _runs_code(kwargs.get("key")) and len(args) == 1:
         given = (args[0], kwargs["key"], kwargs.get("reverse", False))
-        y, back = resolve(in_order, given, {})
+        y, back = resolve(_SORTS[f], given, {})
         return y, lambda y_bar, shadows: _by_name(back(y_bar, shadows), 1, ("key", "reverse"), kwargs)
     return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import sys
 import types
 from collections import deque
@@ -36,7 +37,8 @@ _IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "_
     f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 }
 """Methods that run only where a class is named, or where something is written."""
-_HOLDERS = (list, tuple, dict, deque, functools.partial, types.MethodType)
+_CALLERS = (functools.partial, functools._lru_cache_wrapper, types.MethodType)
+_HOLDERS = (list, tuple, dict, deque, *_CALLERS)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 _SIZE = 1024
 _known: dict[Any, bool] = {}
@@ -66,6 +68,17 @@ def any_may_write(callables: Iterable[Any]) -> bool:
     return reached.writes or _search([], reached)
 
 
+def writing_method(values: Iterable[Any], names: Iterable[str]) -> types.FunctionType | None:
+    """A method of these names, of the class of an object among some values or in what they hold, that may write."""
+    reached = _reached(values)
+    if reached.classes:
+        for cls, name in itertools.product(reached.classes, names):
+            found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+            if isinstance(found, types.FunctionType) and _search([found], reached, calls_operators=False):
+                return found
+    return None
+
+
 def reads_state(value: Any) -> bool:
     """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
     can be written into or get new values. Of a class or an object it is asked for the methods, of a container for what is in
@@ -89,6 +102,7 @@ def reads_state(value: Any) -> bool:
         if not rebound_globals(current.__globals__).isdisjoint(_names(current.__code__)):
             return True
         held = [*_captured(current), *(found for name in _names(current.__code__) for found in _meanings(current, name))]
+        held = [value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value for value in held]
         if any(map(carries_state, held)):
             return True
         waiting += [value for value in held if isinstance(value, types.FunctionType)]
@@ -103,7 +117,7 @@ def carries_state(value: Any) -> bool:
         return True
     if isinstance(value, type | types.ModuleType | types.FunctionType):
         return False
-    return _is_users(type(value)) or (isinstance(value, functools.partial | types.MethodType) and reads_state(value))
+    return _is_users(type(value)) or (isinstance(value, _CALLERS) and reads_state(value))
 
 
 @final
@@ -148,6 +162,9 @@ def _look_at(value: Any, found: _Reached) -> list[Any]:
         case types.FunctionType():
             found.functions.add(value)
             return list(_captured(value))
+        case functools._lru_cache_wrapper():
+            found.writes = True  # its entries
+            return [value.__wrapped__]
         case type():
             found.made.add(value)
             return []
@@ -180,9 +197,10 @@ def _is_users(cls: Any) -> bool:
     return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
 
 
-def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
-    """Look through all code that may run, from some functions on, and the methods of the objects there are."""
-    search = _Search(list(functions))
+def _search(functions: list[types.FunctionType], reached: _Reached, *, calls_operators: bool = True) -> bool:
+    """Look through all code that may run, from some functions on: the methods that it names of the objects there are, and
+    with `calls_operators` those that operators call."""
+    search = _Search(list(functions), calls_operators)
     search.add_reached(reached)
     while search.waiting:
         function = search.waiting.pop()
@@ -190,10 +208,14 @@ def _search(functions: list[types.FunctionType], reached: _Reached) -> bool:
         if id(code) in search.seen or not _is_searched(function):
             continue
         search.seen.add(id(code))
-        if _stores(code):
-            return True
-        for name in _names(code):
-            search.add_name(function, name)
+        if not _is_wrapper(function):
+            if _stores(code) or shared_names(code, function.__globals__):
+                return True
+            # What dataclasses generates compares classes, and makes no objects.
+            is_generated = code.co_qualname.startswith("__create_fn__.")
+            for name in _names(code):
+                if not (is_generated and name in _MAKERS):
+                    search.add_name(function, name)
         search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
     return search.writes
 
@@ -204,6 +226,7 @@ class _Search:
     """What is still to be looked at, and what has been. A class is made if code names it; of others there are objects."""
 
     waiting: list[types.FunctionType]
+    calls_operators: bool = True
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     classes: dict[type, bool] = field(default_factory=dict)
@@ -224,7 +247,9 @@ class _Search:
             elif isinstance(found, types.FunctionType):
                 self.waiting.append(found)
             elif isinstance(found, _HOLDERS) or _is_users(type(found)):
-                self.add_reached(_reached((found,)))
+                reached = _reached((found,))
+                self.writes |= isinstance(found, functools._lru_cache_wrapper) and reached.writes
+                self.add_reached(reached)
 
     def add_reached(self, reached: _Reached) -> None:
         self.waiting += reached.functions
@@ -239,9 +264,12 @@ class _Search:
         if not _is_users(cls) or (cls in self.classes and self.classes[cls] >= is_made):
             return
         self.classes[cls] = is_made
-        inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
-        for name in (*self.names, *(name for name in inherited if is_made or name not in _IN_SIGHT)):
+        for name in self.names:
             self.add_method(cls, name)
+        if self.calls_operators:
+            inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
+            for name in (name for name in inherited if is_made or name not in _IN_SIGHT):
+                self.add_method(cls, name)
 
     def add_method(self, cls: type, name: str) -> None:
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
@@ -253,6 +281,11 @@ class _Search:
 
 def _is_searched(function: types.FunctionType) -> bool:
     return _is_users(function) and not rrule.has(function) and not is_non_differentiable(function)
+
+
+def _is_wrapper(function: types.FunctionType) -> bool:
+    """Whether it is a decorator of the standard library under the name of what it calls, as the `__repr__` of a dataclass."""
+    return str(function.__globals__.get("__name__")).partition(".")[0] in sys.stdlib_module_names - {"__main__"}
 
 
 def _functions_of(found: Any) -> list[types.FunctionType]:
