@@ -50,7 +50,6 @@ class Unit:
     is_open: bool = False
     """Whether it calls what is known only at run time."""
     takes_value: bool = True
-    is_guarded: bool = False
     writes: bool = False
     needs_tracking: bool = False
     in_progress: bool = True

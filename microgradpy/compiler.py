@@ -47,9 +47,8 @@ from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Try
+from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.rewrite import rename
-from microgradpy.ir.traversal import regions, walk
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
@@ -321,7 +320,6 @@ def _compile(
                 absent = reverse.absent
                 continue
             unit.absent = reverse.absent
-            unit.is_guarded = yields_in_try(ir.body)
             unit.fresh = (False,) * len(reverse.absent) if tracks else fresh_results(pair.adjoint)
             _generate(function, pair, unit)
         except BaseException:
@@ -336,13 +334,6 @@ def _compile(
                     new.guards = combined_guards(new)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
-
-
-def yields_in_try(body: Region) -> bool:
-    """Whether a generator may be suspended inside of a `try`."""
-    attempts = (statement for statement in walk(body) if isinstance(statement, Try))
-    inside = (inner for attempt in attempts for region in regions(attempt) for inner in walk(region))
-    return any(isinstance(statement, Op) and statement.callee is Opcode.SUSPEND for statement in inside)
 
 
 def _give_up(kept: tuple[Unit, ...]) -> None:

@@ -16,6 +16,7 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
+from microgradpy.frontend.codes import has_handlers
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.runtime.bars import Resolved
@@ -62,10 +63,11 @@ def differentiate_inner(
     """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = bind(function, args, kwargs)
     journal, suspends = current(), is_generator(function.__code__)
-    catches = journal is not None and not suspends
+    # What is thrown to a generator arrives where it may be caught.
+    catches = journal is not None or (suspends and has_handlers(function.__code__))
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
     if suspends:
-        return _generator(function, bound, unit, len(args))
+        return _generator(function, bound, _Suspendable(unit, bound.values, catches), len(args))
     assert unit.primal is not None
     if journal is None:
         y, saved = unit.primal(*bound.values)
@@ -97,10 +99,7 @@ class _Suspendable:
 
     unit: Unit
     values: list[Any]
-
-    @property
-    def is_guarded(self) -> bool:
-        return self.unit.is_guarded
+    catches: bool
 
     def start(self) -> Any:
         assert self.unit.primal is not None
@@ -111,15 +110,15 @@ class _Suspendable:
         return self.unit.adjoint(saved, _seed(self.unit, value, value_bar, shadows), shadows)
 
 
-def _generator(function: types.FunctionType, bound: Binding, unit: Unit, count: int) -> Resolved:
+def _generator(function: types.FunctionType, bound: Binding, suspendable: _Suspendable, count: int) -> Resolved:
     """A call of a generator function makes a generator; undone, that has been run backwards to its start."""
-    made = generator(_Suspendable(unit, bound.values), function.__name__, function.__qualname__)
+    made = generator(suspendable, function.__name__, function.__qualname__)
     run = run_of(made)
     assert run is not None
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         found = shadows.of(run).undo_making()
-        inputs = [None] * len(unit.active) if found is None else _divided(unit, found)
+        inputs = [None] * len(bound.values) if found is None else _divided(suspendable.unit, found)
         return _arguments(function, bound, count, inputs, shadows)
 
     return made, back

@@ -170,23 +170,6 @@ def goes_on_after_an_interrupt(x):
         return y
 
 
-def one_and_two():
-    yield 1.0
-    yield 2.0
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="generator list of the items")
-def keeps_what_a_loop_over_a_generator_had_done(x):
-    total = x
-    try:
-        for number in one_and_two():  # here
-            total = total * number
-            math.sqrt(1.5 - number)
-    except ValueError:
-        return total
-    return x
-
-
 @rejected(2.0, error=UnsupportedSyntaxError, words="strict")
 def keeps_what_a_loop_over_a_strict_zip_had_done(x):
     total = x
@@ -233,15 +216,29 @@ def numbers(x):
     yield x * x
 
 
-@rejected(2.0, error=MissingRuleError, words="generator numbers StopIteration for")
-def catches_the_end_of_a_generator(x):
-    steps = numbers(x)
-    product = next(steps) * next(steps)  # here
+@rejected(2.0, error=MutationError, words="loop try generator raised ValueError list")
+def keeps_what_a_loop_over_an_iterator_that_writes_had_done(x):
+    total = x
     try:
-        next(steps)
-    except StopIteration:
-        return product
+        for value in Counter(x):  # here
+            total = total * value
+    except ValueError:
+        return total
     return x
+
+
+class Counter:
+    def __init__(self, a):
+        self.a = a
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.a = self.a * 2.0
+        if self.a > 9.0:
+            raise ValueError(self.a)
+        return self.a
 
 
 @rejected(2.0, error=MissingRuleError, words="generator raised exception caught")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgradpy.ad.atomic import is_harmless
-from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, StoreItem, UnitCall
+from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, StoreItem, Suspend, UnitCall
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Try, Var, While
 from microgradpy.ir.traversal import is_mark, walk
@@ -27,7 +27,7 @@ def _changes(primal: PrimalBuilder, call: Call | None) -> bool:
             return call.unit.writes
         case Dispatched(callee=callee, arguments=arguments, packed=False):
             return not is_harmless(primal, callee, arguments)
-    return isinstance(call, Dispatched | AddInPlace | StoreItem | Append)
+    return isinstance(call, Dispatched | AddInPlace | StoreItem | Append | Suspend)
 
 
 def unmarked_effect(primal: PrimalBuilder, attempt: Try) -> Call | None:

@@ -27,6 +27,7 @@ from microgradpy.ad.differentiated_calls import (
 from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
+from microgradpy.ad.primal_structure import is_proven, lower_steady
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
@@ -48,6 +49,7 @@ from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import writes_fields
+from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import Maker
@@ -69,7 +71,11 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
         (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
-    if isinstance(callee, Const) and isinstance(callee.value, Maker):
+    if isinstance(callee, Const) and callee.value is exceptions.steady:
+        lower_steady(primal, op)
+    elif isinstance(callee, Const) and callee.value is raise_failure and is_proven(primal.kind(primal.of(op.arguments[0]))):
+        pass
+    elif isinstance(callee, Const) and isinstance(callee.value, Maker):
         _make(primal, op)
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)

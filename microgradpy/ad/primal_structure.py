@@ -11,11 +11,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from microgradpy.ad.calls import DEFAULTS, KEYWORD_DEFAULTS, Append, Build, Capture, Field, Iterated, Suspend, Unpack
+from microgradpy.ad.calls import (
+    DEFAULTS,
+    KEYWORD_DEFAULTS,
+    Append,
+    Build,
+    Capture,
+    Dispatched,
+    Field,
+    Iterated,
+    Suspend,
+    Unpack,
+)
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -52,7 +64,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
 from microgradpy.runtime.variables import read_variable
-from microgradpy.state.iteration import walked
+from microgradpy.state.iteration import walked, walked_steadily
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -119,7 +131,9 @@ def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
     in the shadow of the dict."""
     kind = primal.kind(source)
     is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
-    return primal.services.tracks and not is_list and primal.is_active(source)
+    made = primal.calls.get(source) if isinstance(source, Var) else None
+    is_asked = isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY
+    return primal.services.tracks and not (is_list or is_asked) and primal.is_active(source)
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
@@ -142,7 +156,29 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
     return items
 
 
+def lower_steady(primal: PrimalBuilder, op: Op) -> None:
+    """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
+    source, place = map(primal.of, op.arguments)
+    if is_proven(primal.kind(source)):
+        assert isinstance(source, Var)
+        primal.bind(op.result, source)
+    elif not primal.is_active(source):
+        primal.plain(replace(op, arguments=op.arguments[:1]), kind=UNKNOWN)
+    elif _is_walked(primal, source):
+        dispatch(primal, op, _WALKED_STEADILY, (source, place), ())
+    else:
+        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
+        assert isinstance(source, Var)
+        primal.bind(op.result, source)
+
+
+def is_proven(kind: Kind) -> bool:
+    """Whether a value is proven to be a number, an array or one of Python's containers."""
+    return not isinstance(kind, Unknown)
+
+
 _WALKED = function_constant(walked)
+_WALKED_STEADILY = function_constant(walked_steadily)
 _ITER = Const(iter, "iter", iter)
 _REVERSED = Const(reversed, "reversed", reversed)
 

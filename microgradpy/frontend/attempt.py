@@ -41,9 +41,11 @@ class Catch:
     catches_refusals: bool = False
 
 
-def lower_attempt(low: Lowering, node: ast.AST, names: tuple[str, ...], body: Step, catches: Sequence[Catch]) -> None:
+def lower_attempt(
+    low: Lowering, node: ast.AST, names: tuple[str, ...], body: Step, catches: Sequence[Catch], *, is_users: bool = True
+) -> None:
     """Append a `Try`. `names` are those that the body may bind."""
-    scope = Scope(fresh("scope"), names, low.inner_names)
+    scope = Scope(fresh("scope"), names, low.inner_names, is_users)
     before = dict(low.env)
     outer = low.scopes
 

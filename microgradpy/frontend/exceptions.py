@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from microgradpy.errors import CompilerBug, DifferentiationError, UnsupportedSyntaxError
+from microgradpy.runtime.failures import Failure, raise_failure
 
 _CARRIES_NOTHING = (str, bytes, bool, type(None), type, types.TracebackType, types.ModuleType)
 _STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
@@ -51,13 +52,39 @@ def check_not_interrupted(exception: BaseException, place: str) -> None:
 
 
 def check_steady(source: object, place: str) -> None:
-    """Refuse to loop over what may raise between two items."""
+    """Refuse to loop over what may raise between two items that are differentiated."""
     if not isinstance(source, _STEADY):
         raise UnsupportedSyntaxError(
             f"a loop over a {type(source).__name__} in a `try` whose handler uses what the loop has computed so far",
             place,
             "Make a list of the items before the `try`.",
         )
+
+
+@final
+class Attempts:
+    """The items of something else; what that raises between two of them is an item too, a `Failure`."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, source: Any) -> None:
+        self.items = iter(source)
+
+    def __iter__(self) -> Attempts:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self.items)
+        except (StopIteration, DifferentiationError, CompilerBug):
+            raise
+        except BaseException as exception:
+            return Failure(exception)
+
+
+def steady(source: Any) -> Any:
+    """What a loop runs over that catches what its body raises, where no derivative flows through the items."""
+    return source if isinstance(source, _STEADY) else Attempts(source)
 
 
 def find_exit(manager: Any) -> Any:
@@ -88,5 +115,5 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     return bool(suppressed)
 
 
-CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit)
+CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit, raise_failure, steady)
 """What carries no derivative, whatever it is called with."""

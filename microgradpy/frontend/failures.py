@@ -19,4 +19,4 @@ def catch_all(low: Lowering, node: ast.AST, body: Step) -> None:
     def fail(exception: Var) -> None:
         low.return_value(low.emit(function_constant(Failure), exception, node=node), node)
 
-    lower_attempt(low, node, (), body, [Catch((builtin(BaseException),), ".exception", fail)])
+    lower_attempt(low, node, (), body, [Catch((builtin(BaseException),), ".exception", fail)], is_users=False)

@@ -37,6 +37,7 @@ from microgradpy.ir.nodes import (
     Zip,
     function_constant,
 )
+from microgradpy.runtime.failures import raise_failure
 
 
 def is_guarded(low: Lowering, node: ast.For | ast.While) -> bool:
@@ -55,11 +56,17 @@ def guarded_for(
     """A `for` over `source` that hands over its state; `body` binds its target and lowers what is repeated."""
     if _may_raise(items):
         low.refuse(fence.STRICT_ZIP, source)
-    for iterated in _sources(items):
-        # An exception of an iterator of the user's would come between two iterations.
-        low.emit(function_constant(exceptions.check_steady), iterated, Const(str(low.location(source))), node=source)
+    items = _steady(low, items, source)
+    given = _may_fail(items)
+
+    def repeated() -> None:
+        if given is not None and low.unit.marks_effects:
+            low.mark()
+            low.emit(function_constant(raise_failure), given, node=source)
+        body()
+
     failure = _begin(low, frame)
-    low.for_loop(items, _with(frame, failure), lambda: _guard(low, node, frame, failure, body), node)
+    low.for_loop(items, _with(frame, failure), lambda: _guard(low, node, frame, failure, repeated), node)
     after()
     _raise_failure(low, failure, node)
 
@@ -89,6 +96,31 @@ def _may_raise(items: Items) -> bool:
         case Enumerate(inner=inner):
             return _may_raise(inner)
     return False
+
+
+def _steady(low: Lowering, items: Items, node: ast.expr) -> Items:
+    """The items of objects that do not raise between two iterations; of a single one, what it raises is an item."""
+    place = Const(str(low.location(node)))
+    match items:
+        case Each(source=Var() as source, item=item):
+            asked = low.emit(function_constant(exceptions.steady), source, place, node=node)
+            low.mark()  # the user's code may have been asked for the items
+            return Each(asked, item)
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(_steady(low, inner, node), start, index)
+    for iterated in _sources(items):
+        low.emit(function_constant(exceptions.check_steady), iterated, place, node=node)
+    return items
+
+
+def _may_fail(items: Items) -> Var | None:
+    """The item that may be a `Failure`."""
+    match items:
+        case Each(source=Var(), item=item):
+            return item
+        case Enumerate(inner=inner):
+            return _may_fail(inner)
+    return None
 
 
 def _sources(items: Items) -> tuple[Var, ...]:
@@ -124,8 +156,9 @@ def _guard(low: Lowering, node: ast.AST, frame: LoopFrame, failure: str, body: S
         low.leave(Break(low.state()))
 
     outer, low.scopes = low.scopes, []
+    is_users = any(scope.is_users for scope in outer)
     try:
-        lower_attempt(low, node, frame.state, body, [Catch((builtin(BaseException),), ".exception", fail)])
+        lower_attempt(low, node, frame.state, body, [Catch((builtin(BaseException),), ".exception", fail)], is_users=is_users)
     finally:
         low.scopes = outer
 

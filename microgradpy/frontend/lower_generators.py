@@ -4,8 +4,13 @@
                                 if w is LEFT: return None
 
 A generator may stay suspended for ever. Its adjoint starts from there, so what is recorded until then has to be complete:
-whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place. Inside of `try` and `with`,
-where other code of the user's would run then, it has to have come to its end.
+whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place, past every `finally`. Inside
+of `try` and `with`, where other code of the user's would run then, it has to have come to its end while the program ran. What
+is thrown to it arrives there as a `Failure`:
+
+                                w = suspend v
+                                if w is LEFT: return UNFINISHED
+                                raise_failure(w)
 
     z = yield from source       steps = delegate_to(source)
                                 while True:
@@ -22,9 +27,11 @@ from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.places import LoopFrame
 from microgradpy.ir.nodes import UNDEFINED, Const, Op, Opcode, Return, Value, Var, function_constant
-from microgradpy.runtime.suspension import LEFT, advance, delegate_to
+from microgradpy.runtime.failures import raise_failure
+from microgradpy.runtime.suspension import LEFT, UNFINISHED, advance, delegate_to
 
 _LEFT = Const(LEFT, "LEFT", LEFT)
+_UNFINISHED = Const(UNFINISHED, "UNFINISHED", UNFINISHED)
 
 
 @lowers(EXPRESSIONS, ast.Yield)
@@ -54,8 +61,11 @@ def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
 
 def _suspend(low: Lowering, value: Value, node: ast.expr, name: str) -> Var:
     sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
-    if low.scopes or low.protections or low.handling:
-        return sent  # to return from here would run a `finally`
+    low.mark()
+    is_inside = bool(low.protections or low.handling or any(scope.is_users for scope in low.scopes))
+    left = _UNFINISHED if is_inside else Const(None)
     is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
-    low.branch(is_left, lambda: low.leave(Return(Const(None), where=low.location(node))), nothing, node)
+    low.branch(is_left, lambda: low.leave(Return(left, where=low.location(node))), nothing, node)
+    if is_inside or low.scopes:
+        low.emit(function_constant(raise_failure), sent, node=node)
     return sent

@@ -57,11 +57,13 @@ class LoopFrame:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The body of a `Try` being lowered, and the names that its handlers see; the comprehension variables in scope."""
+    """The body of a `Try` being lowered, and the names that its handlers see; the comprehension variables in scope; whether
+    the user has written it."""
 
     var: Var
     names: tuple[str, ...]
     inner_names: frozenset[str] = frozenset()
+    is_users: bool = True
 
 
 @dataclass(slots=True)

@@ -212,6 +212,11 @@ def inherited_member(x: Any, name: str) -> Any:
     return next((vars(base)[name] for base in after if name in vars(base)), None)
 
 
+def static_member(cls: type, name: str, default: Any = None) -> Any:
+    """A member of a class or of one that it inherits from, as it stands there."""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), default)
+
+
 def is_function(value: Any) -> bool:
     """Whether a member of a class is a function with a text; what `dataclass` writes compares field by field, and needs
     no derivative."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.ir.objects import inherited_member, is_computed
+from microgradpy.ir.objects import inherited_member, is_computed, static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
@@ -116,7 +116,7 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
 
 
 def _field_cotangent(x: Any, name: str, d: Any) -> Any:
-    static = _static_attribute(type(x), name)
+    static = static_member(type(x), name, _MISSING)
     if isinstance(static, property | functools.cached_property) or (
         hasattr(type(static), "__get__") and not isinstance(static, _PLAIN_DESCRIPTORS)
     ):
@@ -185,10 +185,3 @@ def _has_field(x: Any, name: str) -> bool:
 
 
 _MISSING = object()
-
-
-def _static_attribute(cls: type, name: str) -> Any:
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return _MISSING

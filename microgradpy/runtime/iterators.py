@@ -50,6 +50,7 @@ def stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resol
 
 def next_item(iterator: Stream, *default: Any) -> Resolved:
     """next(iterator), which may have a default."""
+    was_over = iterator.is_over
     try:
         y = next(iterator)
     except StopIteration:
@@ -58,7 +59,7 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
             raise
 
         def end_back(y_bar: Any, *shadows: Any) -> Bars:
-            if shadows:
+            if shadows and not was_over:
                 shadows[0].of(iterator).undo_end()
             return Bars(None, (None, y_bar), {})
 

@@ -14,13 +14,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from microgradpy.ir.objects import ANY_FEATURES, features_of
+from microgradpy.ir.objects import ANY_FEATURES, features_of, is_function, static_member
 from microgradpy.rules.containers import attribute_bar
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
-from microgradpy.runtime.replacements import REPLACEMENTS
+from microgradpy.runtime.replacements import REPLACEMENTS, next_or
 from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, attribute, overloaded
 from microgradpy.runtime.streams import Stream, items_of_object
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -31,6 +31,7 @@ ITERATION = frozenset({"__iter__", "__getitem__"})
 _METHODS = {
     **METHODS_ASKED,
     **dict.fromkeys(CONSUMERS, ITERATION),
+    next: frozenset({"__next__"}),
     sum: ITERATION | METHODS_ASKED[operator.add],
     **dict.fromkeys((copy.copy, copy.deepcopy), ANY_FEATURES.operators),
 }
@@ -97,6 +98,8 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return _read(args[0], args[1], args[2:], resolve)
     if f is next and args and isinstance(args[0], Stream):
         return next_item(*args)
+    if f is next and args and is_function(static_member(type(args[0]), "__next__")):
+        return resolve(static_member(type(args[0]), "__next__") if len(args) == 1 else next_or, args, {})
     return _new_tuple(*args, resolve=resolve) if f == tuple.__new__ and len(args) == 2 and not kwargs else None
 
 

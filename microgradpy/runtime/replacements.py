@@ -6,10 +6,28 @@ Each does what the builtin does, calling the same functions in the same order.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 NOTHING = object()
+
+
+def given_by(iterator: Any) -> Iterator[Any]:
+    """The items of an iterator of the user's, one by one."""
+    while True:
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return
+        yield item
+
+
+def next_or(iterator: Any, default: Any) -> Any:
+    """next(iterator, default), of an iterator of the user's"""
+    try:
+        return next(iterator)
+    except StopIteration:
+        return default
 
 
 def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = NOTHING, /) -> Any:

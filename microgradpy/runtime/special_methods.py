@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.ir.objects import features_of, inherited_member, is_computed, is_function
+from microgradpy.ir.objects import features_of, inherited_member, is_computed, is_function, static_member
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, nothing
 from microgradpy.tangents.types import is_structural_zero
 
@@ -111,13 +111,8 @@ def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
     return None
 
 
-def _of_class(x: Any, name: str) -> Any:
-    """A member of the class of `x`, as it stands there."""
-    return next((vars(cls)[name] for cls in type(x).__mro__ if name in vars(cls)), None)
-
-
 def _method(name: str, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
-    method = _of_class(args[0], name)
+    method = static_member(type(args[0]), name)
     if not is_function(method):
         return None
     y, back = resolve(method, args, {})
@@ -127,7 +122,7 @@ def _method(name: str, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
 def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
     """What a builtin makes of what a method of the user's tells it; None if it asks none."""
     for name in TELLERS[f]:
-        method = _of_class(args[0], name)
+        method = static_member(type(args[0]), name)
         if is_function(method):
             break
         if method is not None and method is not getattr(object, name, None):
@@ -150,7 +145,7 @@ def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
 
 def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
     name, binary = _IN_PLACE[f]
-    method = _of_class(args[0], name)
+    method = static_member(type(args[0]), name)
     if is_function(method):
         y, back = resolve(method, args, {})
         if y is not NotImplemented:
@@ -204,14 +199,15 @@ def _refuse_builtin(methods: _Binary, x: Any, y: Any, z_bar: Any, *shadows: Any)
 
 def _attempts(methods: _Binary, x: Any, y: Any) -> Iterator[tuple[Any, tuple[Any, Any], bool]]:
     """The methods that Python asks, in its order, with what they are given, and whether the operands are swapped."""
-    own, other = _of_class(x, methods.name), _of_class(y, methods.reflected)
+    own, other = static_member(type(x), methods.name), static_member(type(y), methods.reflected)
     if isinstance(x, list | tuple | str | bytes | bytearray) and not is_function(own) and not methods.compares:
         own = None  # a sequence puts end to end after the other operand was asked
     if isinstance(x, np.generic) and is_function(other) and not _defers(x, y):
         x = x.item()  # NumPy hands the number over as Python's
-        own = _of_class(x, methods.name)
+        own = static_member(type(x), methods.name)
     same = type(x) is type(y)
-    first = not same and issubclass(type(y), type(x)) and (methods.compares or other is not _of_class(x, methods.reflected))
+    inherits = not same and issubclass(type(y), type(x))
+    first = inherits and (methods.compares or other is not static_member(type(x), methods.reflected))
     if first and other is not None:
         yield other, (y, x), True
     if own is not None and not (isinstance(x, np.ndarray | np.generic) and _defers(x, y)):
@@ -250,7 +246,7 @@ def attribute(x: Any, name: str, resolve: Resolve, *, plain: bool = False) -> Re
         return None
     if isinstance(x, super):
         return _inherited(x, name, resolve)
-    getter = _of_class(x, "__getattribute__")
+    getter = static_member(type(x), "__getattribute__")
     if is_function(getter) and not plain:
         try:
             return _asked(getter, (x, name), resolve)
@@ -259,7 +255,7 @@ def attribute(x: Any, name: str, resolve: Resolve, *, plain: bool = False) -> Re
             if found is None:
                 raise
             return found
-    static = _of_class(x, name)
+    static = static_member(type(x), name)
     if static is None:
         return None if plain or _has_field(x, name) else _fallback(x, name, resolve)
     if is_computed(static) and (_is_data(static) or not _has_field(x, name)):
@@ -295,7 +291,7 @@ def _asked(getter: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved:
 
 
 def _fallback(x: Any, name: str, resolve: Resolve) -> Resolved | None:
-    getter = _of_class(x, "__getattr__")
+    getter = static_member(type(x), "__getattr__")
     return _asked(getter, (x, name), resolve) if is_function(getter) else None
 
 

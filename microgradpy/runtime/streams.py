@@ -28,10 +28,13 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError, MutationError
-from microgradpy.ir.objects import features_of, is_function
+from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
+from microgradpy.ir.objects import features_of, is_function, static_member
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, given_to, is_nothing
+from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.replacements import given_by
+from microgradpy.runtime.suspension import is_over
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 Give = Callable[[Any, "Sums"], None]
@@ -87,12 +90,14 @@ class _Passage:
 @final
 class Stream:
     """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
-    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same."""
+    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. One that `catches`
+    gives a `Failure` instead of raising."""
 
     def __init__(self, name: str, items: Items, reading: Reading, *, is_part: bool = False) -> None:
         self.name = name
         self.is_part = is_part
         self.given: list[Give] = []
+        self.is_over = self.catches = False
         self.reading = reading
         if not is_part:
             reading.stream = self
@@ -112,7 +117,24 @@ class Stream:
 
     def __next__(self) -> Any:
         self._is_taken = True
-        value, give = next(self._items)
+        try:
+            value, give = next(self._items)
+        except StopIteration:
+            self.is_over = True
+            raise
+        except (DifferentiationError, CompilerBug):
+            raise
+        except BaseException as exception:
+            if not self.catches:
+                raise
+            if self.reading.may_write():
+                raised = type(exception).__name__
+                raise MutationError(
+                    f"a loop in a `try` ran over a {self.name} that raised a {raised}, and may have written before",
+                    None,
+                    "Make a list of the items first.",
+                ) from exception
+            return Failure(exception)
         noted = self.reading.taken()
         self.given.append(_in_turn(give, noted) if noted else give)
         return value
@@ -266,10 +288,12 @@ class Source:
     def _boxes(self, iterator: Iterator[Any], step: int = 1) -> Iterator[Box]:
         place = 0 if step > 0 else self.count - 1
         while True:
+            was_over = is_over(self.iterable)
             try:
                 value = next(iterator)
             except StopIteration:
-                self.reading.note(self._undo_end)
+                if not was_over:
+                    self.reading.note(self._undo_end)
                 return
             box = Box(self.number, place, value)
             if self.keys is not None:
@@ -358,19 +382,21 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     gives the cotangent of the object."""
     if isinstance(x, Stream | np.ndarray | type) or not features_of(type(x)).operators:
         return None
-    method = next((vars(cls)["__iter__"] for cls in type(x).__mro__ if "__iter__" in vars(cls)), None)
+    method = static_member(type(x), "__iter__")
     if is_function(method):
         y, back = resolve(method, (x,), {})
         if isinstance(y, GeneratorType) and resolve.tracks:
             return _stream_of_generator(y, back, resolve)
+        if resolve.tracks and is_function(static_member(type(y), "__next__")):
+            return _stream_of_iterator(y, back, resolve)
         if not isinstance(y, Stream):
             raise MissingRuleError(
                 f"__iter__ of a {type(x).__name__} gives a {type(y).__name__}",
                 None,
-                "Let it return iter() of a list or tuple.",
+                "Let it return iter() of a list or tuple, or an object with __next__.",
             )
         return y, back
-    reader = next((vars(cls)["__getitem__"] for cls in type(x).__mro__ if "__getitem__" in vars(cls)), None)
+    reader = static_member(type(x), "__getitem__")
     if method is not None or not is_function(reader):
         return None
     reading = Reading(resolve)
@@ -380,6 +406,17 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
         return Bars(None, (closed(items, bars, Sums(shadows=shadows)).function,), {})
 
     return items, read_back
+
+
+def _stream_of_iterator(iterator: Any, back: Back, resolve: Resolve) -> Resolved:
+    """The items of an object with `__next__`, as a generator that asks for them gives them."""
+    generator, given_back = resolve(given_by, (iterator,), {})
+
+    def iterator_back(y_bar: Any, shadows: Any) -> Bars:
+        bar = given_back(y_bar, shadows).arguments[0]
+        return back(shadows.settle(iterator, bar), shadows)
+
+    return _stream_of_generator(generator, iterator_back, resolve)
 
 
 def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import types
 from collections.abc import Iterator
@@ -13,15 +14,20 @@ def is_generator(code: types.CodeType) -> bool:
     return bool(code.co_flags & inspect.CO_GENERATOR)
 
 
-@final
-class Left:
-    """What a generator is resumed with to make it return where it is suspended, with what it has recorded."""
-
-    def __repr__(self) -> str:
-        return "<left>"
+def is_over(x: Any) -> bool:
+    """Whether x is a generator that has come to its end."""
+    return type(x) is types.GeneratorType and x.gi_frame is None
 
 
-LEFT = Left()
+class Suspension(enum.Enum):
+    """`LEFT` is what a generator is resumed with to make it return where it is suspended, with what it has recorded.
+    `UNFINISHED` is what it returns then from inside of a `try` or `with`."""
+
+    LEFT = enum.auto()
+    UNFINISHED = enum.auto()
+
+
+LEFT, UNFINISHED = Suspension
 
 
 @final

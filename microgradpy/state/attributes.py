@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.special_methods import attribute
@@ -34,7 +35,7 @@ def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
 
 def _refuse_write_before(x: Any, name: str) -> None:
     """Refuse if what computes an attribute may have written before it raised: nothing would undo that."""
-    found = objects.static_attribute(x, name)
+    found = static_member(type(x), name)
     getters = [getattr(type(x), "__getattr__", None), getattr(found, "fget", None), getattr(type(found), "__get__", None)]
     if any_may_write(getter for getter in getters if isinstance(getter, types.FunctionType)):
         raise MutationError(
@@ -59,7 +60,7 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
     asked = _computed(resolve, x, name)
     if asked is not None:
         return asked
-    found = objects.static_attribute(x, name)
+    found = static_member(type(x), name)
     y = getattr(x, name)
     if name == "args" and isinstance(x, BaseException):
         return y, lambda y_bar, shadows: (shadows.of(x).add(name, y_bar), Bars(None, (None, None), {}))[1]
@@ -87,7 +88,7 @@ def _back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:
 
 def _computed(resolve: Resolve, x: Any, name: str) -> Resolved | None:
     """An attribute that a function of the user's computes."""
-    found = objects.static_attribute(x, name)
+    found = static_member(type(x), name)
     if isinstance(found, functools.cached_property) and not isinstance(x, super):
         return _cached(resolve, x, name, found)
     return attribute(x, name, resolve)

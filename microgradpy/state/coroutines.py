@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from threading import Lock
 from types import GeneratorType
 from typing import Any, Protocol, final
 from weakref import WeakKeyDictionary
 
-from microgradpy.errors import MissingRuleError, MutationError
-from microgradpy.runtime.suspension import LEFT
+from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
+from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
 
 _current: ContextVar[object | None] = ContextVar("run", default=None)
 _completing = Lock()
@@ -28,10 +28,11 @@ _REMEDY = "Use the generator up inside the differentiated function, by `for`, `n
 
 
 class Derivative(Protocol):
-    """A compiled generator function, called with some arguments. `is_guarded`: it may be suspended inside of a `try`."""
+    """A compiled generator function, called with some arguments. One that `catches` returns a `Failure` instead of raising,
+    and raises one that is sent to it."""
 
     @property
-    def is_guarded(self) -> bool: ...
+    def catches(self) -> bool: ...
 
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
@@ -46,7 +47,8 @@ class Run:
     backwards."""
 
     __slots__ = (
-        "derivative", "given", "inner", "is_finished", "is_left", "is_started", "name", "problem", "saved", "value", "within",
+        "derivative", "given", "inner", "is_closed", "is_finished", "is_left", "is_started", "name", "problem", "saved",
+        "value", "within",
     )  # fmt: skip
 
     def __init__(self, derivative: Derivative, name: str) -> None:
@@ -55,7 +57,7 @@ class Run:
         self.value: Any = None
         self.saved: Any = None
         self.given = 0
-        self.is_started = self.is_finished = self.is_left = False
+        self.is_started = self.is_finished = self.is_left = self.is_closed = False
         self.problem = ""
         self.within = _current.get()
 
@@ -67,14 +69,13 @@ class Run:
     def _complete(self) -> None:
         if self.is_finished or self.is_left or self.problem:
             return
-        if self.derivative.is_guarded:
-            self.problem = "has a `yield` inside of `try` or `with`, and was not run to its end"
-            return
         self.is_left = True
         try:
             self.inner.send(LEFT)
         except StopIteration as stop:
-            self.value, self.saved = stop.value
+            value, self.saved = stop.value
+            if value is UNFINISHED:
+                self.problem = "has a `yield` inside of `try` or `with`, and was not run to its end"
 
 
 def generator(derivative: Derivative, name: str, qualified_name: str) -> Any:
@@ -106,22 +107,30 @@ def inside_run() -> Generator[None, None, None]:
 
 @final
 class Steps:
-    """A loop over a generator: how many items it has taken, and whether it has come to the generator's end."""
+    """A loop over a generator: how many items it has taken, and whether it has brought the generator to its end. One that
+    `catches` takes a `Failure` for an item that the generator raises."""
 
-    __slots__ = ("is_ended", "source", "taken")
+    __slots__ = ("catches", "is_ended", "source", "taken")
 
     def __init__(self, source: Generator[Any, Any, Any]) -> None:
-        self.source, self.taken, self.is_ended = source, 0, False
+        self.source, self.taken, self.is_ended, self.catches = source, 0, False, False
 
     def __iter__(self) -> Steps:
         return self
 
     def __next__(self) -> Any:
+        was_over = is_over(self.source)
         try:
             item = next(self.source)
         except StopIteration:
-            self.is_ended = True
+            self.is_ended = not was_over
             raise
+        except (DifferentiationError, CompilerBug):
+            raise
+        except BaseException as error:
+            if not self.catches:
+                raise
+            return Failure(error)
         self.taken += 1
         return item
 
@@ -131,33 +140,36 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
     _check_place(run)
     run.inner = run.derivative.start()
     if not isinstance(run.inner, GeneratorType):
-        run.value, run.saved = run.inner
-        run.is_finished = True
-        return run.value
-    resume = partial(run.inner.send, None)
+        return _ended(run, run.inner)
+    sent = None
     while True:
         try:
-            item = resume()
+            item = run.inner.send(sent)
         except StopIteration as stop:
-            run.value, run.saved = stop.value
-            run.is_finished = True
-            return run.value
+            return _ended(run, stop.value)
         except BaseException:
-            run.problem = run.problem or "raised an exception that was caught"
+            run.problem = "raised an exception that was caught"
             raise
         run.given += 1
         try:
             sent = yield item
-            resume = partial(run.inner.send, sent)
-        except GeneratorExit:
-            if run.derivative.is_guarded:
-                run.problem = "was closed inside of a `try`"
-                run.inner.close()
-            raise
         except BaseException as error:
-            run.problem = "was sent an exception"
-            resume = partial(run.inner.throw, error)
+            if isinstance(error, GeneratorExit) and not run.is_closed:
+                raise  # nobody has it any more
+            if not run.derivative.catches:
+                run.complete()
+                run.is_finished = True
+                raise
+            sent = Failure(error)
         _check_place(run)
+
+
+def _ended(run: Run, returned: Any) -> Any:
+    """What a generator returns, or raises."""
+    run.value, run.saved = returned
+    run.is_finished = True
+    raise_failure(run.value)
+    return run.value
 
 
 def _check_place(run: Run) -> None:

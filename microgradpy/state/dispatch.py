@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted, nothing
@@ -249,7 +250,7 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
     name = _looked_up(_SPECIAL, f)
     if name is None or not args:
         return None
-    found = objects.static_attribute(args[0], name)
+    found = static_member(type(args[0]), name)
     return found if isinstance(found, types.FunctionType) else None
 
 

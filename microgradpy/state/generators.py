@@ -14,34 +14,38 @@ from typing import Any
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
-from microgradpy.runtime.suspension import Delegate, advance, is_generator
+from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import event
 from microgradpy.state.iteration import walk
+from microgradpy.state.journal import Step, current
 from microgradpy.state.shadows import Shadows, Undo
-from microgradpy.state.undo import exhausted, iterated, step_back
+from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
 
 Made = tuple[Any, Undo]
 _MISSING = object()
 
 
 def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None = None) -> Made:
+    was_over = is_over(g)
     try:
         y = step()
     except StopIteration:
-        if default is _MISSING:
-            run = run_of(g)
-            if run is not None:
-                run.problem = "came to its end by a StopIteration that was caught"
-            raise
 
         def undo_last(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-            rewind = shadows.of_generator(g)
-            if rewind is not None:
-                rewind.undo_end()
+            if not was_over:
+                undo_end(shadows, g)
             return (*(None,) * (count - 1), y_bar)
 
+        if default is _MISSING:
+            if not was_over:
+                _note_end(g)
+            raise
         return default, undo_last
+    except BaseException:
+        if not was_over:
+            _note_end(g)
+        raise
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars: list[Any] = [None] * count
@@ -51,6 +55,18 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_o
         return tuple(bars)
 
     return y, undo
+
+
+def _note_end(g: Any) -> None:
+    """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end."""
+    journal = current()
+    if journal is not None:
+
+        def back(y_bar: Any, shadows: Shadows) -> Bars:
+            undo_end(shadows, g)
+            return Bars(None, (None,), {})
+
+        journal.append(Step(next, (g,), {}, back))
 
 
 @event(next, of=GeneratorType)
@@ -76,12 +92,26 @@ def send(g: Any, value: Any, /) -> Made:
 
 @event(GeneratorType.close, of=GeneratorType)
 def close(g: Any, /) -> Made:
-    return g.close(), lambda y_bar, shadows: (None,)
+    was_over, run = is_over(g), run_of(g)
+    if run is not None:
+        run.is_closed = True
+    try:
+        g.close()
+    except BaseException:
+        _note_end(g)
+        raise
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not was_over:
+            undo_end(shadows, g)
+        return (None,)
+
+    return None, undo
 
 
 @event(GeneratorType.throw, of=GeneratorType)
 def throw(g: Any, /, *exception: Any) -> Made:
-    return g.throw(*exception), lambda y_bar, shadows: (None,) * (1 + len(exception))
+    return _advanced(g, lambda: g.throw(*exception), _MISSING, 1 + len(exception))
 
 
 # yield from
@@ -102,16 +132,15 @@ def delegated(resolve: Resolve, source: Any) -> Made:
 
 @event(advance)
 def advanced(steps: Delegate, sent: Any, /) -> Made:
-    place = steps.taken
+    place, was_over = steps.taken, is_over(steps.items)
     y = done, item = advance(steps, sent)
     source = steps.source
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bar = None if y_bar is None else y_bar[1]
         if isinstance(source, Steps):
-            rewind = shadows.of_generator(source.source)
             if done:
-                return None, None if rewind is None else rewind.undo_end(bar)
+                return None, None if was_over else undo_end(shadows, source.source, bar)
             return None, step_back(shadows, source.source, item, bar)
         if done:
             exhausted(shadows, source)
@@ -154,12 +183,15 @@ def enter(manager: Any, /) -> Made:
 
 @event(_EXIT)
 def leave(manager: Any, /, *exception: Any) -> Made:
-    source, y = manager.gen, _EXIT(manager, *exception)
+    source = manager.gen
+    try:
+        y = _EXIT(manager, *exception)
+    except BaseException:
+        _note_end(source)
+        raise
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        rewind = shadows.of_generator(source)
-        if rewind is not None:
-            rewind.undo_end()
+        undo_end(shadows, source)
         return (None,) * (1 + len(exception))
 
     return y, undo
@@ -184,7 +216,7 @@ def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str,
     if place is None or place >= len(args) or run_of(args[place]) is None:
         return None
     source = args[place]
-    items = list(source)
+    was_over, items = is_over(source), list(source)
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
 
     def collected_back(y_bar: Any, shadows: Shadows) -> Bars:
@@ -194,7 +226,8 @@ def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str,
         taken = shadows.take(items)
         rewind = shadows.of_generator(source)
         assert rewind is not None
-        rewind.undo_end()
+        if not was_over:
+            rewind.undo_end()
         for number in reversed(range(len(items))):
             rewind.undo(None if taken is None else taken.get(number))
         arguments = (*bars.arguments[:place], None, *bars.arguments[place + 1 :])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
@@ -32,6 +33,8 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     """A call of a function that reads the items of its arguments, which are not lists; None for any other call."""
     if f is walked:
         return walk(resolve, *args)
+    if f is walked_steadily:
+        return _walk_steadily(resolve, *args)
     try:
         reads_all = f in _READ_TO_THE_END
         known = reads_all or (f not in STREAMS and (rrule.has(f) or has_event(f)))
@@ -100,6 +103,11 @@ def walked(x: Any) -> Any:
     return x
 
 
+def walked_steadily(x: Any, place: str) -> Any:
+    """The same, where the loop catches what its body raises."""
+    return walked(x)
+
+
 def walk(resolve: Resolve, x: Any) -> Resolved:
     """The same: a stream of the items, where they are made by a class of the user's, or cannot be found from `x` later."""
     if isinstance(x, VIEWS):
@@ -107,6 +115,16 @@ def walk(resolve: Resolve, x: Any) -> Resolved:
     if isinstance(x, types.GeneratorType):
         return Steps(x), nothing(1)
     return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
+
+
+def _walk_steadily(resolve: Resolve, x: Any, place: str) -> Resolved:
+    """The same, of what gives a `Failure` for an item instead of raising between two items."""
+    y, back = walk(resolve, x)
+    if isinstance(y, Steps | Stream):
+        y.catches = True
+    else:
+        check_steady(y, place)
+    return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None), {})
 
 
 def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:

@@ -8,18 +8,11 @@ import types
 from typing import Any
 
 from microgradpy.errors import MutationError
+from microgradpy.ir.objects import static_member
 from microgradpy.state.shadows import Shadows, Undo
 
 Made = tuple[Any, Undo]
 _PLAIN: tuple[type, ...] = (types.MemberDescriptorType,)
-
-
-def static_attribute(x: Any, name: str) -> Any:
-    """What the class of an object has under a name, found without calling anything; `MISSING` if nothing."""
-    for cls in type(x).__mro__:
-        if name in cls.__dict__:
-            return cls.__dict__[name]
-    return MISSING
 
 
 MISSING = object()
@@ -31,7 +24,7 @@ def is_plain_field(x: Any, name: str) -> bool:
     """Whether reading `x.name` gives what is stored in the object under that name, and runs nothing."""
     if not isinstance(type(x).__getattribute__, types.WrapperDescriptorType):
         return False
-    found = static_attribute(x, name)
+    found = static_member(type(x), name, MISSING)
     if found is MISSING:
         return name in getattr(x, "__dict__", ())
     if isinstance(found, _PLAIN):
@@ -48,7 +41,7 @@ def setter_of(x: Any, name: str) -> types.FunctionType | None:
         raise MutationError(
             f"an attribute of a {type(x).__name__} is assigned", None, "Assign to objects of classes written in Python."
         )
-    found = static_attribute(x, name)
+    found = static_member(type(x), name, MISSING)
     if isinstance(found, property):
         if isinstance(found.fset, types.FunctionType):
             return functools.partial(found.fset, x)  # type: ignore[return-value]
@@ -78,7 +71,7 @@ def deleter_of(x: Any, name: str) -> Any:
     override = type(x).__delattr__
     if isinstance(override, types.FunctionType):
         return functools.partial(override, x, name)
-    found = static_attribute(x, name)
+    found = static_member(type(x), name, MISSING)
     if isinstance(found, property) and isinstance(found.fdel, types.FunctionType):
         return functools.partial(found.fdel, x)
     return None

@@ -20,6 +20,7 @@ import numpy as np
 
 from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
+from microgradpy.ir.objects import static_member
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
@@ -73,7 +74,7 @@ def writing_method(values: Iterable[Any], names: Iterable[str]) -> types.Functio
     reached = _reached(values)
     if reached.classes:
         for cls, name in itertools.product(reached.classes, names):
-            found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+            found = static_member(cls, name)
             if isinstance(found, types.FunctionType) and _search([found], reached, calls_operators=False):
                 return found
     return None
@@ -272,7 +273,7 @@ class _Search:
                 self.add_method(cls, name)
 
     def add_method(self, cls: type, name: str) -> None:
-        found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        found = static_member(cls, name)
         self.waiting += _functions_of(found)
         self.writes |= isinstance(found, functools.cached_property)
         if isinstance(found, classmethod):

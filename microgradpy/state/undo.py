@@ -9,6 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
+from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
@@ -67,6 +68,10 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
         return None
+    if type(item) is Failure:
+        if isinstance(source, Steps):
+            undo_end(shadows, source.source)
+        return None
     if isinstance(source, Steps):
         step_back(shadows, source.source, item, d)
         return None
@@ -96,14 +101,19 @@ def step_back(shadows: Shadows, source: Any, item: Any, d: Any) -> Any:
     return None
 
 
+def undo_end(shadows: Shadows, source: Any, value_bar: Any = None) -> Any:
+    """Undo the step that came to the end of a generator, which returned a value with this cotangent; returns that of what was
+    sent into it last."""
+    rewind = shadows.of_generator(source)
+    return None if rewind is None else rewind.undo_end(value_bar)
+
+
 def exhausted(shadows: Shadows, source: Any) -> None:
     """Undo the step after the last iteration of a loop, which found what it ran over at its end."""
     if isinstance(source, Stream):
         shadows.of(source).undo_end()
     elif isinstance(source, Steps) and source.is_ended:
-        rewind = shadows.of_generator(source.source)
-        if rewind is not None:
-            rewind.undo_end()
+        undo_end(shadows, source.source)
 
 
 def zip_ended(shadows: Shadows, source: Any, count: int) -> None:

@@ -21,6 +21,7 @@ from tests.programs.mutation import (
     peers,
     remembered,
     structures,
+    thrown,
     unnamed,
     views,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "peers",
     "remembered",
     "structures",
+    "thrown",
     "unnamed",
     "views",
 ]
