@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-INDENT = "    "
+from tests.program_writer import ProgramWriter
+
 FEATURES = ("views", "out", "lists", "dicts", "objects", "calls", "closures", "cells", "try", "generators")
 SIZE = 4  # of the arrays that fit everywhere
 
@@ -49,14 +48,11 @@ class Helper:
     raises: bool = False
 
 
-class Expressions:
+class Expressions(ProgramWriter):
     """Writes lines and expressions; every choice is drawn from one generator of random numbers."""
 
     def __init__(self, number: int, features: tuple[str, ...]) -> None:
-        self.random = random.Random(number)
-        self.lines: list[str] = []
-        self.depth = 0
-        self.count = 0
+        super().__init__(number)
         self.attempts = 0  # the `try` statements around what is being written
         self.helpers: list[Helper] = []
         self.generators: list[Helper] = []
@@ -65,23 +61,6 @@ class Expressions:
         self.features = tuple(name for name in features if name in chosen)
 
     # Text and choices
-
-    def write(self, text: str) -> None:
-        self.lines.append(INDENT * self.depth + text)
-
-    @contextmanager
-    def indented(self, head: str):
-        self.write(head)
-        self.depth += 1
-        yield
-        self.depth -= 1
-
-    def fresh(self, letter: str) -> str:
-        self.count += 1
-        return f"{letter}{self.count}"
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
 
     def has(self, feature: str) -> bool:
         return feature in self.features

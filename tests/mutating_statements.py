@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.mutating_expressions import ARRAY, BOX_TYPE, COUNT, DICT, FLOAT, INDENT, LIST, ROWS, Expressions, Scope, Type
+from tests.mutating_expressions import ARRAY, BOX_TYPE, COUNT, DICT, FLOAT, LIST, ROWS, Expressions, Scope, Type
+from tests.program_writer import INDENT
 
 
 class Statements(Expressions):

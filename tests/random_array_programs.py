@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import linecache
 import math
-import random
 from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-INDENT = "    "
+from tests.program_writer import ProgramWriter
+
 Axes = tuple[str, ...]  # a letter per axis, with "?" if its length may be one instead; "1" is one
 
 
@@ -108,45 +107,22 @@ ELEMENTWISE_HELPERS = ("mix", "shrink", "again", "twice")
 TURNING_HELPERS = ("turn", "turns", "flip", "both")
 
 
-@dataclass
-class Writer:
+class Writer(ProgramWriter):
     """Writes one program; every choice is drawn from one generator of random numbers."""
 
-    number: int
-    lines: list[str] = field(default_factory=list)
-    depth: int = 1
-    names: int = 0
-    letters: int = 0
-
-    def __post_init__(self) -> None:
-        self.random = random.Random(self.number)
+    def __init__(self, number: int) -> None:
+        super().__init__(number, depth=1)
+        self.letters = 0
         self.helpers = {name for name in HELPERS if self.chance(0.6)}
         self.helpers |= {"mix"} if "twice" in self.helpers else set()
         self.may_be_empty = self.chance(0.15)
         if self.may_be_empty:
             self.helpers -= {"spread"}
 
-    def write(self, text: str) -> None:
-        self.lines.append(INDENT * self.depth + text)
-
-    @contextmanager
-    def indented(self, head: str):
-        self.write(head)
-        self.depth += 1
-        yield
-        self.depth -= 1
-
-    def fresh(self) -> str:
-        self.names += 1
-        return f"v{self.names}"
-
     def new_letter(self) -> str:
         """The letter of an axis whose length nothing else has for certain; it may be 0."""
         self.letters += 1
         return f"z{self.letters}"
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
 
     def constant(self) -> str:
         value = self.random.uniform(-1.5, 1.5)
@@ -387,7 +363,7 @@ class Writer:
         axes = broadcast(captured.axes, default.axes)
         if axes is None:
             return False
-        own, name = self.fresh(), f"f{self.names}"
+        own, name = self.fresh(), f"f{self.count}"
         self.write(f"{own} = {a} * {self.constant()}")
         with self.indented(f"def {name}(z, w={b}):"):
             if self.chance(0.4):
@@ -400,7 +376,7 @@ class Writer:
             if result is not None and len(result) <= 3:
                 given = self.random.choice(["", f", {b}", f", w={b} * 0.5"])
                 self.write(f"{self.fresh()} = {name}({c}{given})")
-                scope[f"v{self.names}"] = Held(result, bool(result) and (held.loose or captured.loose or default.loose))
+                scope[f"v{self.count}"] = Held(result, bool(result) and (held.loose or captured.loose or default.loose))
         return True
 
     def swap(self, scope: dict[str, Held], targets: tuple[str, ...]) -> None:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import linecache
 import math
-import random
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-INDENT = "    "
+from tests.program_writer import ProgramWriter
 
 
 @dataclass(frozen=True)
@@ -64,36 +63,14 @@ class Scope:
         return name
 
 
-class Writer:
+class Writer(ProgramWriter):
     """Writes one program; every choice is drawn from one generator of random numbers."""
 
     def __init__(self, number: int) -> None:
-        self.random = random.Random(number)
-        self.lines: list[str] = []
-        self.depth = 0
-        self.names = 0
+        super().__init__(number)
         self.helpers: list[str] = []  # of two floats
         self.recursive: list[str] = []  # of two floats and a depth
         self.with_arrays = number % 4 == 3
-
-    # Text
-
-    def write(self, text: str) -> None:
-        self.lines.append(INDENT * self.depth + text)
-
-    @contextmanager
-    def indented(self, head: str):
-        self.write(head)
-        self.depth += 1
-        yield
-        self.depth -= 1
-
-    def fresh(self, letter: str) -> str:
-        self.names += 1
-        return f"{letter}{self.names}"
-
-    def chance(self, probability: float) -> bool:
-        return self.random.random() < probability
 
     # Expressions: every one is bounded by about 2 if its parts are
 

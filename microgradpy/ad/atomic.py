@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from microgradpy.ad.memory import is_fresh
+from microgradpy.ad.known_functions import is_fresh
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import Array, Inert, Kind, Numeric, Scalar, Sequence, TupleOf
 from microgradpy.ir.nodes import Const, Value

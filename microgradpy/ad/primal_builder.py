@@ -9,7 +9,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, Unknown, carries_nothing, is_immutable, without_items
+from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, Unknown, carries_nothing, is_immutable, python_type, without_items
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
@@ -134,6 +134,14 @@ class PrimalBuilder(TypedBuilder):
         else:
             self.values[old] = new
             self.origin[new] = old
+
+    def bind_method(self, op: Op, target: Value, name: str) -> bool:
+        """Let the result of an attribute's read stand for a method of an array or container; whether it is one."""
+        cls = python_type(self.kind(target))
+        if cls is None or not callable(getattr(cls, name, None)):
+            return False
+        self.bind(op.result, Method(target, cls, name, op))
+        return True
 
     def activate(self, var: Var, active: bool = True) -> None:
         """Let a variable depend on what is differentiated, unless it can have no derivative."""

@@ -305,11 +305,10 @@ def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
 
 def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     target = primal.of(op.arguments[0])
+    if primal.bind_method(op, target, name):
+        return
     kind, active = primal.kind(target), primal.is_active(target)
     cls = python_type(kind)
-    if cls is not None and callable(getattr(cls, name, None)):
-        primal.bind(op.result, Method(target, cls, name, op))
-        return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
     if not active or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)

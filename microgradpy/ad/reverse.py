@@ -26,7 +26,8 @@ from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder, undo_end, undo_tracked
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
+from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
 from microgradpy.ir.nodes import (
     Break,

@@ -7,29 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
-from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
-from microgradpy.ad.calls import (
-    AddInPlace,
-    Append,
-    Attribute,
-    Build,
-    Call,
-    Capture,
-    Dispatched,
-    Field,
-    Inlined,
-    Item,
-    Iterated,
-    StoreItem,
-    Suspend,
-    UnitCall,
-    Unpack,
-)
 from microgradpy.ir.kinds import (
     CELL,
     INT,
@@ -38,17 +19,13 @@ from microgradpy.ir.kinds import (
     Inert,
     Kind,
     Sequence,
-    TupleOf,
-    Unknown,
     carries_nothing,
     cotangent_kind,
     is_immutable,
-    is_numeric,
     is_real,
 )
-from microgradpy.ir.nodes import Augmented, Const, Op, Opcode, Statement, Value, Var, function_constant, operator_constant
+from microgradpy.ir.nodes import Augmented, Const, Op, Statement, Value, Var, function_constant, operator_constant
 from microgradpy.ir.rewrite import is_none
-from microgradpy.runtime import cotangents as run_time
 from microgradpy.state import undo
 from microgradpy.tangents import arithmetic
 
@@ -245,214 +222,3 @@ class TrackedAdjointBuilder(AdjointBuilder):
         if self.is_mutable(var):
             return self.ask("take", var, hint=hint)
         return self.ask("born", var, Const(None) if local is None else local, hint=hint)
-
-
-def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
-    """Append the adjoint of a call."""
-    adjoint.where = call.where
-    _UNDO[type(call)](adjoint, call)
-
-
-def _undo_stored(adjoint: TrackedAdjointBuilder, call: StoreItem) -> None:
-    taken = adjoint.taken(call.container, call.index)
-    if adjoint.is_active(call.value):
-        adjoint.accumulate(call.value, adjoint.spread(taken, call.value))
-
-
-def _undo_attribute(adjoint: TrackedAdjointBuilder, call: Attribute) -> None:
-    local = adjoint.take(call.result)
-    if local is not None:
-        adjoint.accumulate(call.target, adjoint.effect(undo.field_bar, call.target, Const(call.name), local))
-
-
-def _undo_capture(adjoint: TrackedAdjointBuilder, call: Capture) -> None:
-    local = adjoint.take(call.result)
-    if local is not None:
-        for place, value in zip(call.fields, call.values, strict=True):
-            adjoint.accumulate(value, _field_of(adjoint, local, place))
-
-
-def _undo_inlined(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
-    result = call.result
-    if not adjoint.travels(result) and call.is_view and any(not adjoint.travels(value) for value in call.arguments):
-        source = next(value for value in call.arguments if not adjoint.travels(value))
-        shared = adjoint.helper(undo.is_view, result, source)
-        adjoint.branch(shared, lambda: None, lambda: _undo_born(adjoint, call))
-        adjoint.cotangents.pop(result, None)
-    else:
-        _undo_born(adjoint, call)
-
-
-def _undo_born(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
-    cotangent = adjoint.born(call.result)
-    if cotangent is not None:
-        undo_inlined(adjoint, call, cotangent)
-
-
-def _undo_dispatched(adjoint: TrackedAdjointBuilder, call: Dispatched) -> None:
-    local = adjoint.take(call.result)
-    targets = (call.callee, *call.arguments)
-    given = Const(None) if local is None else local
-    (bars,) = adjoint.operation(call.pullback, (given, adjoint.shadows), from_user=True)
-    unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
-
-
-def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
-    unit, result = call.unit, call.result
-    local = adjoint.take(result)
-    if unit.takes_value and not adjoint.travels(result):
-        hint = adjoint.bar_name(result)
-        local = adjoint.ask("born", result, Const(None) if local is None else local, hint=hint)
-    elif not unit.takes_value and local is not None and not is_immutable(adjoint.kind(result)):
-        local = adjoint.ask("settle", result, local, hint=adjoint.bar_name(result))
-    if local is None and not unit.writes and adjoint.travels(result):
-        return
-    kind = adjoint.kind(result)
-    if is_numeric(kind) and (unit.takes_value or is_immutable(kind)):
-        given = adjoint.dense(Const(None) if local is None else local, result)
-    else:
-        given = Const(None) if local is None else local
-    arguments = [value for value, is_active in zip(call.arguments, unit.active, strict=True) if is_active]
-    absent = unit.absent or (False,) * len(arguments)
-    targets = tuple(Const(None) if gone else value for value, gone in zip(arguments, absent, strict=True))
-    half = adjoint.adjoint_half(unit)
-    if len(targets) == 1:
-        (bar,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
-        adjoint.accumulate(targets[0], bar)
-    else:
-        (bars,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
-        if targets:
-            unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
-
-
-def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
-    kind = adjoint.kind(call.result)
-    if isinstance(kind, TupleOf) or not adjoint.is_mutable(call.result):
-        local = adjoint.take(call.result)
-        if local is None:
-            return
-        for key, item in zip(call.keys, call.items, strict=True):
-            if adjoint.is_active(item):
-                part = adjoint.helper(run_time.cotangent_item, local, key)
-                adjoint.pass_on(item, part)
-        return
-    taken = adjoint.ask("take", call.result, hint=adjoint.bar_name(call.result))
-    for number, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
-        if adjoint.is_active(item) and not adjoint.is_mutable(item):
-            (later,) = adjoint.operation(Opcode.TUPLE, call.keys[number + 1 :]) if _may_repeat(call) else (Const(None),)
-            adjoint.pass_on(item, adjoint.helper(undo.slot_of, taken, key, later))
-
-
-def _may_repeat(call: Build) -> bool:
-    """Whether a later item of a dict display may have taken the place of an earlier one."""
-    return not all(isinstance(key, Const) for key in call.keys) or len(set(call.keys)) < len(call.keys)
-
-
-def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
-    bars = tuple(map(adjoint.take, call.results))
-    # What is unpacked may be a generator, which is advanced by it.
-    is_unknown = isinstance(adjoint.kind(call.source), Unknown)
-    if all(bar is None for bar in bars) and not is_unknown:
-        return
-    (items,) = adjoint.operation(Opcode.TUPLE, tuple(Const(None) if bar is None else bar for bar in bars))
-    if is_unknown:
-        adjoint.keep_value(call.source, adjoint.effect(undo.unpacked, call.source, items, hint=adjoint.bar_name(call.source)))
-    else:
-        adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
-
-
-def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
-    bar = adjoint.effect(undo.appended, call.items, call.length)
-    adjoint.pass_on(call.item, bar)
-
-
-def _undo_addition(adjoint: TrackedAdjointBuilder, call: AddInPlace) -> None:
-    adjoint.take(call.result)
-    if not adjoint.is_active(call.value):
-        return
-    d = adjoint.read(call.target)
-    if call.subtracts:
-        d = adjoint.call(operator_constant("neg"), (d,), kind=adjoint.kind(call.target))
-    adjoint.accumulate(call.value, adjoint.spread(d, call.value))
-
-
-def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
-    local = adjoint.take(call.result)
-    if local is None:
-        return
-    if isinstance(adjoint.kind(call.container), Sequence):
-        adjoint.effect(undo.add_slot, call.container, call.index, local)
-    elif adjoint.travels(call.container):
-        adjoint.accumulate_item(arithmetic.add_item, call.container, call.index, local)
-    else:
-        adjoint.add_item(call.container, call.index, local)
-
-
-def _undo_suspension(adjoint: TrackedAdjointBuilder, call: Suspend) -> None:
-    """The adjoint of a generator is suspended where the generator was: it gives the cotangent of what was sent to it there,
-    and goes on when it gets that of what it had yielded."""
-    local = adjoint.take(call.result)
-    given = Const(None) if local is None else local
-    hint = adjoint.bar_name(call.value) if isinstance(call.value, Var) else ""
-    (bar,) = adjoint.operation(Opcode.SUSPEND, (given,), hints=(hint,), from_user=True)
-    adjoint.accumulate(call.value, bar)
-
-
-def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
-    local = adjoint.take(call.result)
-    position = call.position
-    if call.backwards:
-        position = adjoint.call(operator_constant("sub"), (Const(-1), position))
-    if adjoint.travels(call.source) and isinstance(adjoint.kind(call.source), Array):
-        if local is not None:
-            adjoint.accumulate_item(run_time.add_iterated, call.source, position, local)
-        return
-    if adjoint.is_mutable(call.result) and adjoint.is_mutable(call.source):
-        return  # an item of a list has its cotangent itself, and a row is a view
-    given = Const(None) if local is None else local
-    if call.is_key:
-        adjoint.effect(undo.iterated_value, call.source, position, call.result, given)
-        return
-    if call.length is not None:
-        position = adjoint.call(operator_constant("add"), (position, call.length))
-    bar = adjoint.effect(undo.iterated, call.source, position, call.result, given)
-    adjoint.keep_value(call.source, bar)
-
-
-def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call], zipped: Var | None) -> None:
-    """Undo what came after the last iteration of a loop over these items: a generator among them has come to its end.
-    `zipped` is the tape of a loop over a `zip`."""
-    unknown = [i for i in items if isinstance(i, Iterated) and not i.is_key and isinstance(adjoint.kind(i.source), Unknown)]
-    if not unknown:
-        return
-    if zipped is None:
-        adjoint.effect(undo.exhausted, unknown[0].source)
-        return
-    count = adjoint.call(Const(len, "len", len), (zipped,), hint="n")
-    for item in reversed(unknown):
-        adjoint.effect(undo.zip_ended, item.source, count)
-
-
-def _field_of(adjoint: TrackedAdjointBuilder, cotangent: Value, place: Field) -> Value:
-    if isinstance(place, str):
-        return adjoint.helper(run_time.cotangent_field, cotangent, Const(place))
-    container, key = place
-    whole = adjoint.helper(run_time.cotangent_field, cotangent, Const(container))
-    return adjoint.helper(run_time.cotangent_item, whole, Const(key))
-
-
-_UNDO: dict[type, Callable[[TrackedAdjointBuilder, Any], None]] = {
-    Inlined: _undo_inlined,
-    Dispatched: _undo_dispatched,
-    UnitCall: _undo_unit,
-    Build: _undo_build,
-    Unpack: _undo_unpack,
-    Append: _undo_append,
-    AddInPlace: _undo_addition,
-    StoreItem: _undo_stored,
-    Attribute: _undo_attribute,
-    Suspend: _undo_suspension,
-    Item: _undo_item,
-    Iterated: _undo_iterated,
-    Capture: _undo_capture,
-}

@@ -17,7 +17,7 @@ from microgradpy.ad.atomic import is_numeric_call, is_write
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
 from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call_function, dispatch, find_rule, inline_rule
 from microgradpy.ad.instrument import OUT_OF_PLACE
-from microgradpy.ad.memory import is_view
+from microgradpy.ad.known_functions import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.codes import receives
@@ -199,11 +199,10 @@ def _is_basic_constant(index: Any) -> bool:
 
 def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     target = primal.of(op.arguments[0])
+    if primal.bind_method(op, target, name):
+        return
     kind, active = primal.kind(target), primal.is_active(target)
     cls = python_type(kind)
-    if cls is not None and callable(getattr(cls, name, None)):
-        primal.bind(op.result, Method(target, cls, name, op))
-        return
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
     if isinstance(target, Const) and isinstance(target.value, ModuleType) and primal.services.holds_state(target.value, name):
         dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())

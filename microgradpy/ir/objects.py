@@ -52,7 +52,7 @@ _OPERATORS = frozenset(
     )
 )
 ANY_FEATURES = Features(frozenset({ANY_NAME}), _OPERATORS)
-_PLAIN = (
+PLAIN_MEMBERS = (
     types.FunctionType,
     staticmethod,
     classmethod,
@@ -64,6 +64,7 @@ _PLAIN = (
     types.BuiltinFunctionType,
     type,
 )
+"""What stands in classes and computes nothing when it is read from an object."""
 LEAVES = frozenset({
     int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), np.ndarray, np.ufunc, np.dtype,
     np.float64, np.float32, np.int64, np.bool, type, types.ModuleType, types.BuiltinFunctionType,
@@ -225,7 +226,7 @@ def is_function(value: Any) -> bool:
 
 def is_computed(value: Any) -> bool:
     """Whether a member of a class is a descriptor that calls a function of Python's when it is read."""
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN_MEMBERS):
         return False
     if isinstance(value, property):
         return isinstance(value.fget, types.FunctionType | functools.partial) or value.fget is None

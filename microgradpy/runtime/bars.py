@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 from microgradpy.tangents.types import is_structural_zero
 
@@ -26,6 +27,19 @@ effects to undo, and its value may have its cotangent in the shadows."""
 Wanted = tuple[bool, ...] | None
 Resolved = tuple[Any, Back]
 """The value of a call, and its pullback."""
+
+
+class Entry(Protocol):
+    """The compiler's entry: differentiate a Python function through its own source."""
+
+    def __call__(
+        self,
+        function: types.FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        wanted: Wanted,
+        keywords_wanted: bool,
+    ) -> Resolved: ...
 
 
 @final

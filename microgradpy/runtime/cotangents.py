@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.ir.objects import inherited_member, is_computed, static_member
+from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
@@ -147,18 +147,7 @@ def _field_cotangent(x: Any, name: str, d: Any) -> Any:
     return Tangent(type(x), {name: d})
 
 
-_PLAIN_DESCRIPTORS = (
-    types.FunctionType,
-    staticmethod,
-    classmethod,
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    types.MethodDescriptorType,
-    types.BuiltinFunctionType,
-    types.ClassMethodDescriptorType,
-    type,
-    type(namedtuple("_Example", "field").field),  # type: ignore[attr-defined]
-)
+_PLAIN_DESCRIPTORS = (*PLAIN_MEMBERS, type(namedtuple("_Example", "field").field))  # type: ignore[attr-defined]
 
 
 def _method_cotangent(x: Any, name: str, d: Any) -> Any:

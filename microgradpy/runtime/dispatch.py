@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
 from microgradpy.runtime.bars import Back as Back
 from microgradpy.runtime.bars import Bars as Bars
-from microgradpy.runtime.bars import Resolve
+from microgradpy.runtime.bars import Entry, Resolve
 from microgradpy.runtime.bars import Wanted as Wanted
 from microgradpy.runtime.bars import nothing as _nothing
 from microgradpy.runtime.cotangents import missing_cotangent
@@ -31,20 +31,6 @@ from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.types import Tangent, is_structural_zero
-
-
-class Entry(Protocol):
-    """The compiler's entry: differentiate a Python function through its own source."""
-
-    def __call__(
-        self,
-        function: types.FunctionType,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        wanted: Wanted,
-        keywords_wanted: bool,
-    ) -> tuple[Any, Back]: ...
-
 
 _entry: list[Entry] = []
 

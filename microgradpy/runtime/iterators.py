@@ -18,7 +18,8 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing
-from microgradpy.runtime.streams import VIEWS, Box, Give, Items, Reading, Source, Stream, Sums, closed, give_to_call
+from microgradpy.runtime.sources import VIEWS, Source
+from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, closed, give_to_call
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
@@ -97,11 +98,11 @@ def _passing(function: Callable[..., Any], count: int | None = None) -> Callable
 
     def make(reading: Reading, *args: Any, **kwargs: Any) -> Made:
         sources: dict[int | str, Source] = {
-            place: reading.source(place, x) for place, x in enumerate(args) if count is None or place < count
+            place: Source(place, x, reading) for place, x in enumerate(args) if count is None or place < count
         }
         given = [sources.get(place, x) for place, x in enumerate(args)]
         if "fillvalue" in kwargs:
-            sources["fillvalue"] = filler = reading.source(-1, kwargs["fillvalue"], is_one=True)
+            sources["fillvalue"] = filler = Source(-1, kwargs["fillvalue"], reading, is_one=True)
             kwargs["fillvalue"] = next(iter(filler))
         return Made(_routed(function(*given, **kwargs)), sources)
 
@@ -133,7 +134,7 @@ def _choosing(function: Callable[..., Any]) -> Callable[..., Made]:
     """For a function that passes on the items that a predicate is true or false of."""
 
     def make(reading: Reading, predicate: Any, iterable: Any) -> Made:
-        source = reading.source(1, iterable)
+        source = Source(1, iterable, reading)
         test = bool if predicate is None else predicate
         return Made(_routed(function(lambda box: reading.ask(test, box), source)), {1: source})
 
@@ -145,12 +146,12 @@ def _reversed(reading: Reading, sequence: Any) -> Made:
         raise MissingRuleError(
             f"reversed() of a {type(sequence).__name__} of differentiated values", None, "Make a list or tuple of it first."
         )
-    source = reading.source(0, sequence)
+    source = Source(0, sequence, reading)
     return Made(_routed(source.backwards()), {0: source})
 
 
 def _repeat(reading: Reading, value: Any, *times: int) -> Made:
-    source = reading.source(0, value, is_one=True)
+    source = Source(0, value, reading, is_one=True)
     (box,) = source
 
     def items() -> Items:
@@ -160,7 +161,7 @@ def _repeat(reading: Reading, value: Any, *times: int) -> Made:
 
 
 def _map(reading: Reading, function: Any, *iterables: Any) -> Made:
-    sources: dict[int | str, Source] = {place: reading.source(place, x) for place, x in enumerate(iterables, 1)}
+    sources: dict[int | str, Source] = {place: Source(place, x, reading) for place, x in enumerate(iterables, 1)}
     return Made(_calls(reading, function, zip(*sources.values(), strict=False)), sources, (0,))
 
 
@@ -171,7 +172,7 @@ def _calls(reading: Reading, function: Any, rows: Iterator[tuple[Box, ...]]) -> 
 
 
 def _starmap(reading: Reading, function: Any, iterable: Any) -> Made:
-    source = reading.source(1, iterable)
+    source = Source(1, iterable, reading)
 
     def items() -> Items:
         for box in source:
@@ -195,9 +196,9 @@ def _give_to_row(back: Back, box: Box, y: Any) -> Give:
 
 def _accumulate(reading: Reading, iterable: Any, func: Any = None, *, initial: Any = None) -> Made:
     function = operator.add if func is None else func
-    source = reading.source(0, iterable)
+    source = Source(0, iterable, reading)
     boxes = iter(source)
-    first = reading.source(-1, initial, is_one=True)
+    first = Source(-1, initial, reading, is_one=True)
 
     def items() -> Items:
         last: Box | None = None
@@ -222,11 +223,11 @@ _TOTALS = -2  # the number under which the cotangents of what `accumulate` gave 
 
 
 def _from_iterable(reading: Reading, iterables: Any) -> Made:
-    outer = reading.source(0, iterables)
+    outer = Source(0, iterables, reading)
 
     def items() -> Items:
         for box in outer:
-            inner = reading.source(1 + box.position, box.value)
+            inner = Source(1 + box.position, box.value, reading)
             reading.note(_give_to_outer(box, inner))
             for part in inner:
                 yield part.value, _give_to_part(box, inner, part)
@@ -249,7 +250,7 @@ def _give_to_outer(box: Box, inner: Source) -> Give:
 
 
 def _groupby(reading: Reading, iterable: Any, key: Any = None) -> Made:
-    source = reading.source(0, iterable)
+    source = Source(0, iterable, reading)
     groups = itertools.groupby(source, lambda box: box.value if key is None else reading.ask(key, box))
 
     def items() -> Items:

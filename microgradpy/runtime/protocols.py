@@ -21,8 +21,9 @@ from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, giv
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS, next_or
+from microgradpy.runtime.sources import items_of_object
 from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, attribute, overloaded
-from microgradpy.runtime.streams import Stream, items_of_object
+from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 CONSUMERS = frozenset({list, tuple, sum, min, max, sorted, iter})

@@ -7,8 +7,6 @@ bytecode first: most functions write nothing, and need no watching.
 
 from __future__ import annotations
 
-import dis
-import functools
 import inspect
 import types
 from collections.abc import Iterable, Iterator
@@ -18,11 +16,9 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.runtime.bytecode import names_in, writes
 from microgradpy.tangents.projection import fields_of
 
-_STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR"})
-_WRITERS = MUTATING_METHODS[np.ndarray] | {"copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle"}
 _LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
 
 
@@ -84,7 +80,7 @@ def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
         for called in _called_by(function, type(owner), set()):
             roots += called.__defaults__ or ()
             roots += (called.__kwdefaults__ or {}).values()
-            roots += [called.__globals__[name] for name in _names(called.__code__) if name in called.__globals__]
+            roots += [called.__globals__[name] for name in names_in(called.__code__) if name in called.__globals__]
     return arrays_in(roots)
 
 
@@ -124,7 +120,7 @@ def may_write(f: Any) -> bool:
     owner, function = _function_of(f)
     if function is None:
         return owner is not None and not isinstance(f, types.BuiltinFunctionType | type)
-    return any(_writes(called.__code__) for called in _called_by(function, type(owner), set()))
+    return any(writes(called.__code__) for called in _called_by(function, type(owner), set()))
 
 
 def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeType]) -> Iterator[types.FunctionType]:
@@ -133,31 +129,7 @@ def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeTy
         return
     seen.add(function.__code__)
     yield function
-    for name in _names(function.__code__):
+    for name in names_in(function.__code__):
         for found in (function.__globals__.get(name), inspect.getattr_static(owner, name, None)):
             if isinstance(found, types.FunctionType):
                 yield from _called_by(found, owner, seen)
-
-
-@functools.lru_cache(maxsize=1024)
-def _names(code: types.CodeType) -> tuple[str, ...]:
-    """The names of variables and attributes that code reads, in the functions inside it too."""
-    inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in _names(constant)]
-    return tuple(dict.fromkeys((*code.co_names, *inner)))
-
-
-@functools.lru_cache(maxsize=1024)
-def _writes(code: types.CodeType) -> bool:
-    if any(_is_store(instruction) for instruction in dis.get_instructions(code)):
-        return True
-    if not _WRITERS.isdisjoint(code.co_names):
-        return True
-    return any(
-        _writes(constant) if isinstance(constant, types.CodeType) else isinstance(constant, tuple) and "out" in constant
-        for constant in code.co_consts
-    )
-
-
-def _is_store(instruction: dis.Instruction) -> bool:
-    # `x += y` on a name is a BINARY_OP whose sign ends in "=".
-    return instruction.opname in _STORES or (instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("="))

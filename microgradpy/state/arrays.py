@@ -15,14 +15,13 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import takes
-from microgradpy.state.events import event
+from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
 from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import floating, real_like, unbroadcast
 from microgradpy.tangents.types import is_structural_zero
 
 Array = np.ndarray[Any, Any]
-Made = tuple[Any, Undo]
 
 
 def _carries(x: Any) -> bool:

@@ -11,7 +11,7 @@ import operator
 import types
 from collections import deque
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
-from microgradpy.runtime.bars import Bars, Resolve, Resolved, Wanted, nothing
+from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
@@ -28,7 +28,7 @@ from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
-from microgradpy.state import arrays, containers, generators, moves, objects, variables  # noqa: F401
+from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
@@ -39,20 +39,6 @@ from microgradpy.state.reach import any_may_write, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.tangents.types import Tangent
-
-
-class Entry(Protocol):
-    """The compiler's entry for functions with source."""
-
-    def __call__(
-        self,
-        function: types.FunctionType,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        wanted: Wanted,
-        keywords_wanted: bool,
-    ) -> Resolved: ...
-
 
 _entry: list[Entry] = []
 

@@ -21,7 +21,9 @@ from typing import Any, TypeVar
 
 from microgradpy.state.shadows import Undo
 
-Event = Callable[..., tuple[Any, Undo]]
+Made = tuple[Any, Undo]
+"""The value of a call, and what undoes it."""
+Event = Callable[..., Made]
 F = TypeVar("F", bound=Event)
 _EVENTS: dict[Any, list[tuple[type, Event]]] = {}
 
@@ -55,3 +57,8 @@ def has_event(function: Any) -> bool:
         return function in _EVENTS
     except TypeError:
         return False
+
+
+def no_cotangents(count: int) -> Undo:
+    """What undoes a call that has nothing to undo."""
+    return lambda y_bar, shadows: (None,) * count

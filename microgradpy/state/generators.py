@@ -16,13 +16,12 @@ from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
 from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
-from microgradpy.state.events import event
+from microgradpy.state.events import Made, event
 from microgradpy.state.iteration import walk
 from microgradpy.state.journal import Step, current
-from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
 
-Made = tuple[Any, Undo]
 _MISSING = object()
 
 

@@ -17,7 +17,8 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
 from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least, sort_in_place
-from microgradpy.runtime.streams import VIEWS, Stream, items_of_object
+from microgradpy.runtime.sources import VIEWS, items_of_object
+from microgradpy.runtime.streams import Stream
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.state.events import event
-from microgradpy.state.shadows import ListShadow, Shadows, Undo
+from microgradpy.state.events import Made, event
+from microgradpy.state.shadows import ListShadow, Shadows
 from microgradpy.tangents.types import accumulate, is_structural_zero
-
-Made = tuple[Any, Undo]
 
 
 def moved(function: Callable[..., Any], items: Any, added: tuple[Any, ...], *options: Any, **named: Any) -> Made:

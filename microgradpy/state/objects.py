@@ -9,9 +9,9 @@ from typing import Any
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
-from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.events import Made
+from microgradpy.state.shadows import Shadows
 
-Made = tuple[Any, Undo]
 _PLAIN: tuple[type, ...] = (types.MemberDescriptorType,)
 
 

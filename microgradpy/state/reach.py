@@ -6,7 +6,6 @@ This is a guess on the safe side of speed, not of correctness: a run that does n
 
 from __future__ import annotations
 
-import dis
 import functools
 import itertools
 import sys
@@ -21,17 +20,11 @@ import numpy as np
 from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.bytecode import WRITERS, names_in, writes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.snapshots import parts_of
 
-_STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "DELETE_ATTR"})
-_WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
-    "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
-    "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
-    "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
-}  # fmt: skip
 _MAKERS = frozenset({"type", "__class__", "replace", "_replace"})
 """By these, code makes objects of classes that it does not name."""
 _IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "__delitem__", "__setattr__", "__delattr__"}) | {
@@ -100,9 +93,9 @@ def reads_state(value: Any) -> bool:
         seen.add(id(current.__code__))
         if shared_names(current.__code__, current.__globals__):
             return True
-        if not rebound_globals(current.__globals__).isdisjoint(_names(current.__code__)):
+        if not rebound_globals(current.__globals__).isdisjoint(names_in(current.__code__)):
             return True
-        held = [*_captured(current), *(found for name in _names(current.__code__) for found in _meanings(current, name))]
+        held = [*_captured(current), *(found for name in names_in(current.__code__) for found in _meanings(current, name))]
         held = [value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value for value in held]
         if any(map(carries_state, held)):
             return True
@@ -174,7 +167,7 @@ def _look_at(value: Any, found: _Reached) -> list[Any]:
             return []
         case types.BuiltinMethodType():
             is_bound = not isinstance(value.__self__, types.ModuleType | types.NoneType)
-            found.writes |= is_bound and value.__name__ in _WRITERS
+            found.writes |= is_bound and value.__name__ in WRITERS
             return [value.__self__]
         case types.ModuleType():
             return []
@@ -214,7 +207,7 @@ def _search(functions: list[types.FunctionType], reached: _Reached, *, calls_ope
                 return True
             # What dataclasses generates compares classes, and makes no objects.
             is_generated = code.co_qualname.startswith("__create_fn__.")
-            for name in _names(code):
+            for name in names_in(code):
                 if not (is_generated and name in _MAKERS):
                     search.add_name(function, name)
         search.waiting += [held for held in _captured(function) if isinstance(held, types.FunctionType)]
@@ -306,7 +299,7 @@ def _meanings(function: types.FunctionType, name: str) -> Iterator[Any]:
     namespace = function.__globals__
     if name in namespace:
         yield namespace[name]
-    for other in _names(function.__code__):
+    for other in names_in(function.__code__):
         module = namespace.get(other)
         if isinstance(module, types.ModuleType) and _is_users(types.SimpleNamespace(__module__=module.__name__)):
             if name in vars(module):
@@ -314,27 +307,10 @@ def _meanings(function: types.FunctionType, name: str) -> Iterator[Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(code: types.CodeType) -> tuple[str, ...]:
-    inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in _names(constant)]
-    return tuple(dict.fromkeys((*code.co_names, *inner)))
-
-
-@functools.lru_cache(maxsize=1024)
 def _stores(code: types.CodeType) -> bool:
+    """Whether code writes into objects, or gives variables that others know new values."""
     if is_generator(code):
         return True  # it changes from one item to the next
     if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
-    if any(instruction.opname in _STORES or _is_in_place(instruction) for instruction in dis.get_instructions(code)):
-        return True
-    if not _WRITERS.isdisjoint(code.co_names):
-        return True
-    return any(
-        _stores(constant) if isinstance(constant, types.CodeType) else isinstance(constant, tuple) and "out" in constant
-        for constant in code.co_consts
-    )
-
-
-def _is_in_place(instruction: dis.Instruction) -> bool:
-    # `x += y` on a name is a BINARY_OP whose sign ends in "=".
-    return instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("=")
+    return writes(code) or any(_stores(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))

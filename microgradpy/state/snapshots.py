@@ -16,6 +16,7 @@ import numpy as np
 
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value, owner_of
+from microgradpy.tangents.arithmetic import stack_items
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -289,3 +290,15 @@ def _is_known(x: Any, known: Known) -> bool:
     if isinstance(x, np.ndarray):
         return known.is_view(x)
     return not is_value(x) or isinstance(x, tuple)
+
+
+def settle_items(given: Structure | None, bars: list[Any], shadows: Shadows) -> Any:
+    """Give the items that were put into a list their cotangents; a missing tail is zero."""
+    if given is None or all(bar is None for bar in bars):
+        return None
+    count = len(given.x) if isinstance(given.x, np.ndarray) else len(given.parts)
+    bars = [*bars, *[None] * (count - len(bars))]
+    if isinstance(given.x, np.ndarray):
+        # Its rows, if it has any, are views, whose cotangents are in the shadow of the array.
+        return None if given.x.ndim > 1 else stack_items(given.x, bars)
+    return given.settle(shadows, bars if not isinstance(given.x, tuple) else tuple(bars))

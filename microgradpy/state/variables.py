@@ -8,10 +8,8 @@ from typing import Any
 
 from microgradpy.runtime import variables
 from microgradpy.runtime.variables import Variables
-from microgradpy.state.events import event
-from microgradpy.state.shadows import CONTENTS, Shadows, Undo
-
-Made = tuple[Any, Undo]
+from microgradpy.state.events import Made, event
+from microgradpy.state.shadows import CONTENTS, Shadows
 
 
 @event(variables.new_cell)

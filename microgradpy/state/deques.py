@@ -1,0 +1,133 @@
+"""Writes into deques, and reads of their items. Their shadow is that of a list, in which the writes are undone."""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MutationError
+from microgradpy.state.events import Made, event
+from microgradpy.state.shadows import Shadows
+from microgradpy.state.snapshots import settle_items, structure_of
+
+
+@event(deque.append, of=deque)
+def deque_append(items: deque[Any], x: Any, /) -> Made:
+    is_full = items.maxlen is not None and len(items) == items.maxlen
+    items.append(x)
+    length = len(items)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadow = shadows.of(items)
+        bar = shadow.undo_append(length - 1)
+        if is_full:
+            shadow.undo_pop(0, None)
+        return None, bar
+
+    return None, undo
+
+
+@event(deque.appendleft, of=deque)
+def appendleft(items: deque[Any], x: Any, /) -> Made:
+    if items.maxlen == 0:
+        raise MutationError("appendleft on a deque of length 0", None, "Give it another maxlen.")
+    items.appendleft(x)
+    return None, lambda y_bar, shadows: (None, shadows.of(items).undo_insert(0))
+
+
+@event(deque.pop, of=deque)
+def deque_pop(items: deque[Any], /) -> Made:
+    y = items.pop()
+    place = len(items)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadows.of(items).undo_pop(place, y_bar)
+        return (None,)
+
+    return y, undo
+
+
+@event(deque.popleft, of=deque)
+def popleft(items: deque[Any], /) -> Made:
+    y = items.popleft()
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadows.of(items).undo_pop(0, y_bar)
+        return (None,)
+
+    return y, undo
+
+
+@event(deque.clear, of=deque)
+def clear_deque(items: deque[Any], /) -> Made:
+    items.clear()
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadows.of(items).cut(0)
+        return (None,)
+
+    return None, undo
+
+
+@event(deque.extend, operator.iadd, of=deque)
+def extend_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
+    undone = [deque_append(items, x)[1] for x in list(more)]
+    given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = [one(None, shadows)[1] for one in reversed(undone)][::-1]
+        return None, settle_items(given, bars, shadows)
+
+    return items, undo
+
+
+@event(deque.extend, of=deque)
+def extend_deque_without_result(items: deque[Any], more: Iterable[Any], /) -> Made:
+    return None, extend_deque(items, more)[1]
+
+
+@event(deque.extendleft, of=deque)
+def extendleft(items: deque[Any], more: Iterable[Any], /) -> Made:
+    undone = [appendleft(items, x)[1] for x in list(more)]
+    given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = [one(None, shadows)[1] for one in reversed(undone)][::-1]
+        return None, settle_items(given, bars, shadows)
+
+    return None, undo
+
+
+@event(deque.rotate, of=deque)
+def rotate(items: deque[Any], n: int = 1, /) -> Made:
+    length = len(items)
+    items.rotate(n)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadows.of(items).reorder([(k - n) % length for k in range(length)], length)
+        return None, None
+
+    return None, undo
+
+
+@event(operator.getitem, of=deque)
+def deque_item(items: deque[Any], index: Any, /) -> Made:
+    y = items[index]
+    place = operator.index(index) % max(len(items), 1)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadows.of(items).add(place, y_bar)
+        return None, None
+
+    return y, undo
+
+
+@event(operator.setitem, of=deque)
+def set_deque_item(items: deque[Any], index: Any, value: Any, /) -> Made:
+    items[index] = value
+    place = operator.index(index) % len(items)
+    return None, lambda y_bar, shadows: (None, None, shadows.of(items).take(place))

@@ -1,0 +1,177 @@
+"""Writes into dicts and sets, and reads of their items, which undo in the shadow what they did."""
+
+from __future__ import annotations
+
+import collections
+import operator
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MutationError
+from microgradpy.state.events import Made, event, no_cotangents
+from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.snapshots import structure_of
+
+# Dicts
+
+
+def check_key(key: Any) -> None:
+    """A key, or an item of a set, carries no derivative: a number that may have one is refused."""
+    if isinstance(key, float | complex | np.inexact) and not isinstance(key, bool):
+        raise MutationError(
+            f"a differentiated {type(key).__name__} becomes a key of a dict or an item of a set",
+            None,
+            "Keys carry no derivative: use a whole number or a text, or stop_gradient(key).",
+        )
+
+
+@event(operator.getitem, dict.__getitem__, of=dict)
+def dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
+    was_there = key in mapping
+    y = mapping[key]
+    is_new = not was_there and key in mapping  # a defaultdict makes it
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(mapping).add(key, y_bar)
+        if is_new:
+            shadows.of(mapping).take(key)
+        return None, None
+
+    return y, undo
+
+
+@event(dict.get, of=dict)
+def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
+    y = mapping.get(key, default)
+    was_there = key in mapping
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not was_there:
+            return None, None, y_bar
+        if y_bar is not None:
+            shadows.of(mapping).add(key, y_bar)
+        return None, None, None
+
+    return y, undo
+
+
+@event(dict.setdefault, collections.OrderedDict.setdefault, of=dict)
+def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
+    was_there = key in mapping
+    y = mapping.setdefault(key, default)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadow = shadows.of(mapping)
+        shadow.add(key, y_bar)
+        return None, None, None if was_there else shadow.take(key)
+
+    return y, undo
+
+
+_MISSING = object()
+
+
+@event(dict.pop, collections.OrderedDict.pop, of=dict)
+def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> Made:
+    was_there = key in mapping
+    y = mapping.pop(key) if default is _MISSING else mapping.pop(key, default)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not was_there:
+            return None, None, y_bar
+        shadows.of(mapping).add(key, y_bar)
+        return None, None, None
+
+    return y, undo
+
+
+@event(dict.popitem, collections.OrderedDict.popitem, of=dict)
+def popitem(mapping: dict[Any, Any], /, *last: bool) -> Made:
+    y = mapping.popitem(*last)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(mapping).add(y[0], y_bar[1])
+        return None, *(None for _ in last)
+
+    return y, undo
+
+
+@event(operator.setitem, dict.__setitem__, collections.OrderedDict.__setitem__, of=dict)
+def set_dict_item(mapping: dict[Any, Any], key: Any, value: Any, /) -> Made:
+    mapping[key] = value
+    return None, lambda y_bar, shadows: (None, None, shadows.of(mapping).take(key))
+
+
+@event(operator.delitem, dict.__delitem__, collections.OrderedDict.__delitem__, of=dict)
+def delete_dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
+    del mapping[key]
+    return None, no_cotangents(2)
+
+
+@event(dict.clear, collections.OrderedDict.clear, of=dict)
+def clear_dict(mapping: dict[Any, Any], /) -> Made:
+    mapping.clear()
+    return None, no_cotangents(1)
+
+
+@event(dict.update, collections.OrderedDict.update, of=dict)
+def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
+    return None, _merge(mapping, other, named)
+
+
+@event(operator.ior, of=dict)
+def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
+    return mapping, _merge(mapping, other, {})
+
+
+def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
+    if not isinstance(other, dict | list | tuple):
+        other = dict(other.items()) if hasattr(other, "keys") else list(other)  # which may be read once only
+    given = structure_of(other)
+    mapping.update(other, **named)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadow = shadows.of(mapping)
+        if isinstance(given.x, dict):
+            return None, given.settle(shadows, {key: shadow.take(key) for key, _ in given.parts})
+        last = {pair.x[0]: number for number, (_, pair) in enumerate(given.parts)}
+        bars = [None if last[p.x[0]] != k else _pair_bar(shadow.take(p.x[0])) for k, (_, p) in enumerate(given.parts)]
+        return None, given.settle(shadows, tuple(bars) if isinstance(given.x, tuple) else bars)
+
+    return undo
+
+
+def _pair_bar(d: Any) -> Any:
+    return None if d is None else (None, d)
+
+
+for _method in (collections.OrderedDict.values, collections.OrderedDict.items, collections.OrderedDict.keys):
+    # What is read from a view is found in the shadow of the dict.
+    event(_method, of=collections.OrderedDict)(lambda mapping, method=_method: (method(mapping), no_cotangents(1)))
+
+
+event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)(
+    lambda mapping, *rest: (mapping.move_to_end(*rest), no_cotangents(1 + len(rest)))
+)
+
+
+# Sets
+
+
+def _register_sets() -> None:
+    for name in ("add", "clear", "discard", "pop", "remove", "update", "difference_update", "intersection_update"):
+        method = getattr(set, name)
+
+        def made(items: set[Any], *rest: Any, method: Any = method) -> Made:
+            for x in rest:
+                for item in x if isinstance(x, list | tuple | set | frozenset) else (x,):
+                    check_key(item)
+            return method(items, *rest), no_cotangents(1 + len(rest))
+
+        event(method, of=set)(made)
+
+
+_register_sets()
