@@ -14,7 +14,6 @@ class ProgramWriter:
 
     def __init__(self, number: int, depth: int = 0) -> None:
         self.random = random.Random(number)
-        self.number = number
         self.lines: list[str] = []
         self.depth = depth
         self.count = 0

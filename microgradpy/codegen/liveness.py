@@ -12,8 +12,10 @@ Live sets go backwards through the regions:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import assert_never, final
 
 from microgradpy.codegen.nesting import Nesting
@@ -43,16 +45,35 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminator_values
 
 _NOTHING: frozenset[Var] = frozenset()
+Vars = int
+"""A set of variables as the bits of a number: in long functions most of the work is on sets of many."""
+
+
+@dataclass(slots=True)
+class Interference:
+    """For each variable those that it interferes with, written down at one of the two. `numbers` says which bit is whose."""
+
+    numbers: dict[Var, int] = field(default_factory=dict)
+    rows: dict[Var, Vars] = field(default_factory=dict)
+
+    def bit(self, var: Var) -> Vars:
+        return 1 << self.numbers.setdefault(var, len(self.numbers))
+
+    def vars(self, variables: Iterable[Var]) -> Vars:
+        return reduce(operator.or_, map(self.bit, variables), 0)
+
+    def add(self, var: Var, others: Vars) -> None:
+        self.rows[var] = self.rows.get(var, 0) | (others & ~self.bit(var))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """`interference` is symmetric; `live` holds every variable whose value somebody reads after it is assigned; `marked` the
-    parameters that a mark, known by identity, has to set: after the last operation that may raise, nobody reads them."""
+    """`live` holds every variable whose value somebody reads after it is assigned; `marked` the parameters that a mark, known
+    by identity, has to set: after the last operation that may raise, nobody reads them."""
 
-    interference: dict[Var, set[Var]]
-    live: set[Var]
+    interference: Interference
+    live: Set[Var]
     marked: Mapping[int, Set[Var]] = field(default_factory=dict)
 
 
@@ -62,11 +83,11 @@ class _Targets:
     """Where a region's terminators lead: variables that receive the values, and what is live there."""
 
     results: tuple[Var, ...] = ()
-    after: Set[Var] = _NOTHING
+    after: Vars = 0
     parameters: tuple[Var, ...] = ()
-    head: Set[Var] = _NOTHING
+    head: Vars = 0
     loop_results: tuple[Var, ...] = ()
-    loop_after: Set[Var] = _NOTHING
+    loop_after: Vars = 0
 
 
 def analyse_liveness(function: Function, nesting: Nesting, entry: Sequence[Var]) -> Liveness:
@@ -83,35 +104,35 @@ def analyse_liveness(function: Function, nesting: Nesting, entry: Sequence[Var])
 class _Analysis:
     nesting: Nesting
     forced: Set[Var]
-    interference: dict[Var, set[Var]] = field(default_factory=dict)
+    interference: Interference = field(default_factory=Interference)
     live: set[Var] = field(default_factory=set)
     # What the handlers around may read: an exception may come at any statement.
-    raising: Set[Var] = _NOTHING
+    raising: Vars = 0
     seen: dict[Var, tuple[Var, ...]] = field(default_factory=dict)
     marked: dict[int, set[Var]] = field(default_factory=dict)
     # What was found live at the head of a loop in an earlier visit: it can only grow, so the next visit starts there.
-    heads: dict[int, frozenset[Var]] = field(default_factory=dict)
+    heads: dict[int, Vars] = field(default_factory=dict)
 
-    def define(self, variables: Sequence[Var], live: Set[Var]) -> None:
+    def vars(self, variables: Iterable[Var]) -> Vars:
+        return self.interference.vars(variables)
+
+    def among(self, variables: Iterable[Var], live: Vars) -> list[Var]:
+        return [var for var in variables if live & self.interference.bit(var)]
+
+    def define(self, variables: Sequence[Var], live: Vars) -> None:
         """Variables are assigned together, and `live` is wanted after that."""
+        together = self.vars(variables)
         for variable in variables:
-            if variable in live:
+            if live & self.interference.bit(variable):
                 self.live.add(variable)
-            for other in live:
-                self._link(variable, other)
-            for other in variables:
-                if variable in live or other in live:
-                    self._link(variable, other)
+                self.interference.add(variable, live | together)
+            else:
+                self.interference.add(variable, live)
 
-    def _link(self, a: Var, b: Var) -> None:
-        if a != b:
-            self.interference.setdefault(a, set()).add(b)
-            self.interference.setdefault(b, set()).add(a)
-
-    def region(self, region: Region, targets: _Targets) -> Set[Var]:
+    def region(self, region: Region, targets: _Targets) -> Vars:
         return self.statements(region, self._terminator(region.terminator, targets) | self.raising, targets)
 
-    def statements(self, region: Region, live: Set[Var], targets: _Targets) -> Set[Var]:
+    def statements(self, region: Region, live: Vars, targets: _Targets) -> Vars:
         for statement in reversed(list(self.nesting.roots(region))):
             if isinstance(statement, Op) and statement.callee is Opcode.MARK:
                 live = self._mark(statement, live)
@@ -119,7 +140,7 @@ class _Analysis:
                 live = self._statement(statement, live, targets) | self.raising
         return live
 
-    def _terminator(self, terminator: Terminator, targets: _Targets) -> Set[Var]:
+    def _terminator(self, terminator: Terminator, targets: _Targets) -> Vars:
         match terminator:
             case Yield(values=values):
                 return self._copied(values, targets.results, targets.after)
@@ -131,24 +152,25 @@ class _Analysis:
                 return self._leaves(terminator_values(terminator))
         assert_never(terminator)
 
-    def _copied(self, values: Sequence[Value], targets: Sequence[Var], after: Set[Var]) -> Set[Var]:
+    def _copied(self, values: Sequence[Value], targets: Sequence[Var], after: Vars) -> Vars:
         """What is live before values are copied to those of the targets that are live after it."""
-        wanted = [value for target, value in zip(targets, values, strict=True) if target in after]
-        return (after - set(targets)) | self._leaves(wanted)
+        bit = self.interference.bit
+        wanted = [value for target, value in zip(targets, values, strict=True) if after & bit(target)]
+        return (after & ~self.vars(targets)) | self._leaves(wanted)
 
-    def _leaves(self, values: Sequence[Value]) -> Set[Var]:
-        return {leaf for value in values for leaf in self.nesting.leaves(value)}
+    def _leaves(self, values: Iterable[Value]) -> Vars:
+        return self.vars(leaf for value in values for leaf in self.nesting.leaves(value))
 
-    def _statement(self, statement: Statement, after: Set[Var], targets: _Targets) -> Set[Var]:
+    def _statement(self, statement: Statement, after: Vars, targets: _Targets) -> Vars:
         match statement:
             case Op():
                 return self._operation(statement, after)
             case If() if self.nesting.is_choice(statement):
                 self.define(statement.results, after)
-                return (after - set(statement.results)) | set(self.nesting.reads(statement))
+                return (after & ~self.vars(statement.results)) | self.vars(self.nesting.reads(statement))
             case If(condition=condition, then=then, orelse=orelse, results=results):
                 after = self._with_forced(results, after)
-                self.define([result for result in results if result in after], after)
+                self.define(self.among(results, after), after)
                 inner = replace(targets, results=results, after=after)
                 arms = self.region(then, inner) | self.region(orelse, inner)
                 return arms | self._leaves([condition])
@@ -160,11 +182,11 @@ class _Analysis:
                 return self._attempt(statement, after, targets)
         assert_never(statement)
 
-    def _attempt(self, statement: Try, after: Set[Var], targets: _Targets) -> Set[Var]:
+    def _attempt(self, statement: Try, after: Vars, targets: _Targets) -> Vars:
         after = self._with_forced(statement.results, after)
-        self.define([result for result in statement.results if result in after], after)
+        self.define(self.among(statement.results, after), after)
         inner = replace(targets, results=statement.results, after=after)
-        entered: Set[Var] = _NOTHING
+        entered: Vars = 0
         for handler in statement.handlers:
             entered |= self._leaves(handler.types or ()) | self._handler(handler, inner)
         self.seen[statement.scope] = statement.parameters
@@ -179,59 +201,59 @@ class _Analysis:
         assert isinstance(first, Op)
         return self._mark(first, live, is_first=True) | outer
 
-    def _handler(self, handler: Handler, targets: _Targets) -> Set[Var]:
+    def _handler(self, handler: Handler, targets: _Targets) -> Vars:
         """What a handler reads. Python unbinds the name of the exception where the handler ends, so nothing that is assigned
         in it or wanted after it may have that name."""
         caught = handler.exception
         if caught is None:
             return self.region(handler.body, targets)
-        for target in (*targets.results, *targets.parameters, *targets.loop_results):
-            self._link(caught, target)
-        more = {caught}
+        self.interference.add(caught, self.vars((*targets.results, *targets.parameters, *targets.loop_results)))
+        more = self.interference.bit(caught)
         inner = replace(
             targets, after=targets.after | more, head=targets.head | more, loop_after=targets.loop_after | more
         )
         live = self.region(handler.body, inner) | more
         self.define([caught], live)
-        return live - more
+        return live & ~more
 
-    def _mark(self, mark: Op, after: Set[Var], is_first: bool = False) -> Set[Var]:
+    def _mark(self, mark: Op, after: Vars, is_first: bool = False) -> Vars:
         """The copies of a mark; a copy does not make the two interfere. After the first mark, what is undefined leaves a
         parameter as it is."""
+        bit = self.interference.bit
         pairs = zip(self.seen[mark.payload], mark.arguments, strict=True)
-        made = [pair for pair in pairs if pair[0] in after and (is_first or not isinstance(pair[1], Undefined))]
+        made = [(p, value) for p, value in pairs if after & bit(p) and (is_first or not isinstance(value, Undefined))]
         for target, value in made:
-            self.define([target], after - {value} if isinstance(value, Var) else after)
+            self.define([target], after & ~bit(value) if isinstance(value, Var) else after)
         targets = {target for target, _ in made}
         self.marked.setdefault(id(mark), set()).update(targets)
-        return (after - targets) | self._leaves([value for _, value in made])
+        return (after & ~self.vars(targets)) | self._leaves([value for _, value in made])
 
-    def _with_forced(self, variables: Sequence[Var], live: Set[Var]) -> Set[Var]:
-        return live | (self.forced & set(variables))
+    def _with_forced(self, variables: Sequence[Var], live: Vars) -> Vars:
+        return live | self.vars(self.forced & set(variables))
 
-    def _operation(self, op: Op, after: Set[Var]) -> Set[Var]:
-        reads = set(self.nesting.reads(op))
+    def _operation(self, op: Op, after: Vars) -> Vars:
+        reads = self.vars(self.nesting.reads(op))
         if op.callee is Opcode.APPEND and isinstance(op.arguments[0], Var):
             # The result is the list itself: two names for it are never needed.
-            self.define(op.results, after - {op.arguments[0]})
+            self.define(op.results, after & ~self.interference.bit(op.arguments[0]))
         else:
             self.define(op.results, after)
-        return (after - set(op.results)) | reads
+        return (after & ~self.vars(op.results)) | reads
 
-    def _while(self, loop: While, after: Set[Var]) -> Set[Var]:
+    def _while(self, loop: While, after: Vars) -> Vars:
         after = self._with_forced(loop.results, after)
-        leaving = _NOTHING if is_endless(loop) else self._leaving(loop, after)
-        head = self._with_forced(loop.parameters, self.heads.get(id(loop), _NOTHING)) | self.raising
+        leaving = 0 if is_endless(loop) else self._leaving(loop, after)
+        head = self._with_forced(loop.parameters, self.heads.get(id(loop), 0)) | self.raising
         while True:
             body = self.region(loop.body, _loop_targets(loop, head, after))
             condition = self._leaves(terminator_values(loop.condition.terminator))
             found = self.statements(loop.condition, body | leaving | condition, _Targets())
-            if found <= head:
+            if not found & ~head:
                 break
             head = head | found
         return self._enter(loop, head, head, after)
 
-    def _for(self, loop: For, after: Set[Var]) -> Set[Var]:
+    def _for(self, loop: For, after: Vars) -> Vars:
         items = item_variables(loop.items)
         after = self._with_forced(loop.results, after)
         leaving = self._leaving(loop, after)
@@ -239,25 +261,26 @@ class _Analysis:
         while True:
             body = self.region(loop.body, _loop_targets(loop, head, after))
             self.define(items, body)
-            found = (body - set(items)) | leaving
-            if found <= head:
+            found = (body & ~self.vars(items)) | leaving
+            if not found & ~head:
                 break
             head = head | found
         # The parameters get their first values before the `for` line reads what it runs over.
         return self._enter(loop, head, head | self._leaves(item_sources(loop.items)), after)
 
-    def _leaving(self, loop: While | For, after: Set[Var]) -> Set[Var]:
-        kept = {p for p, result in zip(loop.parameters, loop.results, strict=True) if result in after}
-        return (after - set(loop.results)) | kept
+    def _leaving(self, loop: While | For, after: Vars) -> Vars:
+        bit = self.interference.bit
+        kept = (p for p, result in zip(loop.parameters, loop.results, strict=True) if after & bit(result))
+        return (after & ~self.vars(loop.results)) | self.vars(kept)
 
-    def _enter(self, loop: While | For, head: Set[Var], start: Set[Var], after: Set[Var]) -> Set[Var]:
-        self.heads[id(loop)] = frozenset(head)
-        self.define([result for result in loop.results if result in after], after)
-        self.define([parameter for parameter in loop.parameters if parameter in head], start)
+    def _enter(self, loop: While | For, head: Vars, start: Vars, after: Vars) -> Vars:
+        self.heads[id(loop)] = head
+        self.define(self.among(loop.results, after), after)
+        self.define(self.among(loop.parameters, head), start)
         return self._copied(loop.initial, loop.parameters, start)
 
 
-def _loop_targets(loop: While | For, head: Set[Var], after: Set[Var]) -> _Targets:
+def _loop_targets(loop: While | For, head: Vars, after: Vars) -> _Targets:
     return _Targets(parameters=loop.parameters, head=head, loop_results=loop.results, loop_after=after)
 
 
@@ -302,7 +325,7 @@ def _copies(
                 yield from _received(statement.parameters, statement.initial, region, live and live.live)
                 if isinstance(statement, While):
                     yield from _copies(statement.condition, nesting, live, _Targets(), seen)
-                yield from _copies(body, nesting, live, _loop_targets(statement, _NOTHING, _NOTHING), seen)
+                yield from _copies(body, nesting, live, _loop_targets(statement, 0, 0), seen)
     yield from _copies_at_end(region, targets, live and live.live)
 
 

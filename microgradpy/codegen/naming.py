@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgradpy.codegen.liveness import Copy, Liveness
+from microgradpy.codegen.liveness import Copy, Interference, Liveness, Vars
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.codegen.notation import Attribute, InPlace, Item, SliceOf, is_plain_name, notation, operator_name
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Try, Var, While
@@ -79,15 +79,23 @@ def _join_if_same(webs: _Webs, hints: Mapping[Var, str], a: Var, b: Var) -> None
 def _colour(
     order: Sequence[Var], webs: _Webs, hints: Mapping[Var, str], fixed: Mapping[Var, str], taken: Set[str]
 ) -> dict[Var, str]:
-    names: dict[Var, str] = {webs.find(var): name for var, name in fixed.items()}
+    names: dict[Var, str] = {}
+    holders: dict[str, list[Var]] = {}
+
+    def call(web: Var, name: str) -> None:
+        names[web] = name
+        holders.setdefault(name, []).append(web)
+
+    for var, name in fixed.items():
+        call(webs.find(var), name)
     wanted = set(hints.values())
     for var in order:
         web = webs.find(var)
         if web in names:
             continue
         hint = next((hints[member] for member in webs.members(web) if hints.get(member)), "value")
-        near = {names[other] for other in webs.neighbours(web) if other in names}
-        names[web] = next(name for name in _candidates(hint, wanted) if name not in near and name not in taken)
+        free = (name for name in _candidates(hint, wanted) if name not in taken)
+        call(web, next(name for name in free if not any(webs.interfere(web, other) for other in holders.get(name, ()))))
     return {var: names[webs.find(var)] for var in order}
 
 
@@ -101,12 +109,12 @@ def _candidates(hint: str, wanted: Set[str]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Webs:
-    """Union-find over variables, with the interference of the sets."""
+    """Union-find over variables, with the interference of the sets: the bits of the members of each, and of what is near."""
 
-    interference: Mapping[Var, set[Var]]
+    interference: Interference
     parents: dict[Var, Var] = field(default_factory=dict)
     sets: dict[Var, list[Var]] = field(default_factory=dict)
-    joined: dict[Var, set[Var]] = field(default_factory=dict)
+    joined: dict[Var, tuple[Vars, Vars]] = field(default_factory=dict)
 
     def find(self, var: Var) -> Var:
         while var in self.parents:
@@ -116,22 +124,22 @@ class _Webs:
     def members(self, web: Var) -> list[Var]:
         return self.sets.get(web, [web])
 
-    def neighbours(self, web: Var) -> set[Var]:
-        return set(map(self.find, self.near(web)))
-
-    def near(self, web: Var) -> Set[Var]:
-        """The variables that interfere with a member."""
-        return self.joined[web] if web in self.joined else self.interference.get(web, frozenset())
+    def bits(self, web: Var) -> tuple[Vars, Vars]:
+        found = self.joined.get(web)
+        if found is None:
+            found = self.joined[web] = self.interference.bit(web), self.interference.rows.get(web, 0)
+        return found
 
     def interfere(self, a: Var, b: Var) -> bool:
-        # Interference is symmetric: the smaller web is looked up in the neighbourhood of the larger.
-        few, many = sorted((self.find(a), self.find(b)), key=lambda web: len(self.members(web)))
-        return few == many or not self.near(many).isdisjoint(self.members(few))
+        a, b = self.find(a), self.find(b)
+        (own, near), (other, near_other) = self.bits(a), self.bits(b)
+        return a == b or bool(near & other or near_other & own)
 
     def join(self, a: Var, b: Var) -> None:
         a, b = self.find(a), self.find(b)
         if a != b:
-            self.joined[a] = {*self.near(a), *self.near(b)}
+            (own, near), (other, near_other) = self.bits(a), self.bits(b)
+            self.joined[a] = own | other, near | near_other
             self.sets[a] = self.members(a) + self.members(b)
             self.parents[b] = a
 

@@ -82,8 +82,9 @@ class Attempts:
             return Failure(exception)
 
 
-def steady(source: Any) -> Any:
-    """What a loop runs over that catches what its body raises, where no derivative flows through the items."""
+def steady(source: Any, place: str = "") -> Any:
+    """What a loop runs over that catches what its body raises, where no derivative flows through the items; `place` is for
+    those that are refused."""
     return source if isinstance(source, _STEADY) else Attempts(source)
 
 
