@@ -85,7 +85,8 @@ class PrimalBuilder(TypedBuilder):
     Where writes are tracked, `frozen` has the copies of contents that pullbacks read, with what they are copies of; `forced`
     are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
     which of the user's variables a variable of the primal is. `attempts` counts the `Try`s around whose handlers go on. Where
-    the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have."""
+    the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have. `steady` is what is
+    known to raise nothing between two items."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
@@ -100,6 +101,7 @@ class PrimalBuilder(TypedBuilder):
     attempts: int = 0
     catches: bool = False
     unchecked: list[Var] = field(default_factory=list)
+    steady: set[Value] = field(default_factory=set)
 
     # What the user's values have become
 

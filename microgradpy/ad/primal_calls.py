@@ -27,7 +27,7 @@ from microgradpy.ad.differentiated_calls import (
 from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import is_proven, lower_steady
+from microgradpy.ad.primal_structure import check_source, is_proven, lower_steady
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
@@ -73,6 +73,8 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
     callee = primal.of(op.callee)
     if isinstance(callee, Const) and callee.value is exceptions.steady:
         lower_steady(primal, op)
+    elif isinstance(callee, Const) and callee.value is exceptions.check_steady:
+        check_source(primal, *primal.inputs(op)[0])
     elif isinstance(callee, Const) and callee.value is raise_failure and is_proven(primal.kind(primal.of(op.arguments[0]))):
         pass
     elif isinstance(callee, Const) and isinstance(callee.value, Maker):

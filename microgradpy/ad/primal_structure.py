@@ -133,7 +133,7 @@ def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
     is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
     made = primal.calls.get(source) if isinstance(source, Var) else None
     is_asked = isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY
-    return primal.services.tracks and not (is_list or is_asked) and primal.is_active(source)
+    return primal.services.tracks and not (is_list or is_asked or source in primal.steady) and primal.is_active(source)
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
@@ -167,9 +167,16 @@ def lower_steady(primal: PrimalBuilder, op: Op) -> None:
     elif _is_walked(primal, source):
         dispatch(primal, op, _WALKED_STEADILY, (source, place), ())
     else:
-        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
+        check_source(primal, source, place)
         assert isinstance(source, Var)
         primal.bind(op.result, source)
+
+
+def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:
+    """Refuse, when it is reached, what may raise between two items."""
+    if isinstance(source, Var) and not is_proven(primal.kind(source)):
+        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
+        primal.steady.add(source)
 
 
 def is_proven(kind: Kind) -> bool:

@@ -53,7 +53,7 @@ def check_not_interrupted(exception: BaseException, place: str) -> None:
 
 def check_steady(source: object, place: str) -> None:
     """Refuse to loop over what may raise between two items that are differentiated."""
-    if not isinstance(source, _STEADY):
+    if not _is_steady(source):
         raise UnsupportedSyntaxError(
             f"a loop over a {type(source).__name__} in a `try` whose handler uses what the loop has computed so far",
             place,
@@ -85,7 +85,12 @@ class Attempts:
 def steady(source: Any, place: str = "") -> Any:
     """What a loop runs over that catches what its body raises, where no derivative flows through the items; `place` is for
     those that are refused."""
-    return source if isinstance(source, _STEADY) else Attempts(source)
+    return source if _is_steady(source) else Attempts(source)
+
+
+def _is_steady(source: Any) -> bool:
+    """Whether none of the user's code gives the items."""
+    return any(isinstance(source, cls) and type(source).__iter__ is cls.__iter__ for cls in _STEADY)
 
 
 def find_exit(manager: Any) -> Any:

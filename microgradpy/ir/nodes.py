@@ -85,6 +85,9 @@ class Var:
     hint: str = field(default="", compare=False)
     user_named: bool = field(default=False, compare=False)
 
+    def __hash__(self) -> int:
+        return self.id  # passes over long functions ask for it by the million
+
 
 def fresh(hint: str = "", user_named: bool = False) -> Var:
     """A variable that exists nowhere else."""
