@@ -60,7 +60,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.reach import carries_state, module_holds_state, reads_state
+from microgradpy.state.reach import carries_state, class_holds_state, module_holds_state, reads_state
 
 
 @final
@@ -188,8 +188,8 @@ class Session:
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
 
-    def holds_state(self, module: types.ModuleType, name: str) -> bool:
-        return module_holds_state(module, name)
+    def holds_state(self, owner: types.ModuleType | type, name: str) -> bool:
+        return class_holds_state(owner, name) if isinstance(owner, type) else module_holds_state(owner, name)
 
     def is_rebound(self, name: str) -> bool:
         return name in rebound_globals(self.function.__globals__)

@@ -16,7 +16,7 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.frontend.codes import has_handlers
+from microgradpy.frontend.codes import delegates, has_handlers
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import UNKNOWN, kinds_of
 from microgradpy.runtime.bars import Resolved
@@ -27,7 +27,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.journal import Step, current, writing
-from microgradpy.state.reach import reads_state
+from microgradpy.state.reach import is_kept_in_default, reads_state
 from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
@@ -48,7 +48,7 @@ def tracked_unit(
     active = active_inputs(bound, wanted, keywords_wanted)
     # Something active may come out of an argument that holds none itself: a function that reads a module variable.
     readers = [
-        (not flag or isinstance(value, tuple)) and reads_state(value)
+        (not flag or isinstance(value, tuple)) and (reads_state(value) or is_kept_in_default(function, value))
         for flag, value in zip(active, bound.values, strict=True)
     ]
     if any(readers):
@@ -67,7 +67,7 @@ def differentiate_inner(
     catches = journal is not None or (suspends and has_handlers(function.__code__))
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
     if suspends:
-        return _generator(function, bound, _Suspendable(unit, bound.values, catches), len(args))
+        return _generator(function, bound, _Suspendable(unit, bound.values, catches, delegates(function.__code__)), len(args))
     assert unit.primal is not None
     if journal is None:
         y, saved = unit.primal(*bound.values)
@@ -100,6 +100,7 @@ class _Suspendable:
     unit: Unit
     values: list[Any]
     catches: bool
+    delegates: bool
 
     def start(self) -> Any:
         assert self.unit.primal is not None

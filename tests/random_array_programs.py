@@ -112,6 +112,7 @@ class Writer(ProgramWriter):
 
     def __init__(self, number: int) -> None:
         super().__init__(number, depth=1)
+        self.number = number
         self.letters = 0
         self.helpers = {name for name in HELPERS if self.chance(0.6)}
         self.helpers |= {"mix"} if "twice" in self.helpers else set()

@@ -681,3 +681,58 @@ def catches_an_overflow(x):
     except FloatingPointError:
         u = x * x
     return np.sum(u)
+
+
+def one_buffer(x):
+    y = x * 1.0
+    for _ in range(2):
+        y[:] = y * 2.0
+        yield y
+
+
+@rejected(np.array([0.7, 1.3]), error=MutationError, words="sum generator writes arrays given copies")
+def adds_up_one_buffer(x):
+    return np.sum(sum(one_buffer(x)))  # here
+
+
+class Place:
+    def __init__(self, x):
+        self.x = x
+
+    def __index__(self):
+        self.x = self.x * 5.0
+        return 1
+
+    def __getattr__(self, name):
+        self.x = self.x * 2.0
+        raise AttributeError(name)
+
+
+@rejected(0.7, error=MutationError, words="getitem Place.__index__ may write")
+def index_writes(x):
+    place, items = Place(x), [x, 2.0 * x]
+    return items[place] * place.x  # here
+
+
+@rejected(0.7, error=MutationError, words="hasattr Place.__getattr__ may write")
+def looking_for_an_attribute_writes(x):
+    place = Place(x)
+    return place.x if not hasattr(place, "missing") else x  # here
+
+
+def inner(x):
+    try:
+        yield x
+    except ValueError:
+        yield x * x
+
+
+def outer(x):
+    yield from inner(x)
+
+
+@rejected(0.7, error=MissingRuleError, words="thrown generator outer yield from loop")
+def throws_through_a_yield_from(x):
+    steps = outer(x)
+    next(steps)
+    return steps.throw(ValueError)  # here

@@ -45,6 +45,7 @@ from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.state.reach import keeps_state_in_defaults
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -102,7 +103,8 @@ def inline_rule(
 def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
-    if primal.services.inlines and isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function):
+    is_plain = isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function)
+    if primal.services.inlines and is_plain and not (primal.services.tracks and keeps_state_in_defaults(function)):
         bound = bind_arguments(function, arguments, dict(keywords), literal_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
             return

@@ -8,18 +8,19 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Inert, Kind, Sequence, Unknown, features_of_kind, object_with
+from microgradpy.ir.kinds import Inert, Kind, Sequence, Unknown, features_of_kind
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.ir.objects import ANY_FEATURES
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.protocols import CONSUMERS, asks_for, asks_within, told_by
+from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.state.iteration import walked
 
 _CALLERS: Any = frozenset({
@@ -33,7 +34,10 @@ _READERS: Any = CONSUMERS | frozenset(STREAMS) | {
 }  # fmt: skip
 """Functions that ask some of their arguments for items."""
 _ITERATION = frozenset({"__iter__", "__next__", "__getitem__"})
-_ANYTHING = object_with(ANY_FEATURES)
+_OF_KEYS: Any = frozenset({
+    operator.getitem, operator.setitem, dict.get, dict.setdefault, dict.pop, list.pop, list.insert,
+})  # fmt: skip
+"""Functions that ask a key for its hash, or an index for its number."""
 _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "method-wrapper")
 
 
@@ -59,10 +63,15 @@ def tells(function: Any, kinds: Iterable[Kind]) -> bool:
 
 def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
     """Whether an operator or a builtin may call a method of one of the user's classes, in a run that tracks writes: it may
-    write, and keep what it is given. Of what containers hold nothing is known where it is not proven."""
-    within = asks_within(function)
-    kinds = [_ANYTHING if within and _holds_unknown(kind) else kind for kind in kinds]
-    return answers(asks_for(function) | told_by(function), kinds)
+    write, and keep what it is given. Of an object that was stored somewhere nothing is known."""
+    kinds = list(kinds)
+    told = told_by(function)
+    if told and function not in _OF_KEYS:
+        # Operators are too many for that: one of an object that was stored somewhere is taken for that of a number.
+        is_operator, within = function in METHODS_ASKED, asks_within(function)
+        if any((isinstance(kind, Unknown) and not is_operator) or (within and _holds_unknown(kind)) for kind in kinds):
+            return True
+    return answers(asks_for(function) | told, kinds)
 
 
 def answers(methods: frozenset[str], kinds: Iterable[Kind]) -> bool:

@@ -13,12 +13,13 @@ _VIEWS = frozenset({
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.diagonal,
     np.diag, np.broadcast_to, np.broadcast_arrays, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray, np.asanyarray,
     np.ascontiguousarray, np.asfortranarray, np.require, np.real, np.imag, np.split, np.array_split, np.hsplit, np.vsplit,
-    np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.permute_dims, np.matrix_transpose, np.array, np.copy,
+    np.dsplit, np.flip, np.fliplr, np.flipud, np.rot90, np.permute_dims, np.matrix_transpose, np.array,
     np.lib.stride_tricks.as_strided, np.lib.stride_tricks.sliding_window_view, np.unstack, np.real_if_close, np.nan_to_num,
     np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.diagonal,
-    np.ndarray.view, np.ndarray.astype, np.ndarray.__getitem__, np.positive, operator.pos, np.ndarray.conj,
-    np.ndarray.conjugate, np.conj, np.trim_zeros, np.astype, operator.iadd, np.resize,
-}) - {np.copy, np.conj, np.positive, np.ndarray.conj, np.ndarray.conjugate, np.resize}  # fmt: skip
+    np.ndarray.view, np.ndarray.astype, np.ndarray.__getitem__, operator.getitem, operator.pos, np.ndarray.conj,
+    np.ndarray.conjugate, np.trim_zeros, np.astype, operator.iadd, np.einsum, np.diff, np.meshgrid, np.linalg.matrix_power,
+    np.linalg.diagonal, np.linalg.matrix_transpose, np.float64, np.float32, np.complex128, np.complex64,
+})  # fmt: skip
 """NumPy's functions whose results may be views of what they are given."""
 
 

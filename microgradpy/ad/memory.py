@@ -343,7 +343,7 @@ class _Analysis:
         if function is getattr:
             target, _, *default = op.arguments
             self.unite((target, *default, *op.results))
-        elif asks_class(function, self.kinds_of(op)):
+        elif any(isinstance(v, Var) and v in self.active for v in uses(op)) and asks_class(function, self.kinds_of(op)):
             self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))

@@ -45,7 +45,7 @@ class Services(Protocol):
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
 
-    def holds_state(self, module: ModuleType, name: str) -> bool:
+    def holds_state(self, owner: ModuleType | type, name: str) -> bool:
         """The same of a variable of another module, or whether functions assign it."""
 
     def is_rebound(self, name: str) -> bool:

@@ -10,12 +10,19 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 from functools import _lru_cache_wrapper
-from types import FunctionType, ModuleType
+from types import BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
 
 from microgradpy.ad.atomic import is_numeric_call, is_write
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
-from microgradpy.ad.differentiated_calls import asks_a_class, call_closure, call_function, dispatch, find_rule, inline_rule
+from microgradpy.ad.differentiated_calls import (
+    asks_a_class,
+    call_closure,
+    call_function,
+    dispatch,
+    find_rule,
+    inline_rule,
+)
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.known_functions import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
@@ -35,13 +42,16 @@ from microgradpy.ir.kinds import (
     is_immutable,
     is_numeric,
     is_real,
+    object_with,
     python_type,
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constant
+from microgradpy.ir.objects import features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
+from microgradpy.state.reach import is_users_class
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -67,9 +77,12 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         _active(primal, op, callee, arguments, keywords)
 
 
+_READERS = (FunctionType, type, _lru_cache_wrapper, BuiltinMethodType, MethodWrapperType)
+
+
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     """Whether a function or class that gets constants may still read something active, or be sent it."""
-    if not isinstance(function, FunctionType | type | _lru_cache_wrapper) or rrule.has(function):
+    if not isinstance(function, _READERS) or rrule.has(function):
         return False
     return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
@@ -80,7 +93,10 @@ def _inactive_kind(
     if callee.value in OUT_OF_PLACE:
         kind = primal.kind(arguments[0])
         return kind if isinstance(kind, Array) and kind.ndim else UNKNOWN
-    return primal.kind_of_call(callee, arguments, keywords)
+    kind = primal.kind_of_call(callee, arguments, keywords)
+    # An object that is made of constants may still be given, by its operators, what is differentiated.
+    is_made = kind == UNKNOWN and isinstance(callee.value, type) and is_users_class(callee.value)
+    return object_with(features_of(callee.value)) if is_made else kind
 
 
 def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -204,7 +220,8 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     kind, active = primal.kind(target), primal.is_active(target)
     cls = python_type(kind)
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
-    if isinstance(target, Const) and isinstance(target.value, ModuleType) and primal.services.holds_state(target.value, name):
+    owner = target.value if isinstance(target, Const) else None
+    if isinstance(owner, ModuleType | type) and primal.services.holds_state(owner, name):
         dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
         return
     if not active or (cls is not None and is_inert_attribute(cls, name)):
@@ -222,7 +239,7 @@ def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
     carries_itself = isinstance(kind, Array) and kind.ndim
     length = Const(0) if carries_itself else primal.call(Const(len, "len", len), (items,), hint="n")
     result = primal.plain(op, kind=Inert("NoneType"))
-    if primal.is_active(item) and not carries_itself:
+    if (primal.is_active(item) or primal.is_active(items)) and not carries_itself:
         primal.record(Append(result, items, item, length, op.where))
 
 

@@ -22,7 +22,7 @@ from microgradpy.runtime.constructors import REPLACES, call_partial, constructed
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS, next_or
 from microgradpy.runtime.sources import items_of_object
-from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, attribute, overloaded
+from microgradpy.runtime.special_methods import ASKED_WITHIN, MAY_ASK, METHODS_ASKED, TELLERS, attribute, overloaded
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -49,7 +49,7 @@ def asks_for(f: Any) -> frozenset[str]:
 def told_by(f: Any) -> frozenset[str]:
     """The methods that a builtin asks for what has no derivative."""
     try:
-        return frozenset((*TELLERS.get(f, ()), *ASKED_WITHIN.get(f, ())))
+        return frozenset((*TELLERS.get(f, ()), *ASKED_WITHIN.get(f, ()), *MAY_ASK.get(f, ())))
     except TypeError:  # unhashable
         return frozenset()
 
@@ -57,7 +57,7 @@ def told_by(f: Any) -> frozenset[str]:
 def asks_within(f: Any) -> bool:
     """Whether a builtin asks what is in the containers that it is given."""
     try:
-        return f in ASKED_WITHIN
+        return f in ASKED_WITHIN or f in MAY_ASK
     except TypeError:  # unhashable
         return False
 
@@ -164,10 +164,14 @@ def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
         return _sum(args, kwargs, resolve)
     # Python adds up floats in a way of its own, so the sum of a stream is that of a list of its items.
     is_sum_of_stream = f is sum and isinstance(iterable, Stream)
+    if is_sum_of_stream:
+        iterable.added_up = []
     made = resolve(list, (iterable,), {}) if is_sum_of_stream else items_of_object(iterable, resolve)
     if made is None:
         return None
     items, items_back = made
+    if f is sum and isinstance(items, Stream):
+        items.added_up = []
     y, back = resolve(f, (items, *others), kwargs)
 
     def consumed_back(y_bar: Any, *shadows: Any) -> Bars:

@@ -22,6 +22,30 @@ def given_by(iterator: Any) -> Iterator[Any]:
         yield item
 
 
+def any_of(iterable: Iterable[Any]) -> bool:
+    """any(iterable)"""
+    for item in iterable:
+        if item:
+            return True
+    return False
+
+
+def all_of(iterable: Iterable[Any]) -> bool:
+    """all(iterable)"""
+    for item in iterable:
+        if not item:
+            return False
+    return True
+
+
+def is_among(iterable: Iterable[Any], value: Any) -> bool:
+    """value in iterable, of what is only known to be iterated over"""
+    for item in iterable:
+        if item is value or item == value:
+            return True
+    return False
+
+
 def next_or(iterator: Any, default: Any) -> Any:
     """next(iterator, default), of an iterator of the user's"""
     try:

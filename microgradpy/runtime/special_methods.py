@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import operator
 import types
 from collections import deque
@@ -88,8 +89,16 @@ ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
     **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
     **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
-    **dict.fromkeys((hash, set, frozenset, set.add, operator.setitem, dict.get, dict.setdefault, dict.pop), ("__hash__",)),
+    **dict.fromkeys((hash, set, frozenset, set.add, dict.get, dict.setdefault, dict.pop), ("__hash__",)),
+    **dict.fromkeys((operator.getitem, operator.setitem, list.pop, list.insert), ("__hash__", "__index__")),
+    range: ("__index__",),
+    hasattr: ("__getattr__", "__getattribute__"),
 }
+_ITEMS = ("__iter__", "__next__", "__getitem__")
+MAY_ASK: dict[Any, tuple[str, ...]] = {
+    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)), operator.contains: _ITEMS, math.fsum: _ITEMS, math.prod: _ITEMS,
+}
+"""Builtins in whose place a text is differentiated if they ask the user's code, with the methods that they ask."""
 """Builtins that ask what they are given, or what that holds, for methods: too deep inside to be differentiated."""
 METHODS_ASKED = _methods_asked()
 """The functions that ask a class for a method and give what it returns, with the methods."""

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.bars import Back, Resolve, Resolved, given_to, is_nothing
 from microgradpy.runtime.failures import Failure
@@ -79,13 +81,14 @@ class _Passage:
 class Stream:
     """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
     what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. One that `catches`
-    gives a `Failure` instead of raising."""
+    gives a `Failure` instead of raising. `added_up`: the arrays among the items, with copies, if they are summed up."""
 
     def __init__(self, name: str, items: Items, reading: Reading, *, is_part: bool = False) -> None:
         self.name = name
         self.is_part = is_part
         self.given: list[Give] = []
         self.is_over = self.catches = False
+        self.added_up: list[tuple[Any, Any]] | None = None
         self.reading = reading
         if not is_part:
             reading.stream = self
@@ -109,6 +112,7 @@ class Stream:
             value, give = next(self._items)
         except StopIteration:
             self.is_over = True
+            check_unchanged(self.name, self.added_up or [])
             raise
         except (DifferentiationError, CompilerBug):
             raise
@@ -123,6 +127,8 @@ class Stream:
                     "Make a list of the items first.",
                 ) from exception
             return Failure(exception)
+        if self.added_up is not None and isinstance(value, np.ndarray):
+            self.added_up.append((value, value.copy()))
         noted = self.reading.taken()
         self.given.append(_in_turn(give, noted) if noted else give)
         return value
@@ -241,6 +247,13 @@ class StreamShadow:
         for earlier in reversed(self.unread):
             earlier(None, self.sums)
         self.unread = []
+
+
+def check_unchanged(name: str, arrays: list[tuple[Any, Any]]) -> None:
+    """Refuse a sum of items that are written into before the next one is added: they are read first here, and added then."""
+    if any(array.tobytes() != copy.tobytes() for array, copy in arrays):
+        found = f"a sum runs over a {name} that writes into the arrays which it has given"
+        raise MutationError(found, None, "Add them up in a loop, or give copies.")
 
 
 def closed(stream: Stream, bars: Any, sums: Sums) -> Sums:

@@ -24,6 +24,7 @@ from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
 
 _current: ContextVar[object | None] = ContextVar("run", default=None)
 _completing = Lock()
+_THROW_REMEDY = "Write the `yield from` as a loop."
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -33,6 +34,9 @@ class Derivative(Protocol):
 
     @property
     def catches(self) -> bool: ...
+
+    @property
+    def delegates(self) -> bool: ...
 
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
@@ -156,6 +160,10 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
         except BaseException as error:
             if isinstance(error, GeneratorExit) and not run.is_closed:
                 raise  # nobody has it any more
+            if run.derivative.delegates:
+                raise MissingRuleError(
+                    f"an exception was thrown to the generator {run.name!r}, which has a `yield from`", None, _THROW_REMEDY
+                ) from error
             if not run.derivative.catches:
                 run.complete()
                 run.is_finished = True

@@ -160,7 +160,7 @@ def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
 
 def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> None:
     """A builtin would call methods that write where they cannot be differentiated."""
-    if names == ("__hash__",) and len(args) > 1:
+    if "__hash__" in names and len(args) > 1:
         args = args[1:2]  # the key
     method = writing_method((*args, *kwargs.values()), names)
     if method is not None:

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from types import FunctionType, GeneratorType
 from typing import Any
 
+import numpy as np
+
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
+from microgradpy.runtime.streams import check_unchanged
 from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import Made, event
@@ -22,6 +25,7 @@ from microgradpy.state.journal import Step, current
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
 
+_ADDS_UP = (sum, min, max, math.fsum, math.prod)
 _MISSING = object()
 
 
@@ -215,7 +219,14 @@ def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str,
     if place is None or place >= len(args) or run_of(args[place]) is None:
         return None
     source = args[place]
-    was_over, items = is_over(source), list(source)
+    was_over, items = is_over(source), []
+    given: list[tuple[Any, Any]] = []
+    for item in source:
+        items.append(item)
+        if isinstance(item, np.ndarray):
+            given.append((item, item.copy()))
+    if f in _ADDS_UP:
+        check_unchanged("generator", given)
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
 
     def collected_back(y_bar: Any, shadows: Shadows) -> Bars:

@@ -5,8 +5,11 @@ them. What their items give is undone in the order in which they were read.
 from __future__ import annotations
 
 import collections
+import math
+import operator
 import types
 from collections import deque
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -16,17 +19,26 @@ from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
-from microgradpy.runtime.replacements import NOTHING, greatest, in_order, least, sort_in_place
+from microgradpy.runtime.replacements import NOTHING, all_of, any_of, greatest, in_order, is_among, least, sort_in_place
 from microgradpy.runtime.sources import VIEWS, items_of_object
+from microgradpy.runtime.special_methods import TELLERS
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 
 _READ_TO_THE_END: Any = frozenset({
     list, tuple, dict, sorted, deque, collections.OrderedDict, list.extend, deque.extend, deque.extendleft, dict.update,
+    math.fsum, math.prod,
 })  # fmt: skip
 """Functions that do nothing else while they read an iterator."""
 _TEXTS: Any = {max: greatest, min: least}
+_GROWS: Any = {
+    operator.iadd: (list, deque), list.__iadd__: list, deque.__iadd__: deque, operator.ior: dict, dict.__ior__: dict,
+}  # fmt: skip
+"""Operators in place that read all items on their right, and of what."""
+_TESTS: Any = {any: any_of, all: all_of}
+_ASKING: Any = {any, all, operator.contains}
+_TRUTH = ("__bool__", "__len__")
 _SORTS: Any = {sorted: in_order, list.sort: sort_in_place}
 
 
@@ -37,15 +49,29 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     if f is walked_steadily:
         return _walk_steadily(resolve, *args)
     try:
-        reads_all = f in _READ_TO_THE_END
-        known = reads_all or (f not in STREAMS and (rrule.has(f) or has_event(f)))
+        reads_all = f in _READ_TO_THE_END or _takes_items(f, args)
+        known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
     except TypeError:
         return None
     if not known:
         return None
-    for place, x in enumerate(args):
-        if isinstance(x, VIEWS) or (reads_all and _is_read_once(x)):
-            return _of_list(resolve, f, args, kwargs, place)
+    place = None if f in _ASKING else _place_of_items(args, reads_all)
+    if place is not None:
+        return _of_list(resolve, f, args, kwargs, place)
+    return _with_text(resolve, f, args, kwargs)
+
+
+def _place_of_items(args: tuple[Any, ...], reads_all: bool) -> int | None:
+    """Which argument has to be a list instead."""
+    return next((k for k, x in enumerate(args) if isinstance(x, VIEWS) or (reads_all and _is_read_once(x))), None)
+
+
+def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A builtin that calls the user's code, as the text that stands for it."""
+    if f in _TESTS and len(args) == 1 and not kwargs and _asks_users(args[0]):
+        return resolve(_TESTS[f], args, {})
+    if f is operator.contains and len(args) == 2 and _is_read_once(args[0]):
+        return resolve(is_among, args, {})
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
     if f in _SORTS and _runs_code(kwargs.get("key")) and len(args) == 1:
@@ -55,7 +81,24 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return None
 
 
+def _takes_items(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an operator in place, or an assignment to a slice, takes the items of what is on its right."""
+    if f in (operator.setitem, list.__setitem__):
+        return len(args) == 3 and isinstance(args[0], list) and isinstance(args[1], slice)
+    cls = _GROWS.get(f)
+    return cls is not None and len(args) == 2 and isinstance(args[0], cls)
+
+
+def _asks_users(items: Any) -> bool:
+    """Whether the user's code gives the items, or says if they are true."""
+    return _is_read_once(items) or (
+        isinstance(items, list | tuple) and any(not features_of(type(item)).operators.isdisjoint(_TRUTH) for item in items)
+    )
+
+
 def _runs_code(key: Any) -> bool:
+    if isinstance(key, Hashable) and key in TELLERS:
+        return True
     return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
 
 

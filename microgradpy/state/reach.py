@@ -79,10 +79,12 @@ def reads_state(value: Any) -> bool:
     it."""
     if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
         return False
+    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+        return carries_state(value)
     waiting: list[types.FunctionType] = []
     reached = _reached((value,))
     for cls in reached.classes | reached.made:
-        if _is_users(cls):
+        if is_users_class(cls):
             waiting += [f for base in cls.__mro__ for found in vars(base).values() for f in _functions_of(found)]
     waiting += reached.functions
     seen = set[int]()
@@ -95,7 +97,8 @@ def reads_state(value: Any) -> bool:
             return True
         if not rebound_globals(current.__globals__).isdisjoint(names_in(current.__code__)):
             return True
-        held = [*_captured(current), *(found for name in names_in(current.__code__) for found in _meanings(current, name))]
+        held = [*_captured(current), *_defaults(current)]
+        held += [found for name in names_in(current.__code__) for found in _meanings(current, name)]
         held = [value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value for value in held]
         if any(map(carries_state, held)):
             return True
@@ -107,11 +110,41 @@ def carries_state(value: Any) -> bool:
     """Whether an object that is not an argument may hold something active once a run has stored it there."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fcO"
-    if isinstance(value, list | dict | deque):
+    if isinstance(value, list | dict | deque | types.SimpleNamespace):
         return True
-    if isinstance(value, type | types.ModuleType | types.FunctionType):
+    if isinstance(value, tuple):
+        return any(map(carries_state, value))
+    if isinstance(value, type):
+        return is_users_class(value) and any(class_holds_state(value, name) for base in value.__mro__ for name in vars(base))
+    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+        return carries_state(value.__self__)
+    if isinstance(value, functools.partial):
+        return any(map(carries_state, (value.func, *value.args, *value.keywords.values()))) or reads_state(value)
+    if isinstance(value, types.MethodType):
+        return carries_state(value.__self__) or reads_state(value)
+    if isinstance(value, types.ModuleType | types.FunctionType):
         return False
-    return _is_users(type(value)) or (isinstance(value, _CALLERS) and reads_state(value))
+    return is_users_class(type(value)) or (isinstance(value, functools._lru_cache_wrapper) and reads_state(value))
+
+
+def class_holds_state(cls: type, name: str) -> bool:
+    """Whether an attribute of a class, as it stands there, may hold something active."""
+    value = static_member(cls, name)
+    return not (name.startswith("__") or isinstance(value, type | cls)) and carries_state(value)
+
+
+def keeps_state_in_defaults(function: types.FunctionType) -> bool:
+    """Whether a default may hold something active from one call to the next."""
+    return any(map(carries_state, _defaults(function)))
+
+
+def is_kept_in_default(function: types.FunctionType, value: Any) -> bool:
+    """Whether an argument is a default of the function that may hold something active."""
+    return any(value is default for default in _defaults(function)) and carries_state(value)
+
+
+def _defaults(function: types.FunctionType) -> tuple[Any, ...]:
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
 
 
 @final
@@ -130,7 +163,7 @@ def module_holds_state(module: types.ModuleType, name: str) -> bool:
     """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
     functions of the module assign."""
     variables = vars(module)
-    if not _is_users(types.SimpleNamespace(__module__=module.__name__)):
+    if not is_users_class(types.SimpleNamespace(__module__=module.__name__)):
         return False
     note_globals(variables)
     return name in rebound_globals(variables) or carries_state(variables.get(name))
@@ -173,7 +206,7 @@ def _look_at(value: Any, found: _Reached) -> list[Any]:
             return []
         case functools.partial():
             return [value.func, *value.args, *value.keywords.values()]
-    if _is_users(type(value)):
+    if is_users_class(type(value)):
         found.classes.add(type(value))
     return [part for _, part in parts_of(value)]
 
@@ -186,7 +219,8 @@ def _captured(function: types.FunctionType) -> Iterator[Any]:
             continue
 
 
-def _is_users(cls: Any) -> bool:
+def is_users_class(cls: Any) -> bool:
+    """Whether a class, or anything with a module, is neither Python's nor NumPy's."""
     module = str(getattr(cls, "__module__", "")).partition(".")[0]
     return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
 
@@ -202,7 +236,7 @@ def _search(functions: list[types.FunctionType], reached: _Reached, *, calls_ope
         if id(code) in search.seen or not _is_searched(function):
             continue
         search.seen.add(id(code))
-        if not _is_wrapper(function):
+        if not is_wrapper(function):
             if _stores(code) or shared_names(code, function.__globals__):
                 return True
             # What dataclasses generates compares classes, and makes no objects.
@@ -240,7 +274,7 @@ class _Search:
                 self.add_class(found, is_made=True)
             elif isinstance(found, types.FunctionType):
                 self.waiting.append(found)
-            elif isinstance(found, _HOLDERS) or _is_users(type(found)):
+            elif isinstance(found, _HOLDERS) or is_users_class(type(found)):
                 reached = _reached((found,))
                 self.writes |= isinstance(found, functools._lru_cache_wrapper) and reached.writes
                 self.add_reached(reached)
@@ -255,7 +289,7 @@ class _Search:
     def add_class(self, cls: type, is_made: bool) -> None:
         # The constructors of exceptions are called as they are.
         is_made = (is_made or not self.names.isdisjoint(_MAKERS)) and not issubclass(cls, BaseException)
-        if not _is_users(cls) or (cls in self.classes and self.classes[cls] >= is_made):
+        if not is_users_class(cls) or (cls in self.classes and self.classes[cls] >= is_made):
             return
         self.classes[cls] = is_made
         for name in self.names:
@@ -274,10 +308,10 @@ class _Search:
 
 
 def _is_searched(function: types.FunctionType) -> bool:
-    return _is_users(function) and not rrule.has(function) and not is_non_differentiable(function)
+    return is_users_class(function) and not rrule.has(function) and not is_non_differentiable(function)
 
 
-def _is_wrapper(function: types.FunctionType) -> bool:
+def is_wrapper(function: types.FunctionType) -> bool:
     """Whether it is a decorator of the standard library under the name of what it calls, as the `__repr__` of a dataclass."""
     return str(function.__globals__.get("__name__")).partition(".")[0] in sys.stdlib_module_names - {"__main__"}
 
@@ -301,7 +335,7 @@ def _meanings(function: types.FunctionType, name: str) -> Iterator[Any]:
         yield namespace[name]
     for other in names_in(function.__code__):
         module = namespace.get(other)
-        if isinstance(module, types.ModuleType) and _is_users(types.SimpleNamespace(__module__=module.__name__)):
+        if isinstance(module, types.ModuleType) and is_users_class(types.SimpleNamespace(__module__=module.__name__)):
             if name in vars(module):
                 yield vars(module)[name]
 

@@ -22,7 +22,7 @@ from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent, accumulate
 
 Cache = dict[Any, Any]
-_caches: ContextVar[dict[int, tuple[Any, Cache]]] = ContextVar("caches")
+_caches: ContextVar[dict[int, tuple[Any, Cache, list[Any]]]] = ContextVar("caches")
 
 
 @contextmanager
@@ -41,21 +41,33 @@ def by_cache(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     is_method = isinstance(f, types.BuiltinMethodType) and type(f.__self__) is functools._lru_cache_wrapper
     if is_method and f.__name__ == "cache_clear":
         f(*args, **kwargs)
-        return resolve(dict.clear, (cache_of(f.__self__),), {})
+        cache = cache_of(f.__self__)
+        _caches.get()[id(f.__self__)][2].clear()
+        return resolve(dict.clear, (cache,), {})
     if type(f) is not functools._lru_cache_wrapper:
         return None
     if not (any(map(may_be_active, (*args, *kwargs.values()))) or reads_state(f)):
         return None
     options = f.cache_parameters()
     cache, key = cache_of(f), _key(args, kwargs, options["typed"])
+    order = _caches.get()[id(f)][2]
     if key in cache and options["maxsize"] != 0:
+        order.remove(key)
+        order.append(key)
         y, read_back = resolve(operator.getitem, (cache, key), {})
         return y, lambda y_bar, shadows: (read_back(y_bar, shadows), Bars(None, (None,) * len(args), {}))[1]
     y, back = resolve(f.__wrapped__, args, kwargs)
+    maxsize: int | None = options["maxsize"]
+    is_full = maxsize is not None and 0 < maxsize <= len(order)
+    evict_back = resolve(operator.delitem, (cache, order.pop(0)), {})[1] if is_full else None
     _, store_back = resolve(operator.setitem, (cache, key, y), {})
+    order.append(key)
 
     def cache_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(accumulate(y_bar, store_back(None, shadows).arguments[2]), shadows)
+        d = accumulate(y_bar, store_back(None, shadows).arguments[2])
+        if evict_back is not None:
+            evict_back(None, shadows)
+        bars = back(d, shadows)
         own = shadows.settle(f.__wrapped__, bars.function)
         return Bars(None if own is None else Tangent(type(f), {"__wrapped__": own}), bars.arguments, bars.keywords)
 
@@ -64,7 +76,7 @@ def by_cache(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 def cache_of(f: Any) -> Cache:
     """The cache that a function has in this run."""
-    return _caches.get().setdefault(id(f), (f, {}))[1]
+    return _caches.get().setdefault(id(f), (f, {}, []))[1]
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:

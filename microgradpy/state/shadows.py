@@ -76,7 +76,8 @@ class ListShadow:
 
     def undo_append(self, length: int) -> Any:
         """Take the item away again that made the list longer than `length`."""
-        return self.slots.pop() if len(self.slots) > length else None
+        tail = self.cut(length)
+        return tail[0] if tail else None
 
     def undo_insert(self, index: int) -> Any:
         return self.slots.pop(index) if index < len(self.slots) else None

@@ -1,0 +1,215 @@
+"""Programs whose gradients were wrong once, as somebody found who looked for such."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import math
+import types
+
+import numpy as np
+
+from tests.programs.mutation.table import M33, V3, K, program
+
+# Constants among what is appended
+
+
+@program(K, features="append of a constant, math.prod, pop")
+def constants_are_appended(x):
+    items, total = [], 0.0
+    items.append(x)
+    items.append(2.0)
+    product = math.prod(items)
+    for i in range(3):
+        items.append(x * i)
+        total += sum(items)
+        items.append(1.0)
+    items.append(len(items))
+    last = sum(items)
+    items.pop()
+    return product + total * last * sum(items)
+
+
+@program(K, features="append of a constant, repetition, extend")
+def constants_after_repetition_and_extension(x):
+    items, more = [x], [x, x * x]
+    items *= 2
+    items.append(3.0)
+    items.extend(more)
+    items.append(4.0)
+    more.append(5.0)
+    return sum(i * v for i, v in enumerate(items)) * sum(items) * sum(more) * more[0]
+
+
+@program(V3, features="append of an array between numbers")
+def arrays_are_appended_between_numbers(x):
+    items = []
+    items.append(x[0])
+    items.append(x * 2.0)
+    items.append(x[1])
+    return items[0] * np.sum(items[1]) * items[2] + items[0]
+
+
+# Iterators on the right of what grows in place
+
+
+@program(K, features="list +=, slice assignment, map, reversed, enumerate, zip, dict |=, deque +=")
+def iterators_are_taken_in(x):
+    items = [1.0, 2.0, 3.0, 4.0]
+    items += map(math.sin, [x])
+    items[:2] = reversed([x, x * x])
+    items[1:4:2] = map(lambda v: v * x, [1.0, x])
+    table = {}
+    table |= zip("ab", [x, 2.0 * x], strict=True)
+    ends = collections.deque([1.0])
+    ends += enumerate([x])
+    return sum(i * v for i, v in enumerate(items)) * table["a"] * table["b"] * ends[1][1]
+
+
+# Objects that are not given to the function that writes into them
+
+
+class Registry:
+    log = [1.0]
+
+
+NESTED = ([1.0],)
+PLACES = [0.5]
+FIRST = functools.partial(lambda items: items[0], PLACES)
+SPACE = types.SimpleNamespace(value=0.5)
+TABLE = {"a": 1.0}
+LOOK_UP, ITEM = TABLE.get, PLACES.__getitem__
+
+
+def read_nested():
+    return NESTED[0][0]
+
+
+def read_space():
+    return SPACE.value
+
+
+def remembering(y=None, kept={}):  # noqa: B006 - what people write
+    if y is not None:
+        kept["y"] = y
+    return kept["y"]
+
+
+@program(K, features="class attribute, tuple of a module, partial, SimpleNamespace, default, bound method")
+def state_is_found_wherever_it_is(x):
+    Registry.log[0] = x
+    total = Registry.log[0]
+    NESTED[0][0] = x * x
+    total += read_nested()
+    PLACES[0] = x * 3.0
+    total *= FIRST() + ITEM(0)
+    SPACE.value = x * total
+    total += read_space()
+    TABLE["a"] = x
+    total *= LOOK_UP("a")
+    remembering(total)
+    return total * remembering()
+
+
+# Objects made of constants, and objects that are read from somewhere
+
+
+class Giving:
+    def __matmul__(self, other):
+        return other
+
+    def __lt__(self, other):
+        other[0] = 2.0
+        return True
+
+
+@program(V3, features="operator of an object of constants, aliasing")
+def operator_of_a_constant_object_gives_its_operand(x):
+    one, y = Giving(), x * 1.0
+    z = one @ y
+    z *= 3.0
+    return np.sum(y * y) if one < y else np.sum(y)
+
+
+class Asked:
+    def __init__(self, x):
+        self.x = x
+
+    def __bool__(self):
+        self.x = self.x * 3.0
+        return True
+
+    def __len__(self):
+        self.x = self.x * 3.0
+        return 1
+
+
+class Holder:
+    pass
+
+
+@program(K, features="__bool__, __len__, of items and attributes")
+def objects_in_containers_are_asked(x):
+    items, holder = [Asked(x)], Holder()
+    holder.asked = Asked(x)
+    if items[0]:
+        pass
+    n = len(items[0]) + len(holder.asked)
+    items.append(Asked(x))
+    items.sort(key=len)
+    return items[0].x * holder.asked.x * n * (items[1].x if any(items) and all(items) else x)
+
+
+class Doubling:
+    def __init__(self, x, left):
+        self.x = x
+        self.left = left
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.left == 0:
+            raise StopIteration
+        self.left -= 1
+        self.x = self.x * 2.0
+        return self.x
+
+
+@program(K, features="__next__, in, any, all, math.fsum, math.prod")
+def builtins_read_an_iterator(x):
+    steps, more, others = Doubling(x, 2), Doubling(x, 3), Doubling(x, 2)
+    found = int(99.0 in steps) + int(all(others)) + int(any(v > 2.0 for v in more))
+    return (found + steps.x) * more.x * others.x + math.fsum(Doubling(x, 2)) * math.prod(Doubling(x, 3))
+
+
+# Functions that may give back what they are given
+
+
+@program(M33, features="einsum, diff, conj, meshgrid, views")
+def views_by_other_names(m):
+    y = m * 1.0
+    v = np.einsum("ii->i", y)
+    v *= 3.0
+    u = np.diff(y, 0)
+    u *= m
+    w = y.conj()
+    w += 1.0
+    t = np.einsum("ij->ji", y)
+    t[0] = t[0] * m[0]
+    return np.sum(y * y)
+
+
+# A cache with few places
+
+
+@program(K, features="lru_cache with one place, list append")
+def entries_leave_a_small_cache(x):
+    calls = [0.0]
+
+    @functools.lru_cache(maxsize=1)
+    def counted(k):
+        calls[0] = calls[0] + x
+        return calls[0] * k
+
+    return counted(1) * counted(2) * counted(2) * counted(1)
