@@ -148,6 +148,9 @@ class Statements(Expressions):
         x, other = self.expression(scope, 1), self.pick(scope, LIST)
         forms = [
             f"{items}.append({x})",
+            f"{items}.append({self.number()})",
+            f"{items}[0] = {self.number()}",
+            f"{items}[1:3] = map(lambda t: t * {x}, {items}[:2])",
             f"{items}.insert({self.random.randint(-1, 1)}, {x})",
             f"{items}[1] = {x}",
             f"{items}[-2] += 0.2 * {x}",
@@ -159,6 +162,7 @@ class Statements(Expressions):
         ]
         if self.can_bind(scope, items):
             forms.append(f"{items} += [{x}]")
+            forms.append(f"{items} += reversed([{self.number()}, {x}])")
         guarded = [f"del {items}[0]", f"{items}.pop()", f"{items}.append(0.5 * {items}.pop(0) * {items}.pop())"]
         floats = [place for place in self.places(scope, FLOAT) if self.can_bind(scope, place) and "[" not in place]
         if floats:
