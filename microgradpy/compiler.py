@@ -48,6 +48,7 @@ from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
 from microgradpy.ir.nodes import Const, Function
+from microgradpy.ir.objects import NO_FEATURES
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.augmented_items import join_augmented_items
@@ -60,7 +61,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.reach import carries_state, class_holds_state, module_holds_state, reads_state
+from microgradpy.state.reach import carries_state, class_holds_state, module_holds_state, operators_met, reads_state
 
 
 @final
@@ -155,6 +156,7 @@ class Session:
         self.kind_guards: dict[str, KindGuard] = {}
         self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
+        self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         unit = compile_unit(function, kinds, active, tracks=self.tracks)

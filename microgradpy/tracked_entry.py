@@ -18,7 +18,7 @@ from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import delegates, has_handlers
 from microgradpy.frontend.source import place_of
-from microgradpy.ir.kinds import UNKNOWN, kinds_of
+from microgradpy.ir.kinds import kinds_of, unknown_from
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
@@ -52,7 +52,7 @@ def tracked_unit(
         for flag, value in zip(active, bound.values, strict=True)
     ]
     if any(readers):
-        kinds = tuple(UNKNOWN if reads else kind for kind, reads in zip(kinds, readers, strict=True))
+        kinds = tuple(unknown_from((kind,)) if reads else kind for kind, reads in zip(kinds, readers, strict=True))
         active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
     return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
 

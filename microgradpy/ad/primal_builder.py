@@ -9,8 +9,19 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.calls import Attribute, Call, Unit
-from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, Unknown, carries_nothing, is_immutable, python_type, without_items
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Kind,
+    Sequence,
+    Unknown,
+    carries_nothing,
+    is_immutable,
+    object_with,
+    python_type,
+    without_items,
+)
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.objects import Features
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
@@ -53,6 +64,9 @@ class Services(Protocol):
 
     def variables(self) -> Const:
         """The constant that stands for the variables of the module."""
+
+    @property
+    def met(self) -> Features: ...
 
     def reads_state(self, function: Any) -> bool:
         """Whether a function, or a method of a class, reads objects that it is not given."""
@@ -119,8 +133,10 @@ class PrimalBuilder(TypedBuilder):
         """The variable that takes the place of one of the user's, under the same name."""
         if self.services.tracks:
             kind = without_items(kind)
-            if kind == Sequence("list") and old in self.items:
+            if isinstance(kind, Sequence) and kind.name == "list" and old in self.items:
                 kind = Sequence("list", self.items[old])
+            if isinstance(kind, Unknown):
+                kind = object_with(kind.features | self.services.met)
         new = self.variable(kind, old.hint, old.user_named)
         self.activate(new, active or old in self.forced)
         self.bind(old, new)

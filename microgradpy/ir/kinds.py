@@ -236,10 +236,10 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
 
 
 def without_items(kind: Kind) -> Kind:
-    """The kind of something that may be written into: nothing is said of what containers hold."""
+    """The kind of something that may be written into: of what containers hold is only said what code it may run."""
     match kind:
         case Sequence(name="list" | "dict" as name):
-            return Sequence(name)
+            return Sequence(name, object_with(features_of_kind(kind)))
         case TupleOf(items=items):
             return TupleOf(tuple(map(without_items, items)))
     return kind

@@ -36,6 +36,12 @@ def writes(code: types.CodeType) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def makes_classes(code: types.CodeType) -> bool:
+    """Whether a function has a `class` statement in it."""
+    return any(instruction.opname == "LOAD_BUILD_CLASS" for instruction in dis.get_instructions(code))
+
+
 def _is_store(instruction: dis.Instruction) -> bool:
     # `x += y` on a name is a BINARY_OP whose sign ends in "=".
     return instruction.opname in _STORES or (instruction.opname == "BINARY_OP" and instruction.argrepr.endswith("="))

@@ -19,9 +19,10 @@ import numpy as np
 
 from microgradpy.frontend.sharing import assigned_globals, is_inline, note_globals, rebound_captures, rebound_globals
 from microgradpy.frontend.source import shared_names
-from microgradpy.ir.objects import static_member
+from microgradpy.ir.objects import NO_FEATURES, Features, features_of, static_member
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.bytecode import WRITERS, names_in, writes
+from microgradpy.runtime.bytecode import WRITERS, makes_classes, names_in, writes
+from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.snapshots import parts_of
 
@@ -31,6 +32,7 @@ _IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "_
     f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 }
 """Methods that run only where a class is named, or where something is written."""
+_OPERATORS = frozenset().union(*METHODS_ASKED.values()) - {"__getitem__", "__missing__"}
 _CALLERS = (functools.partial, functools._lru_cache_wrapper, types.MethodType)
 _HOLDERS = (list, tuple, dict, deque, *_CALLERS)
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
@@ -71,6 +73,26 @@ def writing_method(values: Iterable[Any], names: Iterable[str]) -> types.Functio
             if isinstance(found, types.FunctionType) and _search([found], reached, calls_operators=False):
                 return found
     return None
+
+
+def operators_met(function: types.FunctionType) -> Features:
+    """The operators of the classes that a function, or what it calls, names: an object that it reads from somewhere may be of
+    one of them."""
+    search = _Search([function])
+    met = NO_FEATURES
+    while search.waiting:
+        current = search.waiting.pop()
+        if id(current.__code__) in search.seen or not _is_searched(current):
+            continue
+        search.seen.add(id(current.__code__))
+        if makes_classes(current.__code__):
+            return Features(operators=_OPERATORS)
+        search.add_reached(_reached((*_captured(current), *_defaults(current))))
+        for name in names_in(current.__code__):
+            search.add_name(current, name)
+    for cls in search.classes:
+        met = met | features_of(cls)
+    return Features(operators=met.operators & _OPERATORS)
 
 
 def reads_state(value: Any) -> bool:

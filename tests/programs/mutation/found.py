@@ -213,3 +213,49 @@ def entries_leave_a_small_cache(x):
         return calls[0] * k
 
     return counted(1) * counted(2) * counted(2) * counted(1)
+
+
+class Cell:
+    """Gives what it is asked about, and keeps it."""
+
+    def __init__(self, kept=None):
+        self.kept = kept
+
+    def __matmul__(self, other):
+        return other
+
+    def __invert__(self):
+        return self.kept
+
+
+SOME = [Cell(), {"a": Cell()}]
+
+
+def some_cell():
+    return Cell()
+
+
+@program(V3, features="operators of objects in containers, attributes, defaults, results")
+def objects_in_containers_give_their_operands(x, one=Cell()):  # noqa: B008
+    holder, total = Holder(), 0.0
+    holder.cell = Cell()
+    for cell in (SOME[0], SOME[1]["a"], holder.cell, [Cell()][0], some_cell(), one):
+        y = x * 1.0
+        z = cell @ y
+        z *= 3.0
+        total += np.sum(y * y)
+    holder.cell.kept = x * 2.0
+    w = ~holder.cell
+    w += 1.0
+    return total * np.sum(holder.cell.kept)
+
+
+def given_an_operand(cells, y):
+    z = cells[0] @ y
+    z *= 2.0
+    return np.sum(y * y)
+
+
+@program(V3, features="operators of objects in a list that is an argument")
+def objects_in_an_argument_give_their_operands(x):
+    return given_an_operand([Cell()], x * 1.0)
