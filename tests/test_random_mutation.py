@@ -25,7 +25,7 @@ from tests.random_mutation import Judged, expected_derivative, judge_number, ran
 COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "400"))
 START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
 BATCH = 50
-# The share of programs that may be refused: of the last thousands that were run, none was.
+# The share of programs that may be refused: of five hundred that were run at last, two were.
 REFUSED = 0.01
 
 
