@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections
 import math
 import operator
+import statistics
 import types
 from collections import deque
 from collections.abc import Hashable
@@ -28,7 +29,7 @@ from microgradpy.state.events import has_event
 
 _READ_TO_THE_END: Any = frozenset({
     list, tuple, dict, sorted, deque, collections.OrderedDict, list.extend, deque.extend, deque.extendleft, dict.update,
-    math.fsum, math.prod,
+    math.fsum, math.prod, statistics.mean, statistics.fmean,
 })  # fmt: skip
 """Functions that do nothing else while they read an iterator."""
 _TEXTS: Any = {max: greatest, min: least}

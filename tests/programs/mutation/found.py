@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import math
+import statistics
 import types
 
 import numpy as np
@@ -176,11 +177,12 @@ class Doubling:
         return self.x
 
 
-@program(K, features="__next__, in, any, all, math.fsum, math.prod")
+@program(K, features="__next__, in, any, all, math.fsum, math.prod, statistics.mean")
 def builtins_read_an_iterator(x):
     steps, more, others = Doubling(x, 2), Doubling(x, 3), Doubling(x, 2)
     found = int(99.0 in steps) + int(all(others)) + int(any(v > 2.0 for v in more))
-    return (found + steps.x) * more.x * others.x + math.fsum(Doubling(x, 2)) * math.prod(Doubling(x, 3))
+    total = (found + steps.x) * more.x * others.x + math.fsum(Doubling(x, 2)) * math.prod(Doubling(x, 3))
+    return total + statistics.mean(Doubling(x, 2)) * statistics.fmean(Doubling(x, 3))
 
 
 # Functions that may give back what they are given
