@@ -15,6 +15,7 @@ from microgradpy.rules.registry import all_examples, rrule
 ROOT = Path(microgradpy.__file__).parent
 PROJECT = ROOT.parent
 MODULES = sorted(ROOT.rglob("*.py"))
+UNFINISHED = re.compile(r"\b(to-?do|fixme|xxx|hack)\b", re.IGNORECASE)
 
 # What each part of the package may import, besides itself. Folders and top-level modules alike.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -144,7 +145,8 @@ def test_modules_are_documented_and_not_empty_shells(path: Path) -> None:
         assert tree.body, f"{path} is empty"
     if tree.body:
         assert ast.get_docstring(tree), f"{path} has no docstring"
-    assert "TODO" not in path.read_text()
+    # What is unfinished is said to the users, in docs/limits.md, and not only to those who read the code.
+    assert not UNFINISHED.search(path.read_text()), f"{path} has a note of unfinished work: say it in docs/limits.md"
 
 
 def test_only_one_module_imports_astor() -> None:

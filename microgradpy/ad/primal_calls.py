@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -71,12 +73,9 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
         (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
-    if isinstance(callee, Const) and callee.value is exceptions.steady:
-        lower_steady(primal, op)
-    elif isinstance(callee, Const) and callee.value is exceptions.check_steady:
-        check_source(primal, *primal.inputs(op)[0])
-    elif isinstance(callee, Const) and callee.value is raise_failure and is_proven(primal.kind(primal.of(op.arguments[0]))):
-        pass
+    own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
+    if own is not None:
+        own(primal, op)
     elif isinstance(callee, Const) and isinstance(callee.value, Maker):
         _make(primal, op)
     elif tracks and not isinstance(callee, Const):
@@ -88,6 +87,20 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
         _call_constant(primal, op, callee)
     else:
         _call_value(primal, op, callee)
+
+
+def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
+    """Raise what a call has returned for its value, where it may be a `Failure`."""
+    if not is_proven(primal.kind(primal.of(op.arguments[0]))):
+        primal.plain(op, kind=Inert("NoneType"))
+
+
+_OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
+    exceptions.steady: lower_steady,
+    exceptions.check_steady: lambda primal, op: check_source(primal, *primal.inputs(op)[0]),
+    raise_failure: _raise_failure,
+}
+"""What the front end puts into programs, with what becomes of a call."""
 
 
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:

@@ -16,15 +16,16 @@ The adjoint of a loop is found by walking its body until the set of cotangents i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, assert_never, final
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, Cotangents
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Item, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
+from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
@@ -33,11 +34,9 @@ from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
-    Enumerate,
     For,
     Function,
     If,
-    Items,
     Op,
     Opcode,
     Raise,
@@ -51,10 +50,9 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    Zip,
     fresh,
 )
-from microgradpy.ir.traversal import is_mark, item_variables, regions, terminators, walk
+from microgradpy.ir.traversal import is_mark, item_variables, terminators, walk
 
 
 class Halves(Protocol):
@@ -159,31 +157,6 @@ def _seed_hint(function: Function) -> str:
 
 
 Bars = tuple[Value | None, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Carrier:
-    """A cotangent that the adjoint of a loop carries from record to record: that of `inside` (a parameter of the loop, or
-    a variable from before it) in the body, and of `outside` around the loop, where it is `start` to begin with."""
-
-    inside: Var
-    outside: Var
-    start: Value | None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """One walk backwards over the body of a loop: it takes the carried cotangents as `parameters` of `kinds` to `carried`,
-    with `found` at its end. `widened` are the kinds of carried cotangents that turned out to be assumed too narrow."""
-
-    statements: list[Statement]
-    parameters: tuple[Var, ...]
-    kinds: tuple[Kind, ...]
-    carried: tuple[Value, ...]
-    found: Cotangents
-    widened: Mapping[Var, Kind]
 
 
 @dataclass
@@ -347,7 +320,7 @@ class _Walk:
         after = self.builder.cotangents
         frame = self.frame_of_loop.get(id(statement))
         if frame is None:
-            frame = self.frame_of_loop[id(statement)] = frame_of(statement.body, statement, _loop_name(statement))
+            frame = self.frame_of_loop[id(statement)] = frame_of(statement.body, statement, loop_name(statement))
         demanded, known = self.carried_by.get(id(statement), (frozenset(), frozenset()))
         demanded |= {index for index, value in enumerate(arriving) if value is not None}
         tracks = isinstance(self.builder, TrackedAdjointBuilder)
@@ -357,10 +330,10 @@ class _Walk:
         gathered += sorted(known.difference(gathered), key=lambda var: var.id)
         kinds: dict[Var, Kind] = {}
         while True:
-            frame.skipped = frozenset() if tracks else _unchanged(statement, frame, demanded)
+            frame.skipped = frozenset() if tracks else unchanged(statement, frame, demanded)
             indices = sorted(demanded)
-            carriers = [_Carrier(statement.parameters[i], statement.results[i], arriving[i]) for i in indices]
-            carriers += [_Carrier(var, var, after.get(var)) for var in gathered]
+            carriers = [Carrier(statement.parameters[i], statement.results[i], arriving[i]) for i in indices]
+            carriers += [Carrier(var, var, after.get(var)) for var in gathered]
             made = self.loop_body(statement, frame, carriers, kinds)
             grown = {index for index, parameter in enumerate(statement.parameters) if parameter in made.found}
             found = [var for var in made.found if var not in statement.parameters and var not in gathered]
@@ -371,19 +344,19 @@ class _Walk:
             kinds |= made.widened
         self.carried_by[id(statement)] = (demanded, frozenset(gathered))
         self.builder.cotangents = after
-        if not carriers and not _has_effects(made.statements):
+        if not carriers and not has_effects(made.statements):
             return
         self.frames[frame.tape] = frame
         if isinstance(statement, For) and isinstance(builder := self.builder, TrackedAdjointBuilder):
             calls = [self.calls[var] for var in item_variables(statement.items) if var in self.calls]
-            undo_end(builder, calls, frame.tape if _is_zip(statement.items) else None)
+            undo_end(builder, calls, frame.tape if is_zip(statement.items) else None)
         results = self.close_loop(statement, frame, carriers, made)
         self.builder.cotangents.update(zip(gathered, results[len(indices) :], strict=True))
         self.builder.where = replace(statement.where, text="")
         for index, result in zip(indices, results[: len(indices)], strict=True):
             self.builder.pass_on(statement.initial[index], result)
 
-    def loop_body(self, statement: While | For, frame: Frame, carriers: list[_Carrier], kinds: Mapping[Var, Kind]) -> _Body:
+    def loop_body(self, statement: While | For, frame: Frame, carriers: list[Carrier], kinds: Mapping[Var, Kind]) -> LoopBody:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""
         builder = self.builder
         outer = (self.frame, self.state, self.yielded)
@@ -404,16 +377,16 @@ class _Walk:
             kind = join(before, builder.kind(value))
             if kind != before:
                 widened[var] = kind
-        return _Body(statements, tuple(bars.values()), tuple(assumed.values()), carried, found, widened)
+        return LoopBody(statements, tuple(bars.values()), tuple(assumed.values()), carried, found, widened)
 
-    def assumed_kind(self, carrier: _Carrier, kinds: Mapping[Var, Kind]) -> Kind:
+    def assumed_kind(self, carrier: Carrier, kinds: Mapping[Var, Kind]) -> Kind:
         """What is proven of a carried cotangent in every iteration, as far as is known: to begin with, what is proven of
         where it starts."""
         if carrier.inside in kinds:
             return kinds[carrier.inside]
         return self.builder.bar_kind(carrier.outside) if carrier.start is None else self.builder.kind(carrier.start)
 
-    def close_loop(self, statement: While | For, frame: Frame, carriers: list[_Carrier], made: _Body) -> list[Var]:
+    def close_loop(self, statement: While | For, frame: Frame, carriers: list[Carrier], made: LoopBody) -> list[Var]:
         """Append the loop over the records; returns the carried cotangents after it."""
         builder = self.builder
         builder.where = statement.where
@@ -433,33 +406,3 @@ class _Walk:
         items = Records(frame.tape, ())
         builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
         return results
-
-
-def _is_zip(items: Items) -> bool:
-    return _is_zip(items.inner) if isinstance(items, Enumerate) else isinstance(items, Zip)
-
-
-def _has_effects(statements: Iterable[Statement]) -> bool:
-    """Whether any of the statements changes shadows."""
-    for statement in statements:
-        if isinstance(statement, Op) and statement.from_user:
-            return True
-        if any(_has_effects(region.statements) for region in regions(statement)):
-            return True
-    return False
-
-
-def _unchanged(statement: While | For, frame: Frame, demanded: frozenset[int]) -> frozenset[int]:
-    """The exits that carry all of the demanded state as it came: there is nothing to undo."""
-    return frozenset(
-        number
-        for number, site in enumerate(frame.exits)
-        if isinstance(site, Continue | Break) and all(site.values[index] == statement.parameters[index] for index in demanded)
-    )
-
-
-def _loop_name(statement: While | For) -> str:
-    """What the tape of a loop is called after: an item, or the state."""
-    items = item_variables(statement.items) if isinstance(statement, For) else ()
-    named = sorted((var for var in (*items, *statement.parameters) if var.hint), key=lambda var: not var.user_named)
-    return named[0].hint if named else ""
