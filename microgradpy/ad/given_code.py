@@ -67,7 +67,8 @@ def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
     kinds = list(kinds)
     told = told_by(function)
     if told and function not in _OF_KEYS:
-        # Operators are too many for that: one of an object that was stored somewhere is taken for that of a number.
+        # Not so for operators, most of which are those of numbers: there the kind has those of the classes that the code names
+        # (`operators_met`).
         is_operator, within = function in METHODS_ASKED, asks_within(function)
         if any((isinstance(kind, Unknown) and not is_operator) or (within and _holds_unknown(kind)) for kind in kinds):
             return True
