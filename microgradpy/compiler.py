@@ -61,7 +61,8 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.reach import carries_state, class_holds_state, module_holds_state, operators_met, reads_state
+from microgradpy.state.kept import carries_state, class_holds_state, module_holds_state, reads_state
+from microgradpy.state.reach import operators_met
 
 
 @final

@@ -27,7 +27,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
 from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.journal import Step, current, writing
-from microgradpy.state.reach import is_kept_in_default, reads_state
+from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of

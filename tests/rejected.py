@@ -6,6 +6,7 @@ Each function has a comment `# here` on the line that the message must name.
 from __future__ import annotations
 
 import array
+import collections
 import concurrent.futures
 import contextvars
 import ctypes
@@ -736,3 +737,164 @@ def throws_through_a_yield_from(x):
     steps = outer(x)
     next(steps)
     return steps.throw(ValueError)  # here
+
+
+# What NumPy's functions and builtins ask of objects, and what they call, where nobody sees it
+
+
+class Count:
+    """Writes whenever somebody asks for a number, an array or a length."""
+
+    def __init__(self, box, n=3):
+        self.box = box
+        self.n = n
+
+    def __index__(self):
+        self.box[0] = self.box[0] * 2.0
+        return self.n
+
+    def __float__(self):
+        self.box[0] = self.box[0] * 2.0
+        return 1.0
+
+    def __array__(self, dtype=None, copy=None):
+        self.box[0] = self.box[0] * 2.0
+        return np.ones(self.n)
+
+    def __len__(self):
+        self.box[0] = self.box[0] * 2.0
+        return 1
+
+    def __iter__(self):
+        yield 1.0
+
+
+BOX = [1.0]
+V3 = np.array([0.4, -0.9, 1.3])
+
+
+def doubles(v):
+    BOX[0] = BOX[0] * 2.0
+    return v
+
+
+VECTORIZED = np.vectorize(doubles, otypes=[float])
+OF_PYTHON = np.frompyfunc(doubles, 1, 1)
+NUMBER = Count(BOX)
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_writes(x):
+    box = [x[0]]
+    z = np.zeros(Count(box))  # here
+    return box[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_of_a_module_writes(x):
+    BOX[0] = x[0]
+    z = np.zeros(NUMBER)  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_that_was_stored_writes(x):
+    box, sizes = [x[0]], []
+    sizes.append(Count(box))
+    z = np.zeros(sizes[0])  # here
+    return box[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="reshape calls Count may write")
+def a_shape_writes(x):
+    box = [x[0]]
+    z = x.reshape(Count(box), 1)  # here
+    return box[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="slice calls Count may write")
+def an_end_of_a_slice_writes(x):
+    box = [x[0]]
+    z = x[: Count(box)]  # here
+    return box[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="sin calls Count may write")
+def an_argument_of_a_ufunc_writes(x):
+    box = [x[0]]
+    z = np.sin(Count(box))  # here
+    return box[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="sqrt calls Count may write")
+def an_argument_of_a_function_writes(x):
+    box = [x[0]]
+    z = math.sqrt(Count(box))  # here
+    return box[0] * x[1] + z
+
+
+@rejected(V3, error=MutationError, words="islice calls Count may write")
+def a_number_of_items_writes(x):
+    box = [x[0]]
+    z = list(itertools.islice([1, 2, 3, 4], Count(box)))  # here
+    return box[0] * x[1] + len(z)
+
+
+@rejected(V3, error=MutationError, words="list calls Count.__len__ may write")
+def a_length_hint_writes(x):
+    box = [x[0]]
+    z = list(Count(box))  # here
+    return box[0] * x[1] + len(z)
+
+
+@rejected(V3, error=MutationError, words="apply_along_axis calls doubles may write")
+def a_callback_of_numpys_writes(x):
+    BOX[0] = x[0]
+    z = np.apply_along_axis(doubles, 0, np.ones((2, 2)))  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="doubles may write")
+def a_vectorized_function_writes(x):
+    BOX[0] = x[0]
+    z = VECTORIZED(np.ones(3))  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="np.frompyfunc may write")
+def a_ufunc_of_python_may_write(x):
+    BOX[0] = x[0]
+    z = OF_PYTHON("a")  # here
+    return BOX[0] * x[1] + len(z)
+
+
+class OverridesUfuncs:
+    def __init__(self, v):
+        self.v = v
+
+    def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+        return ufunc(*[a.v if isinstance(a, OverridesUfuncs) else a for a in args]) * 3.0
+
+
+@rejected(V3, error=MissingRuleError, words="OverridesUfuncs says itself what sin does")
+def a_class_overrides_ufuncs(x):
+    return np.sin(OverridesUfuncs(x)).sum()  # here
+
+
+class Weight:
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+
+@rejected(V3, error=MissingRuleError, words="number or an array of a Weight")
+def an_object_becomes_a_number_in_a_list(x):
+    return np.array([x[0], Weight(x[1])], dtype=float).sum() * x[1]  # here
+
+
+@rejected(V3, error=MissingRuleError, words="items of a defaultdict")
+def a_factory_holds_differentiated_values(x):
+    table = collections.defaultdict(lambda: x[0])
+    return table["a"] * table["b"] + x[1] * len(table)  # here

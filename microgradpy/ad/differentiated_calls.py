@@ -45,7 +45,7 @@ from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.state.reach import keeps_state_in_defaults
+from microgradpy.state.kept import keeps_state_in_defaults
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Inert, Kind, Sequence, Unknown, features_of_kind
+from microgradpy.ir.kinds import Inert, Kind, Sequence, TupleOf, Unknown, features_of_kind
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes.typed_builder import Keywords
+from microgradpy.runtime.asking import ANYTHING, SOME_WRITER, TAKE_NUMBERS, asks_within, may_ask_anything, told_by
 from microgradpy.runtime.iterators import STREAMS
-from microgradpy.runtime.protocols import CONSUMERS, asks_for, asks_within, told_by
+from microgradpy.runtime.protocols import CONSUMERS, asks_for
 from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.state.iteration import walked
 
@@ -38,6 +39,7 @@ _OF_KEYS: Any = frozenset({
     operator.getitem, operator.setitem, dict.get, dict.setdefault, dict.pop, list.pop, list.insert,
 })  # fmt: skip
 """Functions that ask a key for its hash, or an index for its number."""
+_ANYTHING = SOME_WRITER | frozenset(ANYTHING)
 _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "method-wrapper")
 
 
@@ -65,14 +67,28 @@ def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
     """Whether an operator or a builtin may call a method of one of the user's classes, in a run that tracks writes: it may
     write, and keep what it is given. Of an object that was stored somewhere nothing is known."""
     kinds = list(kinds)
+    if may_ask_anything(function):
+        return answers(_ANYTHING, kinds) or any(map(_may_be_called, kinds))
     told = told_by(function)
     if told and function not in _OF_KEYS:
-        # Not so for operators, most of which are those of numbers: there the kind has those of the classes that the code names
-        # (`operators_met`).
-        is_operator, within = function in METHODS_ASKED, asks_within(function)
-        if any((isinstance(kind, Unknown) and not is_operator) or (within and _holds_unknown(kind)) for kind in kinds):
+        # Not so for operators, most of which are those of numbers, nor for what takes numbers: there the kind has what the
+        # classes that the code names answer (`operators_met`).
+        is_arithmetic, within = function in METHODS_ASKED or function in TAKE_NUMBERS, asks_within(function)
+        if any((isinstance(kind, Unknown) and not is_arithmetic) or (within and _holds_unknown(kind)) for kind in kinds):
             return True
-    return answers(asks_for(function) | told, kinds)
+    return answers(asks_for(function) | (told | SOME_WRITER if told else told), kinds)
+
+
+def _may_be_called(kind: Kind) -> bool:
+    """Whether a value, or an item of a sequence, is a function."""
+    match kind:
+        case Inert(name=name):
+            return name in _CALLABLE
+        case TupleOf(items=items):
+            return any(map(_may_be_called, items))
+        case Sequence(item=item):
+            return _may_be_called(item)
+    return False
 
 
 def answers(methods: frozenset[str], kinds: Iterable[Kind]) -> bool:

@@ -8,10 +8,13 @@ into them. All that reads or changes structure is left to run time, where an obj
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from dataclasses import replace
 from functools import _lru_cache_wrapper
-from types import BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from microgradpy.ad.atomic import is_numeric_call, is_write
 from microgradpy.ad.calls import AddInPlace, Append, Item, StoreItem
@@ -51,7 +54,7 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
-from microgradpy.state.reach import is_users_class
+from microgradpy.state.held import is_users_class
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
@@ -69,7 +72,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
-    elif asks_a_class(primal, function, arguments):
+    elif asks_a_class(primal, function, arguments) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
@@ -77,7 +80,15 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         _active(primal, op, callee, arguments, keywords)
 
 
-_READERS = (FunctionType, type, _lru_cache_wrapper, BuiltinMethodType, MethodWrapperType)
+def _holds_code(function: Any, arguments: tuple[Value, ...]) -> bool:
+    """Whether a call makes something that will call a function of the user's, which may read something active then."""
+    if function is not defaultdict or not arguments:
+        return False
+    factory = arguments[0]
+    return not (isinstance(factory, Const) and isinstance(factory.value, type | BuiltinFunctionType | None))
+
+
+_READERS = (FunctionType, type, _lru_cache_wrapper, BuiltinMethodType, MethodWrapperType, np.vectorize, np.ufunc)
 
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:

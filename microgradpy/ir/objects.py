@@ -48,7 +48,8 @@ _OPERATORS = frozenset(
         *(prefix + name for prefix in ("", "r", "i") for name in _BINARY),
         *("neg", "pos", "abs", "invert", "float", "complex", "int", "round", "floor", "ceil", "trunc"),
         *("lt", "le", "gt", "ge", "eq", "ne", "getitem", "missing", "iter", "next", "reversed"),
-        *("len", "bool", "str", "repr", "format", "hash", "index", "contains"),
+        *("len", "length_hint", "bool", "str", "repr", "format", "fspath", "hash", "index", "contains"),
+        *("array", "array_ufunc", "array_function"),
     )
 )
 ANY_FEATURES = Features(frozenset({ANY_NAME}), _OPERATORS)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
 from microgradpy.tangents.types import NoTangent
@@ -100,16 +101,33 @@ class ReverseRules:
 
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
+        if hashes_itself(f):
+            return any(other is f for other in self._non_differentiable)
         try:
             return f in self._non_differentiable
         except TypeError:
             return False
 
     def _entries(self, f: Any) -> list[_Entry]:
+        if hashes_itself(f):
+            return next((entries for other, entries in self._rules.items() if other is f), [])
         try:
             return self._rules.get(f, [])
         except TypeError:  # unhashable callables cannot have been registered
             return []
+
+
+def hashes_itself(f: Any) -> bool:
+    """Whether code of the user's runs when a callable is hashed or compared: looking it up in a table would be a call that
+    his program does not make. (What `dataclass` writes reads fields only.)"""
+    cls = type(f)
+    if cls in _PLAIN_CALLABLES:
+        return False
+    methods = (cls.__hash__, cls.__eq__)
+    return any(isinstance(method, FunctionType) and method.__code__.co_filename != "<string>" for method in methods)
+
+
+_PLAIN_CALLABLES = frozenset({FunctionType, BuiltinFunctionType, MethodType, type})
 
 
 @final

@@ -8,6 +8,7 @@ That is so for named tuples, for dataclasses without `__init__` or `__post_init_
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import inspect
@@ -46,7 +47,9 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
 
 
 def writes_fields(cls: type) -> bool:
-    """Whether making an object of a class runs code of the user's, which writes the fields."""
+    """Whether making an object of a class runs code of the user's, which writes the fields, or reading from it writes."""
+    if issubclass(cls, collections.defaultdict):
+        return True
     if issubclass(cls, BaseException | tuple) or (dataclasses.is_dataclass(cls) and _is_plain(cls)):
         return False
     return isinstance(cls.__init__, types.FunctionType) or isinstance(cls.__new__, types.FunctionType)

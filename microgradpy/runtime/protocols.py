@@ -14,15 +14,19 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from microgradpy.ir.objects import ANY_FEATURES, features_of, is_function, static_member
 from microgradpy.rules.containers import attribute_bar
+from microgradpy.rules.registry import hashes_itself
 from microgradpy.runtime.activity import may_be_active
+from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
 from microgradpy.runtime.replacements import REPLACEMENTS, next_or
 from microgradpy.runtime.sources import items_of_object
-from microgradpy.runtime.special_methods import ASKED_WITHIN, MAY_ASK, METHODS_ASKED, TELLERS, attribute, overloaded
+from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, converted, overloaded
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -40,26 +44,14 @@ _METHODS = {
 
 def asks_for(f: Any) -> frozenset[str]:
     """The methods of the user's classes that a builtin may call, or whose objects it passes on."""
+    if hashes_itself(f):
+        return frozenset()
     try:
-        return _METHODS.get(f, frozenset())
+        found = _METHODS.get(f)
     except TypeError:  # unhashable
         return frozenset()
-
-
-def told_by(f: Any) -> frozenset[str]:
-    """The methods that a builtin asks for what has no derivative."""
-    try:
-        return frozenset((*TELLERS.get(f, ()), *ASKED_WITHIN.get(f, ()), *MAY_ASK.get(f, ())))
-    except TypeError:  # unhashable
-        return frozenset()
-
-
-def asks_within(f: Any) -> bool:
-    """Whether a builtin asks what is in the containers that it is given."""
-    try:
-        return f in ASKED_WITHIN or f in MAY_ASK
-    except TypeError:  # unhashable
-        return False
+    name = converts_by(f) if found is None else None
+    return (frozenset() if name is None else OVERRIDES | {name}) if found is None else found
 
 
 def by_protocol(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
@@ -101,7 +93,9 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return next_item(*args)
     if f is next and args and is_function(static_member(type(args[0]), "__next__")):
         return resolve(static_member(type(args[0]), "__next__") if len(args) == 1 else next_or, args, {})
-    return _new_tuple(*args, resolve=resolve) if f == tuple.__new__ and len(args) == 2 and not kwargs else None
+    if f == tuple.__new__ and len(args) == 2 and not kwargs:
+        return _new_tuple(*args, resolve=resolve)
+    return converted(f, args, kwargs, resolve)
 
 
 # Attributes
@@ -322,6 +316,8 @@ def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
 _PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
     type: _by_class,
     types.BuiltinFunctionType: _by_builtin,
+    np.ufunc: converted,
+    type(np.sum): converted,
     types.FunctionType: _by_function,
     types.WrapperDescriptorType: _plain_attribute,
     types.MethodWrapperType: _plain_attribute,

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import builtins
 import functools
-import math
 import operator
 import types
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -23,7 +21,8 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import features_of, inherited_member, is_computed, is_function, static_member
-from microgradpy.runtime.bars import Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.asking import OVERRIDES, TELLERS, converts_by
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, is_nothing, nothing
 from microgradpy.tangents.types import is_structural_zero
 
 _ARITHMETIC = {
@@ -74,32 +73,6 @@ def _methods_asked() -> dict[Any, frozenset[str]]:
     return table | {operator.getitem: frozenset({"__getitem__", "__missing__"})}
 
 
-_OF_TRUTH = ("__bool__", "__len__")
-TELLERS: dict[Any, tuple[str, ...]] = {
-    len: ("__len__",), bool: _OF_TRUTH, operator.not_: _OF_TRUTH, operator.truth: _OF_TRUTH, hash: ("__hash__",),
-    repr: ("__repr__",), str: ("__str__", "__repr__"), format: ("__format__", "__str__", "__repr__"),
-    int: ("__int__", "__index__", "__trunc__"), operator.index: ("__index__",), operator.contains: ("__contains__",),
-}  # fmt: skip
-"""Builtins whose result has no derivative, with the methods one of which each asks. The methods may write."""
-_TEXTS = ("__str__", "__repr__", "__format__")
-_ORDER = ("__lt__", "__gt__")
-_EQUALITY = ("__eq__", "__ne__")
-ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
-    **dict.fromkeys((str, repr, format, print, str.format, str.format_map, operator.mod), _TEXTS),
-    **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
-    **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
-    **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
-    **dict.fromkeys((hash, set, frozenset, set.add, dict.get, dict.setdefault, dict.pop), ("__hash__",)),
-    **dict.fromkeys((operator.getitem, operator.setitem, list.pop, list.insert), ("__hash__", "__index__")),
-    range: ("__index__",),
-    hasattr: ("__getattr__", "__getattribute__"),
-}
-_ITEMS = ("__iter__", "__next__", "__getitem__")
-MAY_ASK: dict[Any, tuple[str, ...]] = {
-    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)), operator.contains: _ITEMS, math.fsum: _ITEMS, math.prod: _ITEMS,
-}
-"""Builtins in whose place a text is differentiated if they ask the user's code, with the methods that they ask."""
-"""Builtins that ask what they are given, or what that holds, for methods: too deep inside to be differentiated."""
 METHODS_ASKED = _methods_asked()
 """The functions that ask a class for a method and give what it returns, with the methods."""
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
@@ -150,6 +123,37 @@ def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
         return Bars(None, (x_bar, *(None for _ in args[1:])), {})
 
     return f(stand_in, *args[1:]), told_back
+
+
+def converted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A call of a function with a rule that makes numbers or arrays of objects of the user's, by `__float__` or `__array__`;
+    None if it is given no such objects."""
+    name = converts_by(f)
+    if name is None:
+        return None
+    asked = OVERRIDES | {name}
+    places = [k for k, x in enumerate(args) if not asked.isdisjoint(features_of(type(x)).operators)]
+    if not places:
+        return None
+    for k in places:
+        if not features_of(type(args[k])).operators.isdisjoint(OVERRIDES):
+            raise MissingRuleError(
+                f"a {type(args[k]).__name__} says itself what {getattr(f, '__name__', f)} does with it",
+                None,
+                "Call its method by its name, or give the function an array: np.asarray(x).",
+            )
+    made = {k: resolve(static_member(type(args[k]), name), (args[k],), {}) for k in places}
+    y, back = resolve(f, tuple(made[k][0] if k in made else x for k, x in enumerate(args)), kwargs)
+
+    def converted_back(y_bar: Any, *shadows: Any) -> Bars:
+        bars = back(y_bar, *shadows)
+        arguments = list(bars.arguments)
+        for k in reversed(places):
+            if not is_nothing(arguments[k], shadows):
+                arguments[k] = made[k][1](given_to(made[k][0], arguments[k], shadows), *shadows).arguments[0]
+        return Bars(bars.function, tuple(arguments), bars.keywords)
+
+    return y, converted_back
 
 
 def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.containers import MUTATING_METHODS
+from microgradpy.rules.registry import hashes_itself
 
 REMEDY = "Use the value that the call returns, or build a new value instead of writing into this one."
 """What to do instead of any of these writes."""
@@ -58,6 +59,8 @@ def written_argument(function: Any, arguments: tuple[Any, ...], keywords: Mappin
     argument whose value is not known may be given as any object that is not None."""
     if isinstance(function, types.MethodType):
         function, arguments = function.__func__, (function.__self__, *arguments)
+    if hashes_itself(function):
+        return None
     try:
         if function in _functions_in_place():
             return "writes in place"

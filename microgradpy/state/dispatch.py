@@ -17,13 +17,14 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
+from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.protocols import by_protocol
-from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, overloaded, told
+from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
@@ -32,10 +33,12 @@ from microgradpy.state import arrays, deques, generators, lists, mappings, moves
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
+from microgradpy.state.held import is_of_python
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
-from microgradpy.state.reach import any_may_write, writing_method
+from microgradpy.state.mappings import made_item, makes_item
+from microgradpy.state.reach import any_may_write, writing_function, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.tangents.types import Tangent
@@ -108,6 +111,8 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
         f.__self__, types.ModuleType | type | None
     ):
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
+    if hashes_itself(f):  # no table knows it
+        return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
     for step in (_by_operator, _by_generator, _by_access, _by_iteration, _by_write, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
@@ -116,6 +121,12 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
         made = by_protocol(f, args, kwargs, RESOLVE)
         if made is not None:
             return made
+    return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
+
+
+def _by_rule_or_kind(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+) -> Resolved:
     if rrule.has(f):
         rule = rrule.find(f, tuple(map(type, args)))
         return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)
@@ -152,22 +163,32 @@ def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
         made = overloaded(f, args, RESOLVE)
     elif args and not kwargs and _looked_up(TELLERS, f) is not None:
         made = told(f, args, RESOLVE)
-    asked = _looked_up(ASKED_WITHIN, f) if made is None else None
-    if asked is not None:
-        _refuse_asking(f, args, kwargs, asked)
-    return made
+    if made is not None:
+        return made
+    _refuse_asking(f, args, kwargs)
+    # How often a method is asked is the function's affair: it writes nothing.
+    return converted(f, args, kwargs, RESOLVE)
 
 
-def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> None:
-    """A builtin would call methods that write where they cannot be differentiated."""
-    if "__hash__" in names and len(args) > 1:
-        args = args[1:2]  # the key
-    method = writing_method((*args, *kwargs.values()), names)
-    if method is not None:
+def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A builtin would call methods or functions that write where they cannot be differentiated."""
+    names = _looked_up(ASKED_WITHIN, f)
+    found = writing_function([f.pyfunc]) if isinstance(f, np.vectorize) else None
+    if names is not None:
+        # Of a key it is the key that is asked, and a function that gives keys is called as any other.
+        given = args[1:2] if "__hash__" in names and len(args) > 1 else args
+        found = writing_method((*given, *(value for name, value in kwargs.items() if name != "key")), names)
+    elif may_ask_anything(f):
+        given = (*args, *kwargs.values())
+        found = writing_method(given, ANYTHING) or writing_function(given)
+    hints = _looked_up(HINTED, f)
+    if hints is not None and args:
+        found = writing_method(args[-1:], hints, within=False)
+    if found is not None:
         raise MutationError(
-            f"{pure.name_of(f)} calls {method.__qualname__}, which may write",
+            f"{pure.name_of(f)} calls {found.__qualname__}, which may write",
             None,
-            "Call the method by its name in the differentiated function, or let it compute its answer without writing.",
+            "Call it by its name in the differentiated function, or let it compute its answer without writing.",
         )
 
 
@@ -246,6 +267,8 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
 def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
+    if makes_item(f, args):
+        return made_item(RESOLVE, *args)
     found = find_event(f, args)
     if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
         raise MutationError(
@@ -355,4 +378,6 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
         raise pure.without_rule(f, pure.name_of(f))
+    if isinstance(f, np.ufunc) and is_of_python(f):
+        raise MutationError("a function made by np.frompyfunc is called, which may write", None, "Call the function itself.")
     return f(*args, **kwargs), nothing(len(args))

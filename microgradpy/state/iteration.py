@@ -17,12 +17,12 @@ import numpy as np
 
 from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.objects import features_of
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import hashes_itself, rrule
+from microgradpy.runtime.asking import TELLERS
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
 from microgradpy.runtime.replacements import NOTHING, all_of, any_of, greatest, in_order, is_among, least, sort_in_place
 from microgradpy.runtime.sources import VIEWS, items_of_object
-from microgradpy.runtime.special_methods import TELLERS
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
@@ -98,7 +98,7 @@ def _asks_users(items: Any) -> bool:
 
 
 def _runs_code(key: Any) -> bool:
-    if isinstance(key, Hashable) and key in TELLERS:
+    if not hashes_itself(key) and isinstance(key, Hashable) and key in TELLERS:
         return True
     return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
 

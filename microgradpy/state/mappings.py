@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import collections
 import operator
+import types
 from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MutationError
+from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.runtime.activity import may_be_active
+from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import structure_of
+from microgradpy.tangents.types import is_structural_zero
 
 # Dicts
 
@@ -30,7 +34,7 @@ def check_key(key: Any) -> None:
 def dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
     was_there = key in mapping
     y = mapping[key]
-    is_new = not was_there and key in mapping  # a defaultdict makes it
+    is_new = not was_there and key in mapping  # a defaultdict makes it, by a builtin
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
@@ -40,6 +44,42 @@ def dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
         return None, None
 
     return y, undo
+
+
+def makes_item(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call reads an item that a function of the user's has to make first."""
+    if f not in (operator.getitem, dict.__getitem__) or len(args) != 2 or not isinstance(args[0], collections.defaultdict):
+        return False
+    mapping, key = args
+    is_code = not isinstance(mapping.default_factory, type | types.BuiltinFunctionType | None)
+    return is_code and type(mapping).__missing__ is collections.defaultdict.__missing__ and key not in mapping
+
+
+def made_item(resolve: Resolve, mapping: collections.defaultdict[Any, Any], key: Any) -> Resolved:
+    """The item that a `defaultdict` makes for a key that it does not have."""
+    factory: Any = mapping.default_factory
+    held = [cell.cell_contents for cell in factory.__closure__ or ()] if isinstance(factory, types.FunctionType) else [factory]
+    if any(may_be_active(value) for value in held if not isinstance(value, int)):
+        raise _active_factory()
+    y, back = resolve(factory, (), {})
+    _, stored = set_dict_item(mapping, key, y)
+
+    def item_back(y_bar: Any, shadows: Shadows) -> Bars:
+        if y_bar is not None:
+            shadows.of(mapping).add(key, y_bar)
+        if not is_structural_zero(back(stored(None, shadows)[2], shadows).function):
+            raise _active_factory()
+        return Bars(None, (None, None), {})
+
+    return y, item_back
+
+
+def _active_factory() -> MissingRuleError:
+    return MissingRuleError(
+        "what makes the items of a defaultdict holds differentiated values",
+        None,
+        "Test for the key, and store the item yourself: `if key not in d: d[key] = ...`.",
+    )
 
 
 @event(dict.get, of=dict)

@@ -17,7 +17,7 @@ from typing import Any
 
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
-from microgradpy.state.reach import reads_state
+from microgradpy.state.kept import reads_state
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent, accumulate
 

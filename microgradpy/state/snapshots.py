@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value, owner_of
 from microgradpy.tangents.arithmetic import stack_items
@@ -68,6 +69,8 @@ class Structure:
         elif isinstance(shadow, ListShadow):
             for (index, part), bar in zip(self.parts, d, strict=True):
                 shadow.add(index, part.settle(shadows, bar))
+        elif not isinstance(d, dict | Tangent):
+            raise _used_as_number(x)
         else:
             for key, part in self.parts:
                 shadow.add(key, part.settle(shadows, d.get(key)))
@@ -205,6 +208,15 @@ def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
             yield CONTENTS, x.cell_contents
     elif not isinstance(x, set | Stream):
         yield from fields_of(x).items()
+
+
+def _used_as_number(x: Any) -> MissingRuleError:
+    name = type(x).__name__
+    return MissingRuleError(
+        f"a function of NumPy's or Python's made a number or an array of a {name}",
+        None,
+        f"Convert the {name} where the function is called, with float(x) or np.asarray(x).",
+    )
 
 
 def arrays_of(structures: Iterable[Structure]) -> Iterator[np.ndarray[Any, Any]]:

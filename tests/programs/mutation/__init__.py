@@ -8,6 +8,7 @@ from __future__ import annotations
 from tests.programs.mutation import (
     array_items,
     array_writers,
+    asked,
     attempts,
     calls,
     cells,
@@ -32,6 +33,7 @@ __all__ = [
     "MUTATION",
     "array_items",
     "array_writers",
+    "asked",
     "attempts",
     "calls",
     "cells",

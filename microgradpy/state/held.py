@@ -1,0 +1,137 @@
+"""What some values hold: the objects of the user's classes, the classes and the functions among them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.ir.objects import LEAVES
+from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.bytecode import WRITERS, names_in
+from microgradpy.state.snapshots import parts_of
+
+_PLAIN = LEAVES - {type, types.BuiltinFunctionType, np.ufunc}
+"""Types of what holds nothing that may be called."""
+_LARGEST_WALK = 2000  # objects among the arguments that are looked at
+
+
+@final
+@dataclass
+class Reached:
+    """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
+    (`made`), functions; and whether there is a suspended generator or a method such as `items.append` that writes."""
+
+    classes: set[type] = field(default_factory=set)
+    made: set[type] = field(default_factory=set)
+    functions: set[types.FunctionType] = field(default_factory=set)
+    writes: bool = False
+
+
+def reached_from(values: Iterable[Any]) -> Reached:
+    """Walk over some values and what they hold."""
+    found = Reached()
+    waiting, seen = list(values), set[int]()
+    while waiting and len(seen) < _LARGEST_WALK:
+        value = waiting.pop()
+        if isinstance(value, np.ndarray | int | float | str | types.NoneType | np.generic) or id(value) in seen:
+            continue
+        if isinstance(value, list | tuple) and _PLAIN.issuperset(map(type, value)):
+            continue
+        seen.add(id(value))
+        waiting += _look_at(value, found)
+    return found
+
+
+def _look_at(value: Any, found: Reached) -> Iterable[Any]:
+    """Note what a value is; returns what it holds."""
+    match value:
+        case types.FunctionType():
+            found.functions.add(value)
+        case type():
+            found.made.add(value)
+        case functools._lru_cache_wrapper():
+            found.writes = True  # its entries
+        case types.GeneratorType():
+            found.writes |= value.gi_frame is not None
+        case types.BuiltinMethodType():
+            is_bound = not isinstance(value.__self__, types.ModuleType | types.NoneType)
+            found.writes |= is_bound and value.__name__ in WRITERS
+        case np.ufunc():
+            found.writes |= is_of_python(value)
+    for cls, parts in _PARTS.items():
+        if isinstance(value, cls):
+            return parts(value)
+    if is_users_class(type(value)):
+        found.classes.add(type(value))
+    return [part for _, part in parts_of(value)]
+
+
+def captured_by(function: types.FunctionType) -> Iterator[Any]:
+    """The contents of the cells that a function captured, as far as they are filled."""
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
+
+
+def is_users_class(cls: Any) -> bool:
+    """Whether a class, or anything with a module, is neither Python's nor NumPy's."""
+    module = str(getattr(cls, "__module__", "")).partition(".")[0]
+    return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
+
+
+def is_of_python(ufunc: np.ufunc) -> bool:
+    """Whether `np.frompyfunc` made it, of a function that it does not show."""
+    return all(set(types) <= set("O->") for types in ufunc.types)
+
+
+def is_searched(function: types.FunctionType) -> bool:
+    return is_users_class(function) and not rrule.has(function) and not is_non_differentiable(function)
+
+
+def defaults_of(function: types.FunctionType) -> tuple[Any, ...]:
+    return (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+
+
+def functions_of(found: Any) -> list[types.FunctionType]:
+    """The functions that reading a class's attribute may run or give."""
+    if isinstance(found, types.FunctionType):
+        return [found]
+    if isinstance(found, staticmethod | classmethod):
+        found = found.__func__
+        return [found] if isinstance(found, types.FunctionType) else []
+    if isinstance(found, property):
+        return [f for f in (found.fget, found.fset, found.fdel) if isinstance(f, types.FunctionType)]
+    return []
+
+
+def meanings_of(function: types.FunctionType, name: str) -> Iterator[Any]:
+    """What a name may mean in a function: a module variable, or an attribute of a module that it names."""
+    namespace = function.__globals__
+    if name in namespace:
+        yield namespace[name]
+    for other in names_in(function.__code__):
+        module = namespace.get(other)
+        if isinstance(module, types.ModuleType) and is_users_class(types.SimpleNamespace(__module__=module.__name__)):
+            if name in vars(module):
+                yield vars(module)[name]
+
+
+_PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
+    types.FunctionType: captured_by,
+    types.MethodType: lambda method: (method.__self__, method.__func__),
+    types.BuiltinMethodType: lambda method: (method.__self__,),
+    functools._lru_cache_wrapper: lambda wrapper: (wrapper.__wrapped__,),
+    functools.partial: lambda partial: (partial.func, *partial.args, *partial.keywords.values()),
+    np.vectorize: lambda vectorized: (vectorized.pyfunc,),
+    slice: lambda part: (part.start, part.stop, part.step),
+    **dict.fromkeys((type, types.GeneratorType, types.ModuleType, np.ufunc), lambda _: ()),
+}
+"""What objects hold that are neither containers nor of a class with fields."""

@@ -1,0 +1,118 @@
+"""What may hold something active from one call to the next: module variables, captured variables, defaults, attributes of
+classes."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.source import shared_names
+from microgradpy.ir.objects import static_member
+from microgradpy.runtime.bytecode import names_in
+from microgradpy.state.held import (
+    captured_by,
+    defaults_of,
+    functions_of,
+    is_of_python,
+    is_searched,
+    is_users_class,
+    meanings_of,
+    reached_from,
+)
+
+
+def reads_state(value: Any) -> bool:
+    """Whether a function, or what it calls, reads objects that it is not given: module variables or captured variables that
+    can be written into or get new values. Of a class or an object it is asked for the methods, of a container for what is in
+    it."""
+    if isinstance(value, np.ndarray | int | float | complex | str | types.NoneType):
+        return False
+    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+        return carries_state(value)
+    if isinstance(value, np.ufunc):
+        return is_of_python(value)
+    waiting, seen = _code_of(value), set[int]()
+    while waiting:
+        current = waiting.pop()
+        if id(current.__code__) in seen or not is_searched(current):
+            continue
+        seen.add(id(current.__code__))
+        if shared_names(current.__code__, current.__globals__):
+            return True
+        if not rebound_globals(current.__globals__).isdisjoint(names_in(current.__code__)):
+            return True
+        held = list(_held_by(current))
+        if any(map(carries_state, held)):
+            return True
+        waiting += [value for value in held if isinstance(value, types.FunctionType)]
+    return False
+
+
+def _code_of(value: Any) -> list[types.FunctionType]:
+    """The functions that a value is, has as methods, or holds."""
+    reached = reached_from((value,))
+    classes = filter(is_users_class, reached.classes | reached.made)
+    methods = [f for cls in classes for base in cls.__mro__ for found in vars(base).values() for f in functions_of(found)]
+    return [*methods, *reached.functions]
+
+
+def _held_by(function: types.FunctionType) -> Iterator[Any]:
+    """What a function can reach without being given it."""
+    named = (found for name in names_in(function.__code__) for found in meanings_of(function, name))
+    for value in (*captured_by(function), *defaults_of(function), *named):
+        yield value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value
+
+
+def carries_state(value: Any) -> bool:
+    """Whether an object that is not an argument may hold something active once a run has stored it there."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fcO"
+    if isinstance(value, list | dict | deque | types.SimpleNamespace):
+        return True
+    if isinstance(value, tuple):
+        return any(map(carries_state, value))
+    if isinstance(value, type):
+        return is_users_class(value) and any(class_holds_state(value, name) for base in value.__mro__ for name in vars(base))
+    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+        return carries_state(value.__self__)
+    if isinstance(value, np.vectorize):
+        return reads_state(value)
+    if isinstance(value, functools.partial):
+        return any(map(carries_state, (value.func, *value.args, *value.keywords.values()))) or reads_state(value)
+    if isinstance(value, types.MethodType):
+        return carries_state(value.__self__) or reads_state(value)
+    if isinstance(value, types.ModuleType | types.FunctionType):
+        return False
+    return is_users_class(type(value)) or (isinstance(value, functools._lru_cache_wrapper) and reads_state(value))
+
+
+def class_holds_state(cls: type, name: str) -> bool:
+    """Whether an attribute of a class, as it stands there, may hold something active."""
+    value = static_member(cls, name)
+    return not (name.startswith("__") or isinstance(value, type | cls)) and carries_state(value)
+
+
+def keeps_state_in_defaults(function: types.FunctionType) -> bool:
+    """Whether a default may hold something active from one call to the next."""
+    return any(map(carries_state, defaults_of(function)))
+
+
+def is_kept_in_default(function: types.FunctionType, value: Any) -> bool:
+    """Whether an argument is a default of the function that may hold something active."""
+    return any(value is default for default in defaults_of(function)) and carries_state(value)
+
+
+def module_holds_state(module: types.ModuleType, name: str) -> bool:
+    """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
+    functions of the module assign."""
+    variables = vars(module)
+    if not is_users_class(types.SimpleNamespace(__module__=module.__name__)):
+        return False
+    note_globals(variables)
+    return name in rebound_globals(variables) or carries_state(variables.get(name))
