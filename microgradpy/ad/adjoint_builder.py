@@ -170,6 +170,8 @@ class AdjointBuilder(TypedBuilder):
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
         current = self.cotangents.get(container)
         if current is None and function is arithmetic.add_item:
+            if isinstance(self.kind(part), Inert | Unknown):
+                proven = UNKNOWN  # of a part that is zero there is none
             total = self.helper(arithmetic.item_cotangent, container, index, part, hint=self.bar_name(container), kind=proven)
         else:
             buffer = self.buffer(current)

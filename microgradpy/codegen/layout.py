@@ -125,9 +125,12 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Whether two texts are the same statement."""
+    """Whether two texts are the same statement; the first is none if it broke a text in quotes."""
     rest = "\n    pass" if second.endswith(":") else ""
-    trees = [ast.dump(ast.parse(text.replace("elif", "if", 1) + rest)) for text in (first, second)]
+    try:
+        trees = [ast.dump(ast.parse(text.replace("elif", "if", 1) + rest)) for text in (first, second)]
+    except SyntaxError:
+        return False
     return trees[0] == trees[1]
 
 

@@ -236,21 +236,27 @@ class Shadows:
 
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
+        if isinstance(x, np.ndarray):
+            return self._take_array(x)
         entry = self.entries.pop(id(x), None)
-        if type(x) is np.ndarray and entry is not None:
-            held = self.memories.pop(id(x), None)
-            if held is not None:
-                for key in held[2]:
-                    self.entries.pop(key, None)
-            return entry[1]
         if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
             self.entries.pop(id(own), None)
-        memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
-        if memory is None:
-            return None if entry is None else entry[1]
-        for key in memory[2]:
-            self.entries.pop(key, None)
-        return entry[1] if entry is not None else _same_view(x, x, memory[1].reshape(-1))
+        return None if entry is None else entry[1]
+
+    def _take_array(self, x: np.ndarray[Any, Any]) -> Any:
+        memory = self.memories.pop(id(x), None)
+        if memory is not None:
+            entry = self.entries.pop(id(x), None)
+            for key in memory[2]:
+                self.entries.pop(key, None)
+            return entry[1] if entry is not None else _same_view(x, x, memory[1].reshape(-1))
+        if id(x) not in self.entries and id(owner_of(x)) not in self.memories:
+            return None
+        # It was made as a view of what nobody else knows: other views of that may have been used.
+        shadow = self.of(x)
+        taken = shadow.copy()
+        shadow[...] = 0.0
+        return taken
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""

@@ -261,3 +261,70 @@ def given_an_operand(cells, y):
 @program(V3, features="operators of objects in a list that is an argument")
 def objects_in_an_argument_give_their_operands(x):
     return given_an_operand([Cell()], x * 1.0)
+
+
+# Views that functions return of what they made
+
+
+def view_of_copy(number, other, values):
+    other = values.copy()
+    return other[::1]
+
+
+def view_of_view(number, other, values):
+    part = view_of_copy(math.tanh(np.sum(other)), other, values)
+    return part[::1]
+
+
+@program(0.6, V3, features="view of a local array, returned twice")
+def a_view_is_returned_of_what_was_made(x, u):
+    shifted, last = u + x, x
+
+    def rebind(value):
+        nonlocal last
+        last = value
+
+    part = view_of_view(math.sin(np.mean(u * u)), shifted, shifted)
+    rebind(x * x)
+    return np.sum(part + part) * last
+
+
+@program(V3, features="views of what sort, diff and meshgrid made")
+def views_of_what_numpy_made_are_written(x):
+    ends = np.sort(x)[::-1]
+    part = ends[::1]
+    part[0] = x[1] * 2.0
+    steps = np.diff(x)[::1]
+    steps[1:] *= x[0]
+    grid, _ = np.meshgrid(x, x)
+    rows = grid[1:]
+    rows[0, 0] = x[2]
+    return (part * ends).sum() * steps.sum() + (grid * grid).sum()
+
+
+def filled(values):
+    values = values * 0.5
+    return np.full((4,), values[2] if 3 else 0.92)
+
+
+@program(V3, {"a": 1.2}, features="a call of which nothing is used")
+def an_item_of_what_nobody_uses(u, table):
+    filled(u[::1])
+    total = sum(table.values())
+    table["b"] = total * u[0]
+    return total * table["b"]
+
+
+def passes_on(first, second, third, fourth, fifth, sixth):
+    yield third
+
+
+@program(K, V3, features="a long line in a try")
+def a_long_call_in_a_try(x, u):
+    items, table, last = [x], {}, 0.0
+    try:
+        for last in passes_on(math, u, u, items, table, dict):
+            items.append(last[0] * x)
+    except ValueError:
+        pass
+    return last[1] * sum(items)
