@@ -11,6 +11,7 @@ import concurrent.futures
 import contextvars
 import ctypes
 import datetime
+import enum
 import itertools
 import math
 import pickle
@@ -19,7 +20,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -898,3 +899,54 @@ def an_object_becomes_a_number_in_a_list(x):
 def a_factory_holds_differentiated_values(x):
     table = collections.defaultdict(lambda: x[0])
     return table["a"] * table["b"] + x[1] * len(table)  # here
+
+
+class Sizes(enum.Enum):
+    SMALL = Count(BOX)
+
+
+@dataclass
+class Settings:
+    n: Any = field(default_factory=lambda: Count(BOX))
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_in_an_enum_writes(x):
+    BOX[0] = x[0]
+    z = np.zeros(Sizes.SMALL.value)  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_made_by_a_dataclass_writes(x):
+    BOX[0] = x[0]
+    z = np.zeros(Settings().n)  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="zeros calls Count may write")
+def a_size_by_name_writes(x):
+    BOX[0] = x[0]
+    z = np.zeros(shape=NUMBER)  # here
+    return BOX[0] * x[1] + z.sum()
+
+
+@rejected(V3, error=MutationError, words="mul calls Count.__index__ may write")
+def a_repetition_writes(x):
+    BOX[0] = x[0]
+    z = [1.0] * NUMBER  # here
+    return BOX[0] * x[1] + len(z)
+
+
+@rejected(V3, error=MutationError, words="center calls Count may write")
+def a_width_writes(x):
+    BOX[0] = x[0]
+    z = "ab".center(NUMBER)  # here
+    return BOX[0] * x[1] + len(z)
+
+
+@rejected(V3, error=MutationError, words="rand calls Count may write")
+def a_number_of_samples_writes(x):
+    BOX[0] = x[0]
+    z = np.random.rand(NUMBER)  # here
+    return BOX[0] * x[1] + len(z)

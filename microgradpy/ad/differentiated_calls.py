@@ -177,11 +177,13 @@ def dispatch(
         primal.unchecked.append(result)
 
 
-def asks_a_class(primal: PrimalBuilder, function: object, arguments: tuple[Value, ...]) -> bool:
+def asks_a_class(
+    primal: PrimalBuilder, function: object, arguments: tuple[Value, ...], keywords: Keywords = ()
+) -> bool:
     """Whether a builtin may call a method of one of the user's classes."""
-    if not primal.any_active(arguments):
+    if not primal.any_active(arguments, keywords):
         return False
-    kinds = map(primal.kind, arguments)
+    kinds = map(primal.kind, (*arguments, *(value for _, value in keywords)))
     return asks_class(function, kinds) if primal.services.tracks else answers(asks_for(function), kinds)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from microgradpy.ir.kinds import Inert, Kind, Sequence, TupleOf, Unknown, features_of_kind
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes.typed_builder import Keywords
-from microgradpy.runtime.asking import ANYTHING, SOME_WRITER, TAKE_NUMBERS, asks_within, may_ask_anything, told_by
+from microgradpy.runtime.asking import ANYTHING, MAY_WRITE, TAKE_NUMBERS, asks_within, may_ask_anything, that_write, told_by
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.protocols import CONSUMERS, asks_for
 from microgradpy.runtime.special_methods import METHODS_ASKED
@@ -39,7 +39,7 @@ _OF_KEYS: Any = frozenset({
     operator.getitem, operator.setitem, dict.get, dict.setdefault, dict.pop, list.pop, list.insert,
 })  # fmt: skip
 """Functions that ask a key for its hash, or an index for its number."""
-_ANYTHING = SOME_WRITER | frozenset(ANYTHING)
+_ANYTHING = MAY_WRITE | frozenset(ANYTHING)
 _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "method-wrapper")
 
 
@@ -76,7 +76,7 @@ def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
         is_arithmetic, within = function in METHODS_ASKED or function in TAKE_NUMBERS, asks_within(function)
         if any((isinstance(kind, Unknown) and not is_arithmetic) or (within and _holds_unknown(kind)) for kind in kinds):
             return True
-    return answers(asks_for(function) | (told | SOME_WRITER if told else told), kinds)
+    return answers(asks_for(function) | told | that_write(told), kinds)
 
 
 def _may_be_called(kind: Kind) -> bool:

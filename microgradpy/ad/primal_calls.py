@@ -125,7 +125,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     kind = primal.kind_of_call(callee, arguments, keywords)
     if runs_given_code(function, arguments, keywords, (*kinds, *(primal.kind(value) for _, value in keywords))):
         primal.services.calls_unknown()
-    if asks_a_class(primal, function, arguments):
+    if asks_a_class(primal, function, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
         return
     if not primal.any_active(arguments, keywords):

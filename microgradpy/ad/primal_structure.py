@@ -24,7 +24,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
-from microgradpy.ad.given_code import gives_items
+from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import check_steady
@@ -60,6 +60,7 @@ from microgradpy.ir.nodes import (
     Zip,
     fresh,
     function_constant,
+    operator_constant,
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.protocols import ITERATION
@@ -150,8 +151,8 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
     return _asked_for_items(primal, _ITER, value)
 
 
-def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
-    items = fresh("items")
+def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: str = "items") -> Var:
+    items = fresh(hint)
     dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
     return items
 
@@ -201,7 +202,17 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
             return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
         case Zip(inners=inners, strict=strict):
             return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+        case Range(arguments=arguments, item=item):
+            return Range(tuple(_whole_number(primal, value) for value in arguments), item)
     return items
+
+
+def _whole_number(primal: PrimalBuilder, bound: Value) -> Value:
+    """A bound of a range: an object of a class that may write when it says which number it is, is asked by a call."""
+    value = primal.of(bound)
+    if not (primal.services.tracks and primal.is_active(value) and asks_class(range, (primal.kind(value),))):
+        return bound
+    return _asked_for_items(primal, operator_constant("index"), value, "n")
 
 
 def _unpack(primal: PrimalBuilder, op: Op) -> None:

@@ -72,7 +72,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
-    elif asks_a_class(primal, function, arguments) or _holds_code(function, arguments):
+    elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
@@ -283,7 +283,7 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
         _append(primal, op, method.target, arguments[0])
         return
     callee = Const(function, path, method.cls)
-    is_event = is_write(function, with_target, keywords) or asks_a_class(primal, function, with_target)
+    is_event = is_write(function, with_target, keywords) or asks_a_class(primal, function, with_target, keywords)
     if not is_event and (is_non_differentiable(function) or carries_nothing(kind)):
         primal.plain(op, kind=kind)
     elif not is_event and rrule.has(function) and is_numeric_call(primal, with_target):

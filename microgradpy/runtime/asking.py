@@ -7,14 +7,14 @@ in no table here nothing is known: it may ask its arguments for anything, and ca
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
 import types
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 
@@ -37,7 +37,7 @@ TAKE_NUMBERS: Any = frozenset({
 """Builtins that make numbers of some of their arguments."""
 ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((str, repr, format, print, str.format, str.format_map), _TEXTS),
-    operator.mod: (*_TEXTS, *_NUMBERS),
+    operator.mod: (*_TEXTS, *_NUMBERS), operator.mul: ("__index__",), operator.imul: ("__index__",),
     **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
     **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
     **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
@@ -60,11 +60,18 @@ ANYTHING = (
     *_NUMBERS, *_TEXTS, *_ORDER, *_EQUALITY, *_ITEMS, *_OF_TRUTH, *_LENGTH,
 )  # fmt: skip
 """What a function of which nothing else is known may ask for. (Arithmetic on objects within arrays is refused.)"""
-SOME_WRITER = frozenset({"<asked>"})
-"""Stands, among the operators that a value may have, for any of these methods that may write."""
+
+
+def that_write(names: Iterable[str]) -> frozenset[str]:
+    """What stands, among the operators that a value may have, for methods of these names that may write."""
+    return frozenset(f"<{name}>" for name in names)
+
+
+MAY_WRITE = that_write(name for name in ANYTHING if name not in ("__iter__", "__next__"))
+"""That stands for what a function of NumPy's may ask for. (It does not iterate over what it is given.)"""
 OVERRIDES = frozenset({"__array_ufunc__", "__array_function__"})
 """By these a class says itself what a function of NumPy's does with its objects."""
-_OUTSIDE = (types.BuiltinFunctionType, np.ufunc, type(np.sum))
+_TEXTS_AND_NUMBERS = (str, bytes, int, float, complex)
 _KNOWN_MODULES = frozenset({"builtins", "_operator", "_functools"})
 
 
@@ -89,18 +96,26 @@ def asks_within(f: Any) -> bool:
 def may_ask_anything(f: Any) -> bool:
     """Whether it is a function of NumPy's, or of another module that is not known here, that is not in Python's text: it may
     run any code of its arguments."""
-    if isinstance(f, types.FunctionType) and not (rrule.has(f) or is_non_differentiable(f)):
-        return False  # its own text is differentiated
-    if isinstance(f, types.FunctionType | type):
-        return str(f.__module__).partition(".")[0] == "numpy"
-    if isinstance(f, types.MethodDescriptorType):
-        return str(f.__objclass__.__module__).partition(".")[0] == "numpy"
-    if not isinstance(f, _OUTSIDE):
-        return False
+    match f:
+        case types.FunctionType():
+            return _is_of_numpy(f) and (rrule.has(f) or is_non_differentiable(f))  # otherwise its own text is differentiated
+        case type():
+            return _is_of_numpy(f)
+        case types.MethodDescriptorType():
+            is_known = f in ASKED_WITHIN or f == str.join
+            return _is_of_numpy(f.__objclass__) or (f.__objclass__ in _TEXTS_AND_NUMBERS and not is_known)
+        case types.MethodType():
+            return not isinstance(f.__func__, types.FunctionType) and _is_of_numpy(f)
+        case functools.partial() | types.MethodWrapperType() | types.WrapperDescriptorType():
+            return False
     owner = getattr(f, "__self__", None)
-    if owner is not None and not (isinstance(owner, types.ModuleType) and owner.__name__ not in _KNOWN_MODULES):
-        return False
-    return f not in MAY_ASK
+    if isinstance(owner, types.ModuleType):
+        return owner.__name__ not in _KNOWN_MODULES and f not in MAY_ASK
+    return any(map(_is_of_numpy, (f, type(f), type(owner)))) or type(owner) in _TEXTS_AND_NUMBERS
+
+
+def _is_of_numpy(f: Any) -> bool:
+    return str(getattr(f, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def converts_by(f: Any) -> str | None:

@@ -124,6 +124,18 @@ def meanings_of(function: types.FunctionType, name: str) -> Iterator[Any]:
                 yield vars(module)[name]
 
 
+def _of_class(cls: type) -> list[Any]:
+    """What a class of the user's has to give: objects among its attributes (the members of an enum), factories of fields."""
+    if not is_users_class(cls):
+        return []
+    fields = getattr(cls, "__dataclass_fields__", {}).values()
+    return [*filter(_is_object, vars(cls).values()), *(field.default_factory for field in fields)]
+
+
+def _is_object(value: Any) -> bool:
+    return is_users_class(type(value)) and not isinstance(value, type)
+
+
 _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
     types.FunctionType: captured_by,
     types.MethodType: lambda method: (method.__self__, method.__func__),
@@ -132,6 +144,7 @@ _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
     functools.partial: lambda partial: (partial.func, *partial.args, *partial.keywords.values()),
     np.vectorize: lambda vectorized: (vectorized.pyfunc,),
     slice: lambda part: (part.start, part.stop, part.step),
-    **dict.fromkeys((type, types.GeneratorType, types.ModuleType, np.ufunc), lambda _: ()),
+    type: _of_class,
+    **dict.fromkeys((types.GeneratorType, types.ModuleType, np.ufunc), lambda _: ()),
 }
 """What objects hold that are neither containers nor of a class with fields."""

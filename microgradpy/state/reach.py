@@ -20,7 +20,7 @@ import numpy as np
 from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import LEAVES, NO_FEATURES, Features, features_of, static_member
-from microgradpy.runtime.asking import ANYTHING, SOME_WRITER
+from microgradpy.runtime.asking import ANYTHING, that_write
 from microgradpy.runtime.bytecode import makes_classes, names_in, writes
 from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.suspension import is_generator
@@ -114,14 +114,15 @@ def operators_met(function: types.FunctionType) -> Features:
             continue
         search.seen.add(id(current.__code__))
         if makes_classes(current.__code__):
-            return Features(operators=_OPERATORS)
+            return Features(operators=_OPERATORS | that_write(ANYTHING))
         search.add_reached(reached_from((*captured_by(current), *defaults_of(current))))
         for name in names_in(current.__code__):
             search.add_name(current, name)
     for cls in search.classes:
         met = met | features_of(cls)
-    writes = _writing_method(search.classes, met.operators.intersection(ANYTHING), Reached()) is not None
-    return Features(operators=met.operators & _OPERATORS | (SOME_WRITER if writes else frozenset()))
+    asked = met.operators.intersection(ANYTHING)
+    writing = [name for name in asked if _writing_method(search.classes, (name,), Reached()) is not None]
+    return Features(operators=met.operators & _OPERATORS | that_write(writing))
 
 
 def _search(functions: list[types.FunctionType], reached: Reached, *, calls_operators: bool = True) -> bool:

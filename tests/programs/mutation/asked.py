@@ -57,6 +57,26 @@ def whole_numbers_are_made_of_objects(x):
     return x[n] * x[0] + np.zeros(n).sum() + round(1.25, n) * x[1] + sum(x[:n]) * x[2]
 
 
+class Growing:
+    def __init__(self, items):
+        self.items = items
+
+    def __index__(self):
+        self.items.append(self.items[-1] * 1.5)
+        return len(self.items)
+
+
+@program(V3, features="__index__ that writes, of a range")
+def a_bound_of_a_loop_writes(x):
+    items = [x[0], x[1]]
+    bound, total = Growing(items), x[2]
+    for i in range(bound):
+        total = total + items[i] * i
+    for i in range(0, bound, 2):
+        total = total * items[i]
+    return total
+
+
 class Hashed:
     """Counts how often it is asked, which nobody but the program itself may do."""
 
