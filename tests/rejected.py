@@ -945,8 +945,8 @@ def a_width_writes(x):
     return BOX[0] * x[1] + len(z)
 
 
-@rejected(V3, error=MutationError, words="rand calls Count may write")
+@rejected(V3, error=MutationError, words="normal calls Count may write")
 def a_number_of_samples_writes(x):
     BOX[0] = x[0]
-    z = np.random.rand(NUMBER)  # here
+    z = np.random.default_rng(1).normal(size=NUMBER)  # here
     return BOX[0] * x[1] + len(z)

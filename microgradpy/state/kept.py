@@ -7,6 +7,7 @@ import functools
 import types
 from collections import deque
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,9 @@ def carries_state(value: Any) -> bool:
 def class_holds_state(cls: type, name: str) -> bool:
     """Whether an attribute of a class, as it stands there, may hold something active."""
     value = static_member(cls, name)
-    return not (name.startswith("__") or isinstance(value, type | cls)) and carries_state(value)
+    if isinstance(value, Enum):
+        value = value.value
+    return not (name.startswith("__") or isinstance(value, type)) and carries_state(value)
 
 
 def keeps_state_in_defaults(function: types.FunctionType) -> bool:

@@ -171,7 +171,7 @@ class _Search:
                     self.add_class(cls, is_made=True)
         for found in meanings_of(function, name):
             if isinstance(found, type):
-                self.add_class(found, is_made=True)
+                self.add_reached(reached_from((found,)))
             elif isinstance(found, types.FunctionType):
                 self.waiting.append(found)
             elif isinstance(found, _HOLDERS) or is_users_class(type(found)):
