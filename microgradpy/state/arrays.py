@@ -24,12 +24,12 @@ from microgradpy.tangents.types import is_structural_zero
 Array = np.ndarray[Any, Any]
 
 
-def _carries(x: Any) -> bool:
+def carries(x: Any) -> bool:
     """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
 
 
-def _check_writable(x: Any) -> None:
+def check_writable(x: Any) -> None:
     if isinstance(x, np.ndarray) and x.flags.writeable and overlaps_itself(x):
         raise MutationError(
             "a write into a view whose entries overlap (as_strided, a sliding window)", None, "Write into a copy: x.copy()."
@@ -41,14 +41,14 @@ def _check_writable(x: Any) -> None:
 
 @event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
-    _check_writable(x)
+    check_writable(x)
     index = frozen(index)
     given = structure_of(value)
     shape_of = frozen(value) if isinstance(value, list | tuple) else value
     x[index] = value
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), index) if _carries(x) else None
+        d = taken_item(shadows.of(x), index) if carries(x) else None
         return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
@@ -93,14 +93,14 @@ def _winners(shape: tuple[int, ...], index: Any) -> Array:
 def _in_place(in_place: Callable[..., Any], out_of_place: Callable[..., Any]) -> None:
     @event(in_place, of=np.ndarray)
     def made(x: Array, value: Any, /) -> Made:
-        _check_writable(x)
+        check_writable(x)
         given, before, operand = structure_of(value), frozen(x), frozen(value)
         y = in_place(x, value)
         if y is not x:
             raise MutationError(f"{in_place.__name__} gave a new array", None, "Write it as `x = x + y`.")
 
         def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-            if not _carries(x):
+            if not carries(x):
                 return None, None
             d = taken_item(shadows.of(x), ...)
             x_bar, value_bar = pulled_back(out_of_place, (before, operand), {}, d)
@@ -126,13 +126,13 @@ def subtract_in_place(x: Array, value: Any, /) -> Made:
 
 def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: float) -> Made:
     """x += value: x_bar stays as it is, and value_bar += x_bar."""
-    _check_writable(x)
+    check_writable(x)
     given = structure_of(value)
     shape_of = frozen(value) if isinstance(value, list | tuple) else value
     in_place(x, value)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None
         d = shadows.of(x)
         return None, settle_broadcast(given, shape_of, d.copy() if sign == 1.0 else -d, shadows)
@@ -177,7 +177,7 @@ def fill(x: Array, value: Any, /) -> Made:
     x.fill(value)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), ...) if _carries(x) else None
+        d = taken_item(shadows.of(x), ...) if carries(x) else None
         return None, None if d is None else settle_broadcast(given, value, d, shadows)
 
     return None, undo
@@ -232,7 +232,7 @@ def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = Tru
     np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = _taken_where(shadows.of(x), mask) if _carries(x) else None
+        d = _taken_where(shadows.of(x), mask) if carries(x) else None
         return None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
@@ -254,7 +254,7 @@ def fill_diagonal(x: Array, value: Any, /, wrap: bool = False) -> Made:
     end = None if x.ndim != 2 or wrap else x.shape[1] * x.shape[1]
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None
         x_bar = shadows.of(x)
         places = np.unravel_index(np.arange(x_bar.size)[:end:step], x_bar.shape)
@@ -281,7 +281,7 @@ def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
         taken = np.clip(taken, 0, x.size - 1) if mode == "clip" else taken % x.size
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x) or not taken.size:
+        if not carries(x) or not taken.size:
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.unravel_index(taken % x.size, x.shape))
@@ -302,7 +302,7 @@ def put_along_axis(x: Array, indices: Any, values: Any, /, axis: int | None = -1
         places = tuple(grid)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), places) if _carries(x) else None
+        d = taken_item(shadows.of(x), places) if carries(x) else None
         return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
@@ -314,7 +314,7 @@ def putmask(x: Array, mask: Any, values: Any, /) -> Made:
     np.putmask(x, mask, values)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None, None
         d = _taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
         return None, None, _settle_repeated(given, shape_of, d, shadows)
@@ -328,30 +328,11 @@ def place(x: Array, mask: Any, values: Any, /) -> Made:
     np.place(x, mask, values)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.broadcast_to(chosen, x.shape) if chosen.shape == x.shape else chosen.reshape(x.shape))
         return None, None, _settle_repeated(given, shape_of, d, shadows)
-
-    return None, undo
-
-
-@event(np.ufunc.at, of=np.ufunc)
-def apply_at(ufunc: np.ufunc, x: Array, index: Any, value: Any = None, /) -> Made:
-    """ufunc.at(x, index, value), of sums and differences."""
-    if ufunc not in (np.add, np.subtract):
-        raise MutationError(f"np.{ufunc.__name__}.at writes in place", None, "Use np.add.at, or a loop over the places.")
-    _check_writable(x)
-    index, given = frozen(index), structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
-    ufunc.at(x, index, value)
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
-            return None, None, None, None
-        d = shadows.of(x)[index]
-        return None, None, None, settle_broadcast(given, shape_of, d if ufunc is np.add else -d, shadows)
 
     return None, undo
 
@@ -377,7 +358,7 @@ def nan_to_num(x: Any, /, copy: bool = True, nan: float = 0.0, posinf: Any = Non
 
 def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Array, where: Any) -> Made:
     """f(*args, out=out, **kwargs). The pullback is that of the same call without `out`, on the contents there were."""
-    _check_writable(out)
+    check_writable(out)
     given = tuple(map(structure_of, args))
     before = tuple(map(frozen, args))
     mask = frozen(where)
@@ -385,7 +366,7 @@ def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
     y = f(*args, out=out, **kwargs, **more)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(out):
+        if not carries(out):
             return (None,) * len(args)
         x_bar = shadows.of(out)
         if where is True:
