@@ -86,6 +86,34 @@ def product_with_a_masked_array(y):
 # In-place writes
 
 
+@rejected(np.ones(3), error=MutationError, words="two results same memory")
+def two_results_into_one_array(x):
+    y = np.zeros(4)
+    np.modf(x * 1.5, out=(y[:3], y[1:]))  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MutationError, words="where=")
+def sum_of_some_into_a_buffer(x):
+    y = np.zeros(())
+    np.sum(x, out=y, where=[True, False, True])  # here
+    return y * 2.0
+
+
+@rejected(np.ones(3), 0.5, error=MissingRuleError, words="initial")
+def sum_from_a_start_into_a_buffer(x, k):
+    y = np.zeros(())
+    np.sum(x, out=y, initial=k)  # here
+    return y * 2.0
+
+
+@rejected(np.ones(3), error=MutationError, words="spacing.at no rule")
+def scatter_of_a_function_without_rule(x):
+    y = x * 1.5
+    np.spacing.at(y, [0, 0])  # here
+    return np.sum(y)
+
+
 # Rebinding other scopes
 
 

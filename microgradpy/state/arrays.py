@@ -18,7 +18,7 @@ from microgradpy.runtime.dispatch import takes
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
 from microgradpy.state.snapshots import Structure, frozen, structure_of
-from microgradpy.tangents.arithmetic import floating, real_like, unbroadcast
+from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.types import is_structural_zero
 
 Array = np.ndarray[Any, Any]
@@ -156,18 +156,6 @@ def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return bars + (None,) * (len(args) - len(bars))
 
 
-def _pulled_back_where(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d: Array, chosen: Array) -> tuple[Any, ...]:
-    """The same for a ufunc that was applied only where a mask is true: elsewhere it may have no derivative."""
-    inside = tuple(np.broadcast_to(floating(np.asarray(x)), chosen.shape)[chosen] for x in args)
-    found = []
-    for x, bar in zip(args, pulled_back(f, inside, kwargs, d[chosen]), strict=True):
-        whole = np.zeros(chosen.shape, d.dtype)
-        if bar is not None:
-            whole[chosen] = bar
-        found.append(None if bar is None else unbroadcast(whole, x))
-    return tuple(found)
-
-
 # Methods and functions that write
 
 
@@ -232,13 +220,13 @@ def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = Tru
     np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = _taken_where(shadows.of(x), mask) if carries(x) else None
+        d = taken_where(shadows.of(x), mask) if carries(x) else None
         return None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
 
 
-def _taken_where(x_bar: Array, mask: Any) -> Array:
+def taken_where(x_bar: Array, mask: Any) -> Array:
     """The cotangent where a mask is true, which is zero there afterwards."""
     d = np.where(mask, x_bar, 0.0)
     x_bar[...] = np.where(mask, 0.0, x_bar)
@@ -316,7 +304,7 @@ def putmask(x: Array, mask: Any, values: Any, /) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if not carries(x):
             return None, None, None
-        d = _taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
+        d = taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
         return None, None, _settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
@@ -349,31 +337,5 @@ def nan_to_num(x: Any, /, copy: bool = True, nan: float = 0.0, posinf: Any = Non
             return (None,) * 5
         d = shadows.born(y, y_bar)
         return (None if d is None else unbroadcast(np.where(finite, d, 0.0), x), None, None, None, None)
-
-    return y, undo
-
-
-# Results that are written into an array: out=
-
-
-def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Array, where: Any) -> Made:
-    """f(*args, out=out, **kwargs). The pullback is that of the same call without `out`, on the contents there were."""
-    check_writable(out)
-    given = tuple(map(structure_of, args))
-    before = tuple(map(frozen, args))
-    mask = frozen(where)
-    more = {} if where is True else {"where": where}
-    y = f(*args, out=out, **kwargs, **more)
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not carries(out):
-            return (None,) * len(args)
-        x_bar = shadows.of(out)
-        if where is True:
-            bars = pulled_back(f, tuple(map(floating, before)), kwargs, taken_item(x_bar, ...))
-        else:
-            chosen = np.broadcast_to(mask, out.shape)
-            bars = _pulled_back_where(f, before, kwargs, _taken_where(x_bar, chosen), chosen)
-        return tuple(s.divided(shadows, bar) for s, bar in zip(given, bars, strict=True))
 
     return y, undo

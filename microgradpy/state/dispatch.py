@@ -28,7 +28,7 @@ from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
-from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, scatter, variables  # noqa: F401
+from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
@@ -260,20 +260,19 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     if how is None:
         return None
     given = output_of(f, args, kwargs)
-    if given is None or not isinstance(given[0], np.ndarray):
+    if given is None or not isinstance(given[0], np.ndarray | tuple):
         if _is_users(args):
             return None
         raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
-    where = named.pop("where", True)
     with noticing(pure.name_of(f), f, args, kwargs):
-        y, undo = arrays.call_into(f, inputs, named, out, where)
+        y, back = outputs.call_into(f, inputs, named, out)
 
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = undo(y_bar, shadows)
-        return Bars(None, bars + (None,) * (len(args) - len(bars)), {})
+    def back_of_all(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        return bars._replace(arguments=bars.arguments + (None,) * (len(args) - len(bars.arguments)))
 
-    return y, back
+    return y, back_of_all
 
 
 def _is_users(args: tuple[Any, ...]) -> bool:
