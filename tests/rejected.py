@@ -107,10 +107,10 @@ def sum_from_a_start_into_a_buffer(x, k):
     return y * 2.0
 
 
-@rejected(np.ones(3), error=MutationError, words="spacing.at no rule")
+@rejected(np.ones(3), error=MutationError, words="nextafter.at no rule")
 def scatter_of_a_function_without_rule(x):
     y = x * 1.5
-    np.spacing.at(y, [0, 0])  # here
+    np.nextafter.at(y, [0, 0], 2.0)  # here
     return np.sum(y)
 
 
