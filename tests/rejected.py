@@ -86,6 +86,26 @@ def product_with_a_masked_array(y):
 # In-place writes
 
 
+@rejected(np.ones(3), error=MutationError, words="flat memory that it writes")
+def assigns_entries_from_their_own_memory(x):
+    y = x * 2.0
+    y.flat[1:] = y[:-1]  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="x.flat all at once")
+def reads_all_entries_at_once(x):
+    y = x * 2.0
+    z = np.asarray(y.flat)  # here
+    z[0] = 3.0
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="next")
+def reads_the_next_entry(x):
+    return next(x.flat)  # here
+
+
 @rejected(np.ones(3), error=MutationError, words="two results same memory")
 def two_results_into_one_array(x):
     y = np.zeros(4)

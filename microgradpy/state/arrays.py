@@ -15,8 +15,9 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import takes
+from microgradpy.state.array_memory import overlaps_itself
 from microgradpy.state.events import Made, event
-from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.types import is_structural_zero
@@ -44,7 +45,7 @@ def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
     check_writable(x)
     index = frozen(index)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     x[index] = value
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -64,6 +65,11 @@ def taken_item(x_bar: Array, index: Any) -> Any:
             d = d * _winners(x_bar.shape, index)
     x_bar[index] = 0.0
     return d
+
+
+def shape_given(value: Any) -> Any:
+    """A value of the shape of what is stored, for `unbroadcast`."""
+    return frozen(value) if isinstance(value, list | tuple | np.flatiter) else value
 
 
 def settle_broadcast(given: Structure, value: Any, d: Any, shadows: Shadows) -> Any:
@@ -128,7 +134,7 @@ def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: fl
     """x += value: x_bar stays as it is, and value_bar += x_bar."""
     check_writable(x)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     in_place(x, value)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -216,7 +222,7 @@ for _name in ("resize", "setfield", "byteswap", "setflags"):
 def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = True) -> Made:
     mask = frozen(where)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -247,12 +253,12 @@ def fill_diagonal(x: Array, value: Any, /, wrap: bool = False) -> Made:
         x_bar = shadows.of(x)
         places = np.unravel_index(np.arange(x_bar.size)[:end:step], x_bar.shape)
         d = taken_item(x_bar, places)
-        return None, _settle_repeated(given, shape_of, d, shadows)
+        return None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
 
-def _settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -> Any:
+def settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -> Any:
     """Settle the cotangent of values that were taken again from the first on when they had run out."""
     if np.ndim(value) == 0:
         return settle_broadcast(given, value, d, shadows)
@@ -273,7 +279,7 @@ def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.unravel_index(taken % x.size, x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
@@ -305,7 +311,7 @@ def putmask(x: Array, mask: Any, values: Any, /) -> Made:
         if not carries(x):
             return None, None, None
         d = taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
@@ -320,7 +326,7 @@ def place(x: Array, mask: Any, values: Any, /) -> Made:
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.broadcast_to(chosen, x.shape) if chosen.shape == x.shape else chosen.reshape(x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 

@@ -28,7 +28,7 @@ from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
-from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
+from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event

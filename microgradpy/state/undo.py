@@ -11,9 +11,10 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.streams import Stream
+from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
-from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
+from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import Tangent, is_structural_zero
