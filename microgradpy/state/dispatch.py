@@ -31,7 +31,7 @@ from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
-from microgradpy.state.events import event, find_event
+from microgradpy.state.events import event, find_event, has_event
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
@@ -246,6 +246,8 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
 def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
+    if isinstance(f, types.MethodType) and has_event(f.__func__):
+        return resolve(f.__func__, (f.__self__, *args), kwargs)
     found = find_event(f, args)
     if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
         raise MutationError(

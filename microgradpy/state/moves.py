@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.state.arrays import check_writable
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import ListShadow, Shadows
 from microgradpy.tangents.types import accumulate, is_structural_zero
@@ -80,20 +81,25 @@ def shuffle(generator: random.Random, items: Any, /) -> Made:
 
 @event(np.random.Generator.shuffle, np.random.RandomState.shuffle)
 def shuffle_entries(generator: Any, x: Any, /, axis: int = 0) -> Made:
-    """What becomes of the places is what becomes of whole numbers in the same order, with the same random numbers."""
+    """What becomes of the entries is what becomes of their numbers, in an array of the same shape, with the same random
+    numbers."""
     if isinstance(x, list):
         y, undo = moved(generator.shuffle, x, ())
         return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows))
+    if not isinstance(x, np.ndarray):
+        raise MutationError(f"shuffling a {type(x).__name__}", None, "Use a list or an array.")
+    check_writable(x)
     same = copy.deepcopy(generator)
-    before, order = x.copy(), np.arange(x.shape[axis])
-    generator.shuffle(x, *((axis,) if axis else ()))
-    same.shuffle(order)
-    if not np.array_equal(np.take(before, order, axis), x, equal_nan=before.dtype.kind in "fc"):
+    before, numbers = x.copy(), np.arange(x.size).reshape(x.shape)
+    along = (axis,) if axis else ()
+    generator.shuffle(x, *along)
+    same.shuffle(numbers, *along)
+    if before.reshape(-1)[numbers].tobytes() != x.tobytes():
         raise MutationError("the order in which an array was shuffled cannot be told", None, "Use x[rng.permutation(len(x))].")
 
     def undo_order(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        x_bar = np.moveaxis(shadows.of(x), axis, 0)
-        x_bar[order] = x_bar.copy()
+        x_bar = shadows.of(x)
+        x_bar.flat[numbers.reshape(-1)] = x_bar.copy()
         return None, None, None
 
     return None, undo_order
