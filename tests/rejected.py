@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from microgradpy import gradient
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
@@ -104,6 +105,22 @@ def reads_all_entries_at_once(x):
 @rejected(np.ones(3), error=MissingRuleError, words="next")
 def reads_the_next_entry(x):
     return next(x.flat)  # here
+
+
+@rejected(np.ones(3), error=MutationError, words="entries overlap")
+def fills_entries_that_are_one_place(x):
+    y = x * 2.0
+    as_strided(y, (3,), (0,)).fill(x[0])  # here
+    return y[0]
+
+
+@rejected(np.ones(4), error=MutationError, words="entries overlap")
+def adds_to_windows(x):
+    y = x * 2.0
+    windows = sliding_window_view(y, 2, writeable=True)
+    windows[:, 1] = x[1:]
+    windows += x[0]  # here
+    return np.sum(y)
 
 
 @rejected(np.ones(3), error=MutationError, words="two results same memory")

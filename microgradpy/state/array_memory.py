@@ -8,6 +8,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
+from microgradpy.tangents.overlap import offsets, overlaps_itself
 
 
 def same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -67,17 +68,6 @@ def shares_memory(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
     return owner_of(x) is owner_of(y)
 
 
-def overlaps_itself(x: np.ndarray[Any, Any]) -> bool:
-    """Whether two entries of an array may be one place in memory (a broadcast view, a sliding window)."""
-    strides = sorted((abs(stride), length) for stride, length in zip(x.strides, x.shape, strict=True) if length > 1)
-    reached = x.itemsize
-    for stride, length in strides:
-        if stride < reached:
-            return True
-        reached = stride * (length - 1) + reached
-    return False
-
-
 def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
     """shadow += d, also where the shadow is a view that overlaps itself."""
     if not isinstance(d, np.ndarray):
@@ -86,11 +76,24 @@ def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
     if shadow.base is None or not overlaps_itself(shadow):
         shadow += d
         return
-    owner = owner_of(shadow)
-    flat = owner.reshape(-1)
-    first = (address(shadow) - address(flat)) // shadow.itemsize
-    places = np.full(shadow.shape, first)
-    for axis, (stride, length) in enumerate(zip(shadow.strides, shadow.shape, strict=True)):
-        steps = np.arange(length) * (stride // shadow.itemsize)
-        places += steps.reshape((-1,) + (1,) * (shadow.ndim - 1 - axis))
+    flat, places = _places(shadow)
     np.add.at(flat, places, np.broadcast_to(d, shadow.shape))
+
+
+def told_apart(shadow: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """What a shadow holds; of one that overlaps itself as an array of its own, in which each place stands at the first entry
+    that shows it and nowhere else: who adds up the entries must not count a place twice."""
+    if shadow.base is None or not overlaps_itself(shadow):
+        return shadow
+    flat, places = _places(shadow)
+    shown, first = np.unique(places, return_index=True)
+    result = np.zeros(shadow.size, shadow.dtype)
+    result[first] = flat[shown]
+    return result.reshape(shadow.shape)
+
+
+def _places(shadow: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The memory that a view shows, as a vector, and the number in it of each entry."""
+    flat = owner_of(shadow).reshape(-1)
+    first = address(shadow) - address(flat)
+    return flat, (first + offsets(shadow)) // shadow.itemsize

@@ -15,11 +15,11 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import takes
-from microgradpy.state.array_memory import overlaps_itself
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
+from microgradpy.tangents.overlap import is_written_twice, offsets
 from microgradpy.tangents.types import is_structural_zero
 
 Array = np.ndarray[Any, Any]
@@ -31,10 +31,22 @@ def carries(x: Any) -> bool:
 
 
 def check_writable(x: Any) -> None:
-    if isinstance(x, np.ndarray) and x.flags.writeable and overlaps_itself(x):
-        raise MutationError(
-            "a write into a view whose entries overlap (as_strided, a sliding window)", None, "Write into a copy: x.copy()."
-        )
+    """Refuse to write all of an array of which two entries are one place."""
+    if isinstance(x, np.ndarray) and is_written_twice(x):
+        raise _written_twice()
+
+
+def _check_entries(x: Array, index: Any) -> None:
+    """Refuse to write entries of an array that are one place."""
+    if is_written_twice(x):
+        shown = np.asarray(offsets(x)[index])
+        if len(np.unique(shown)) != shown.size:
+            raise _written_twice()
+
+
+def _written_twice() -> MutationError:
+    found = "a write into a view whose entries overlap (as_strided, a sliding window)"
+    return MutationError(found, None, "Write into a copy: x.copy().")
 
 
 # Items
@@ -42,7 +54,7 @@ def check_writable(x: Any) -> None:
 
 @event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
-    check_writable(x)
+    _check_entries(x, index)
     index = frozen(index)
     given = structure_of(value)
     shape_of = shape_given(value)

@@ -254,6 +254,8 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
             "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
         )
     if found is not None:
+        if found is not arrays.set_array_item and args and isinstance(args[0], np.ndarray):
+            arrays.check_writable(args[0])
         with noticing(pure.name_of(f), f, args, kwargs):
             return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:

@@ -22,7 +22,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
-from microgradpy.state.array_memory import add_to_array, extent, other_view, owner_of, same_view
+from microgradpy.state.array_memory import add_to_array, extent, other_view, owner_of, same_view, told_apart
 from microgradpy.state.coroutines import Rewind, Run, run_of
 from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -247,7 +247,7 @@ class Shadows:
             if held is not None:
                 for key in held[2]:
                     self.entries.pop(key, None)
-            return entry[1]
+            return told_apart(entry[1])
         if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
             self.entries.pop(id(own), None)
         memory = self.memories.pop(id(x), None) if isinstance(x, np.ndarray) else None
@@ -255,7 +255,7 @@ class Shadows:
             return None if entry is None else entry[1]
         for key in memory[2]:
             self.entries.pop(key, None)
-        return entry[1] if entry is not None else same_view(x, x, memory[1].reshape(-1))
+        return told_apart(entry[1] if entry is not None else same_view(x, x, memory[1].reshape(-1)))
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""

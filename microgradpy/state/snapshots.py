@@ -14,11 +14,12 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
 from microgradpy.tangents.arithmetic import stack_items
+from microgradpy.tangents.overlap import overlaps_itself
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -169,6 +170,8 @@ def _taken_array(shadows: Shadows, x: np.ndarray[Any, Any], d: Any) -> Any:
     if x.dtype.kind not in "fciu" or not shadows.knows(x):
         return d
     shadow = shadows.of(x)
+    if shadow.base is not None and overlaps_itself(shadow) and np.any(shadow):
+        raise MutationError("entries of an argument are one place in memory, and something is written", None, "Pass x.copy().")
     bar = shadow.copy()
     shadow[...] = 0.0
     return bar if is_structural_zero(d) else accumulate(bar, d)

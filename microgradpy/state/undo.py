@@ -17,6 +17,7 @@ from microgradpy.state.coroutines import Steps
 from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.overlap import overlaps_itself
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -28,7 +29,7 @@ def add_item(shadows: Shadows, x: Any, index: Any, d: Any) -> None:
     if isinstance(d, list | tuple):
         d = stack_items(x[index], d)
     d = real_like(d, x)
-    if has_repeats(index):
+    if has_repeats(index) or (x_bar.base is not None and overlaps_itself(x_bar)):
         np.add.at(x_bar, index, d)
     else:
         x_bar[index] += d
