@@ -123,6 +123,26 @@ def adds_to_windows(x):
     return np.sum(y)
 
 
+@rejected(np.ones(3), error=MissingRuleError, words="looked at as int64")
+def looks_at_bits(x):
+    y = x * 2.0
+    y.view(np.int64)[0] = 0  # here
+    return np.sum(y)
+
+
+def with_its_bits(count):
+    y = np.zeros(count)
+    return y, y.view(np.int64)
+
+
+@rejected(np.ones(3), error=MutationError, words="view of the memory float64")
+def writes_bits(x):
+    y, bits = with_its_bits(3)
+    y[:] = x
+    bits[0] = 0  # here
+    return np.sum(y)
+
+
 @rejected(np.ones(3), error=MutationError, words="two results same memory")
 def two_results_into_one_array(x):
     y = np.zeros(4)

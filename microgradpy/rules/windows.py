@@ -1,5 +1,5 @@
-"""NumPy's views whose entries overlap: sliding windows, and any view by strides. Each entry of the array gets the sum of what
-the entries that show it got."""
+"""NumPy's other ways to look at memory: sliding windows and any view by strides, whose entries overlap, so that each entry of
+the array gets the sum of what the entries that show it got; and complex numbers as pairs of real ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.overlap import offsets
+from microgradpy.tangents.overlap import are_parts, offsets
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1, 1.6])
@@ -39,6 +39,33 @@ def as_strided_rrule(x, shape=None, strides=None, *, writeable=True):
         return NoTangent(), strided_bar(y_bar, x, y), NoTangent(), NoTangent()
 
     return y, as_strided_pullback
+
+
+@rrule.register(np.ndarray.view)
+def view_rrule(self, dtype=None):
+    """self_bar = y_bar, looked at in the other way: the cotangent of a complex number is the pair of those of its parts."""
+    check_view(self, dtype)
+    y = self.view() if dtype is None else self.view(dtype)
+
+    def view_pullback(y_bar):
+        return NoTangent(), viewed_bar(y_bar, self, y), NoTangent()
+
+    return y, view_pullback
+
+
+def check_view(x: np.ndarray, dtype: Any) -> None:
+    """Refuse views in which bits mean something else."""
+    if dtype is None or dtype is np.ndarray:
+        return
+    is_class = isinstance(dtype, type) and issubclass(dtype, np.ndarray)
+    if is_class or not (np.dtype(dtype) == x.dtype or are_parts(np.dtype(dtype), x.dtype)):
+        raise MissingRuleError(f"an array of {x.dtype} is looked at as {dtype}", None, "Convert it with astype, or copy it.")
+
+
+@cotangent_of(1)
+def viewed_bar(y_bar: Any, x: Any, y: Any) -> Any:
+    """The cotangent of x from that of its view y as real or complex numbers."""
+    return np.ascontiguousarray(y_bar, y.dtype).view(x.dtype).reshape(x.shape)
 
 
 def check_array(x: Any, name: str) -> None:
@@ -76,3 +103,6 @@ examples(sliding_window_view, (_VECTOR, 3), (_TABLE, (2, 3)), (_TABLE, 2, 1), (_
 # These strides stay inside in single precision too.
 examples(as_strided, (_VECTOR, (2, 2), (8, 8)), (_VECTOR, (3, 2), (0, 8)), (_TABLE, (2, 2, 3), (16, 8, 8)))
 examples(as_strided, (_TABLE, (3,), (16,)), (_VECTOR,), (_TABLE, (0, 2), (8, 8)))
+# That real numbers are looked at as complex ones depends on the precision: a program that writes does it.
+examples(np.ndarray.view, (_VECTOR + 2j, float), (_TABLE,), (_TABLE, np.ndarray), (_TABLE[:, :3] * 1j, np.float64))
+examples(np.ndarray.view, ((_TABLE * 1j)[::2, 1:3], "f8"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
-from microgradpy.tangents.overlap import offsets, overlaps_itself
+from microgradpy.tangents.overlap import are_parts, offsets, overlaps_itself
 
 
 def same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -22,8 +22,7 @@ def same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any])
         # Whole numbers have cotangents of eight bytes each.
         strides = tuple(stride // of.itemsize * dtype.itemsize for stride in x.strides)
         return np.ndarray(x.shape, dtype, memory, offset // of.itemsize * dtype.itemsize, strides)
-    is_part = of.kind == "c" and dtype.kind == "f" and 2 * dtype.itemsize == of.itemsize
-    if of != x.dtype and not is_part:
+    if of != x.dtype and not are_parts(of, dtype):
         raise other_view(x, of)
     return np.ndarray(x.shape, dtype, memory, offset, x.strides)
 
@@ -95,5 +94,7 @@ def told_apart(shadow: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _places(shadow: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The memory that a view shows, as a vector, and the number in it of each entry."""
     flat = owner_of(shadow).reshape(-1)
-    first = address(shadow) - address(flat)
-    return flat, (first + offsets(shadow)) // shadow.itemsize
+    shown = address(shadow) - address(flat) + offsets(shadow)
+    if flat.nbytes % shadow.itemsize or np.any(shown % shadow.itemsize):
+        raise other_view(shadow, flat.dtype)
+    return flat.view(shadow.dtype), shown // shadow.itemsize

@@ -15,6 +15,7 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import takes
+from microgradpy.state.array_memory import other_view, owner_of
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
@@ -26,8 +27,13 @@ Array = np.ndarray[Any, Any]
 
 
 def carries(x: Any) -> bool:
-    """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it."""
-    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+    """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it. Refuses one that shows
+    the bits of other numbers, which a write would change."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind in "fc":
+        return isinstance(x, np.ndarray)
+    if x.base is not None and isinstance(owner := owner_of(x), np.ndarray) and owner.dtype.kind in "fc":
+        raise other_view(x, owner.dtype)
+    return False
 
 
 def check_writable(x: Any) -> None:

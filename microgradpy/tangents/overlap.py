@@ -31,3 +31,9 @@ def offsets(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     for axis, (stride, length) in enumerate(zip(x.strides, x.shape, strict=True)):
         result += (np.arange(length) * stride).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
     return result
+
+
+def are_parts(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Whether of two dtypes one is that of the real and imaginary parts of the other."""
+    parts, pairs = sorted((a, b), key=lambda dtype: dtype.itemsize)
+    return (parts.kind, pairs.kind) == ("f", "c") and 2 * parts.itemsize == pairs.itemsize
