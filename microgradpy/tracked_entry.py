@@ -25,11 +25,12 @@ from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state import dispatch
+from microgradpy.state.array_memory import owner_of
 from microgradpy.state.coroutines import generator, inside_run, run_of
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.remembered import caches_of_run
-from microgradpy.state.shadows import Shadows, owner_of
+from microgradpy.state.shadows import Shadows
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
 from microgradpy.tangents.projected import Projected
 

@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from microgradpy import gradient
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
@@ -86,6 +87,90 @@ def product_with_a_masked_array(y):
 
 
 # In-place writes
+
+
+@rejected(np.ones(3), error=MutationError, words="flat memory that it writes")
+def assigns_entries_from_their_own_memory(x):
+    y = x * 2.0
+    y.flat[1:] = y[:-1]  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="x.flat all at once")
+def reads_all_entries_at_once(x):
+    y = x * 2.0
+    z = np.asarray(y.flat)  # here
+    z[0] = 3.0
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="next")
+def reads_the_next_entry(x):
+    return next(x.flat)  # here
+
+
+@rejected(np.ones(3), error=MutationError, words="entries overlap")
+def fills_entries_that_are_one_place(x):
+    y = x * 2.0
+    as_strided(y, (3,), (0,)).fill(x[0])  # here
+    return y[0]
+
+
+@rejected(np.ones(4), error=MutationError, words="entries overlap")
+def adds_to_windows(x):
+    y = x * 2.0
+    windows = sliding_window_view(y, 2, writeable=True)
+    windows[:, 1] = x[1:]
+    windows += x[0]  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="looked at as int64")
+def looks_at_bits(x):
+    y = x * 2.0
+    y.view(np.int64)[0] = 0  # here
+    return np.sum(y)
+
+
+def with_its_bits(count):
+    y = np.zeros(count)
+    return y, y.view(np.int64)
+
+
+@rejected(np.ones(3), error=MutationError, words="view of the memory float64")
+def writes_bits(x):
+    y, bits = with_its_bits(3)
+    y[:] = x
+    bits[0] = 0  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MutationError, words="two results same memory")
+def two_results_into_one_array(x):
+    y = np.zeros(4)
+    np.modf(x * 1.5, out=(y[:3], y[1:]))  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(3), error=MutationError, words="where=")
+def sum_of_some_into_a_buffer(x):
+    y = np.zeros(())
+    np.sum(x, out=y, where=[True, False, True])  # here
+    return y * 2.0
+
+
+@rejected(np.ones(3), 0.5, error=MissingRuleError, words="initial")
+def sum_from_a_start_into_a_buffer(x, k):
+    y = np.zeros(())
+    np.sum(x, out=y, initial=k)  # here
+    return y * 2.0
+
+
+@rejected(np.ones(3), error=MutationError, words="nextafter.at no rule")
+def scatter_of_a_function_without_rule(x):
+    y = x * 1.5
+    np.nextafter.at(y, [0, 0], 2.0)  # here
+    return np.sum(y)
 
 
 # Rebinding other scopes

@@ -112,10 +112,17 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         primal.plain(op, kind=UNKNOWN)
     elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
+    elif function is getattr and _is_flat(op):
+        raise NeedsTracking(f"x.flat in line {op.where.line}")
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not _refused(primal, op, callee):
         _call_known(primal, op, function_constant(warn) if function is warnings.warn and _counts_frames(op) else callee)
+
+
+def _is_flat(op: Op) -> bool:
+    """Whether a call of `getattr` makes an iterator through which an array may be written, and which notes where it is."""
+    return len(op.arguments) > 1 and isinstance(op.arguments[1], Const) and op.arguments[1].value == "flat"
 
 
 def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:

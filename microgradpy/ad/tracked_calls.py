@@ -118,9 +118,10 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         if function is operator.getitem and isinstance(kinds[0], Array | TupleOf):
             _item(primal, op, callee, arguments, kind)
             return
-        if primal.services.inlines and _read_in_sight(primal, op, function, arguments, kind):
+        by_position = primal.services.inlines and bool(arguments) and not keywords
+        if by_position and _read_in_sight(primal, op, function, arguments, kind):
             return
-        if primal.services.inlines and _written_in_sight(primal, op, function, arguments):
+        if by_position and _written_in_sight(primal, op, function, arguments):
             return
         dispatch(primal, op, callee, arguments, keywords)
         if function in OUT_OF_PLACE and isinstance(kinds[0], Array) and kinds[0].ndim:

@@ -23,6 +23,9 @@ from microgradpy.rules import shape as shape
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums
 from microgradpy.rules import trigonometric as trigonometric
+from microgradpy.rules import two_results as two_results
+from microgradpy.rules import ufunc_methods as ufunc_methods
+from microgradpy.rules import windows as windows
 from microgradpy.rules.registry import all_examples as all_examples
 from microgradpy.rules.registry import attribute_rule as attribute_rule
 from microgradpy.rules.registry import example as example

@@ -11,6 +11,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.rules.sums import spread_over_items
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
@@ -84,6 +85,73 @@ def take_along_axis_bar(y_bar: Any, arr: Any, indices: Any, axis: int | None) ->
 
 examples(np.take_along_axis, (_TABLE, np.array([[0, 0], [2, 1]]), 1), (_TABLE, np.array([[1, 0, 1]]), 0))
 examples(np.take_along_axis, (_TABLE, np.array([5, 0, 0]), None), (_STACK, np.array([[[0], [1], [1]]]), -1))
+
+
+@rrule.register(np.compress)
+def compress_rrule(condition, a, axis=None):
+    """a_bar = y_bar at the entries that were taken, zero elsewhere."""
+
+    def compress_pullback(y_bar):
+        return NoTangent(), NoTangent(), compress_bar(y_bar, a, condition, axis), NoTangent()
+
+    return np.compress(condition, a, axis), compress_pullback
+
+
+@rrule.register(np.ndarray.compress)
+def array_compress_rrule(self, condition, axis=None):
+    """self_bar = y_bar at the entries that were taken, zero elsewhere."""
+
+    def array_compress_pullback(y_bar):
+        return NoTangent(), compress_bar(y_bar, self, condition, axis), NoTangent(), NoTangent()
+
+    return self.compress(condition, axis), array_compress_pullback
+
+
+@cotangent_of(1)
+def compress_bar(y_bar: Any, a: Any, condition: Any, axis: int | None) -> np.ndarray:
+    """The cotangent of a under np.compress: of all its entries in order if the axis is None."""
+    a_bar = np.zeros(np.size(a), np.result_type(y_bar))
+    a_bar[np.compress(condition, np.arange(np.size(a)).reshape(np.shape(a)), axis)] = y_bar
+    return np.reshape(a_bar, np.shape(a))
+
+
+examples(np.compress, ([True, False, True], _VECTOR), ([0, 1], _TABLE, 0), ([1, 0, 0, 1, 1], _TABLE), ([], _TABLE, 1))
+examples(np.ndarray.compress, (_VECTOR, [True, False, True]), (_STACK, [False, True], -1))
+
+
+@rrule.register(np.choose)
+def choose_rrule(a, choices, *, mode="raise"):
+    """Each entry of y_bar goes to the choice that it was taken from."""
+
+    def choose_pullback(y_bar):
+        return NoTangent(), NoTangent(), choices_bar(y_bar, a, choices, mode)
+
+    return np.choose(a, choices, mode=mode), choose_pullback
+
+
+@rrule.register(np.ndarray.choose)
+def array_choose_rrule(self, choices, *, mode="raise"):
+    """Each entry of y_bar goes to the choice that it was taken from."""
+
+    def array_choose_pullback(y_bar):
+        return NoTangent(), NoTangent(), choices_bar(y_bar, self, choices, mode)
+
+    return self.choose(choices, mode=mode), array_choose_pullback
+
+
+def choices_bar(y_bar: Any, a: Any, choices: Any, mode: str) -> Any:
+    """The cotangent of the choices of which entry by entry the one numbered `a` was taken."""
+    last = len(choices) - 1
+    numbers = np.asarray(a) if mode == "raise" else np.clip(a, 0, last) if mode == "clip" else np.mod(a, last + 1)
+    return spread_over_items([unbroadcast(np.where(numbers == k, y_bar, 0.0), x) for k, x in enumerate(choices)], choices)
+
+
+_NUMBERS = np.array([0, 1, 0, 1])
+examples(np.choose, (_NUMBERS, [_VECTOR, _VECTOR[::-1]]), (_NUMBERS, (0.5, _VECTOR)), ([[1], [0]], [_TABLE, _TABLE[0]]))
+examples(np.choose, (_NUMBERS, np.array([_VECTOR, -_VECTOR])), (1, [_VECTOR, _TABLE[0, 0]]))
+examples(np.choose, (_NUMBERS - 3, [_VECTOR, 1.5, 0.5]), mode="wrap")
+examples(np.choose, (3 * _NUMBERS - 1, [_VECTOR, 1.5, 0.5]), mode="clip")
+examples(np.ndarray.choose, (_NUMBERS, [_VECTOR, 1.5]))
 
 
 @rrule.register(np.diff)

@@ -12,6 +12,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 _VECTOR = np.array([0.5, -1.5, 2.5])
@@ -146,6 +147,64 @@ def appended_bar(z_bar: Any, arr: Any, values: Any, axis: int | None, number: in
 
 
 examples(np.append, (_VECTOR, 0.5), (_TABLE, _VECTOR), (_TABLE, _TABLE[:1], 0), (_TABLE, _TABLE[:, :1], -1))
+
+
+@rrule.register(np.insert)
+def insert_rrule(arr, obj, values, axis=None):
+    """Each of the two gets its part of z_bar."""
+    z = np.insert(arr, obj, values, axis)
+
+    def insert_pullback(z_bar):
+        return (
+            NoTangent(),
+            inserted_bar(z_bar, arr, obj, values, axis, z, 0),
+            NoTangent(),
+            inserted_bar(z_bar, arr, obj, values, axis, z, 1),
+            NoTangent(),
+        )
+
+    return z, insert_pullback
+
+
+def inserted_bar(z_bar: Any, arr: Any, obj: Any, values: Any, axis: int | None, z: np.ndarray, number: int) -> Any:
+    """The cotangent of the array (number 0) or of what was inserted into it (number 1). Where each entry went is seen from
+    the same insertion of numbers. In whole numbers what is inserted is rounded."""
+    if number and z.dtype.kind not in "fc":
+        return None
+    count, added = np.size(arr), np.size(values)
+    old = np.arange(count).reshape(np.shape(arr))
+    new = np.arange(count, count + added).reshape(np.shape(values))
+    total = np.zeros(count + added, np.result_type(z_bar))
+    np.add.at(total, np.insert(old, obj, new, axis), z_bar)
+    x, part = (values, total[count:]) if number else (arr, total[:count])
+    return unbroadcast(np.reshape(part, np.shape(x)), x)
+
+
+examples(np.insert, (_VECTOR, 1, 0.5), (_VECTOR, [0, 2, 2], _VECTOR), (_TABLE, 1, 7.0), (_TABLE, 1, _VECTOR, 0))
+examples(np.insert, (_TABLE, [0, 2], _TABLE[:, :2], 1), (_TABLE, slice(0, 2), 0.5, -1), (_COMPLEX, 1, [1.5, 2.5], 1))
+examples(np.insert, (_VECTOR, -1, [0.5, 1.5]), (_STACK, 1, _STACK[:, :, 0], 2))
+
+
+@rrule.register(np.delete)
+def delete_rrule(arr, obj, axis=None):
+    """z_bar at the entries that are left, zero elsewhere."""
+
+    def delete_pullback(z_bar):
+        return NoTangent(), deleted_bar(z_bar, arr, obj, axis), NoTangent(), NoTangent()
+
+    return np.delete(arr, obj, axis), delete_pullback
+
+
+@cotangent_of(1)
+def deleted_bar(z_bar: Any, arr: Any, obj: Any, axis: int | None) -> Any:
+    """The cotangent of the array from which entries were left out."""
+    arr_bar = np.zeros(np.size(arr), np.result_type(z_bar))
+    arr_bar[np.delete(np.arange(np.size(arr)).reshape(np.shape(arr)), obj, axis)] = z_bar
+    return np.reshape(arr_bar, np.shape(arr))
+
+
+examples(np.delete, (_VECTOR, 1), (_VECTOR, [0, -1]), (_TABLE, 2), (_TABLE, 1, 0), (_TABLE, slice(None, None, 2), 1))
+examples(np.delete, (_STACK, [True, False, True], 1), (_COMPLEX, [], 0))
 
 
 @rrule.register(np.split)

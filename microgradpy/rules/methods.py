@@ -1,8 +1,8 @@
 """The attributes of arrays, and of the NumPy scalars that sums and items are, and their methods that move entries.
 
-A method has the rule of the function of the same name, written with the method call. Methods that write (`fill`,
-`sort`, `put`) and attributes that give other access to the memory (`flat`, `base`, `data`, `ctypes`) have none: they
-are refused.
+A method has the rule of the function of the same name, written with the method call. Methods that write (`fill`, `sort`, `put`)
+and `flat`, through which one may write, have none: they need a run that tracks writes. Attributes that give other access to the
+memory (`base`, `data`, `ctypes`) are refused.
 """
 
 from __future__ import annotations

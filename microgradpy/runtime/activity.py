@@ -5,7 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from microgradpy.ir.kinds import Inert, carries_nothing, kind_of
+from microgradpy.ir.kinds import UNKNOWN, Inert, carries_nothing, kind_of
+from microgradpy.tangents.overlap import is_written_twice
 
 
 def may_be_active(value: Any, depth: int = 3) -> bool:
@@ -20,7 +21,10 @@ def may_be_active(value: Any, depth: int = 3) -> bool:
 
 
 def value_kind(value: Any) -> Any:
-    """The kind of an argument. Functions without fields, modules and classes carry no derivative."""
+    """The kind of an argument. Functions without fields, modules and classes carry no derivative. Nothing is proven of an array
+    that overlaps itself: what may be written into it has to be looked at."""
+    if is_written_twice(value):
+        return UNKNOWN
     kind = kind_of(value)
     if isinstance(value, types.FunctionType):
         return Inert("function") if value.__closure__ is None else kind

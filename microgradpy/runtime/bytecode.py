@@ -10,7 +10,7 @@ from microgradpy.rules.containers import MUTATING_METHODS
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"})
 WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
-    "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
+    "flat", "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
     "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
     "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
 }  # fmt: skip

@@ -273,6 +273,25 @@ def _give_to_group(inner: Stream) -> Give:
     return give
 
 
+def _numbered_entries(reading: Reading, arr: Any) -> Made:
+    """np.ndenumerate"""
+    if not isinstance(arr, np.ndarray):
+        raise MissingRuleError(f"np.ndenumerate of a {type(arr).__name__}", None, "Make an array of it first.")
+    entries = arr.flat
+    source = Source(0, entries, reading)
+
+    def items() -> Items:
+        boxes = iter(source)
+        while True:
+            coords = entries.coords
+            box = next(boxes, None)
+            if box is None:
+                return
+            yield (coords, box.value), _give_to_boxes((None, box))
+
+    return Made(items(), {0: source})
+
+
 STREAMS: dict[Any, Callable[..., Made]] = {
     map: _map,
     itertools.starmap: _starmap,
@@ -281,6 +300,7 @@ STREAMS: dict[Any, Callable[..., Made]] = {
     itertools.groupby: _groupby,
     itertools.repeat: _repeat,
     reversed: _reversed,
+    np.ndenumerate: _numbered_entries,
     **{f: _passing(f) for f in (zip, itertools.chain, itertools.zip_longest, itertools.product)},
     **{
         f: _passing(f, 1)

@@ -20,6 +20,7 @@ from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, given_to, is
 from microgradpy.runtime.replacements import given_by
 from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, closed
 from microgradpy.runtime.suspension import is_over
+from microgradpy.tangents.arithmetic import cotangent_dtype
 
 
 @final
@@ -50,6 +51,8 @@ class Source:
         place = 0 if step > 0 else self.count - 1
         while True:
             was_over = is_over(self.iterable)
+            if isinstance(self.iterable, np.flatiter):
+                place = self.iterable.index  # others may have read from it meanwhile
             try:
                 value = next(iterator)
             except StopIteration:
@@ -109,6 +112,8 @@ class Source:
             shadows.of(x).add(box.position, bar)
         elif isinstance(x, np.ndarray):
             shadows.of(x)[box.position] += bar
+        elif isinstance(x, np.flatiter):
+            shadows.of(x)[np.unravel_index(box.position, x.base.shape)] += bar
         else:
             return
         del sums.items[place]
@@ -121,7 +126,11 @@ class Source:
         whole: Any = None
         if places and self.is_one:
             return sums.items[self.number, 0]
-        if places and not isinstance(x, dict | str | bytes | range | set | frozenset):
+        if places and isinstance(x, np.flatiter):
+            whole = np.zeros(x.base.shape, cotangent_dtype(x.base.dtype))
+            for position in places:
+                whole[np.unravel_index(position, whole.shape)] = sums.items[self.number, position]
+        elif places and not isinstance(x, dict | str | bytes | range | set | frozenset):
             length = len(x) if isinstance(x, np.ndarray | list | tuple) else self.count
             bars = [sums.items.get((self.number, place)) for place in range(length)]
             whole = spread_over_items(bars, x) if isinstance(x, np.ndarray | list | tuple) else bars

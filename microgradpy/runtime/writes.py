@@ -131,11 +131,11 @@ def _places(function: Any) -> dict[str, int]:
 def output_of(
     function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]] | None:
-    """The output array that a call is given, and the call's other arguments; None if it is given none."""
+    """The output array that a call is given, or a tuple of them, and the call's other arguments; None if it is given none."""
     named = dict(keywords)
     out = named.pop("out", None)
     if isinstance(function, np.ufunc) and function.nout > 1:
-        return None
+        return _outputs_of(function, arguments, out, named)
     classes, arguments = _classes(function, arguments)
     if out is None:
         place = function.nin if isinstance(function, np.ufunc) else _output_place(function, classes)
@@ -147,6 +147,15 @@ def output_of(
             return None
         (out,) = out
     return out, arguments, named
+
+
+def _outputs_of(
+    function: np.ufunc, arguments: tuple[Any, ...], out: Any, named: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The same for a function with several results: a tuple of output arrays, None for those that are not given."""
+    given = (*arguments[function.nin :], *(out or ()))
+    missing = (None,) * (function.nout - len(given))
+    return (*given, *missing), arguments[: function.nin], named
 
 
 def _output_place(function: Any, classes: tuple[type, ...]) -> int | None:

@@ -15,25 +15,44 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import takes
+from microgradpy.state.array_memory import other_view, owner_of
 from microgradpy.state.events import Made, event
-from microgradpy.state.shadows import Shadows, Undo, overlaps_itself
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
-from microgradpy.tangents.arithmetic import floating, real_like, unbroadcast
+from microgradpy.tangents.arithmetic import real_like, unbroadcast
+from microgradpy.tangents.overlap import is_written_twice, offsets
 from microgradpy.tangents.types import is_structural_zero
 
 Array = np.ndarray[Any, Any]
 
 
-def _carries(x: Any) -> bool:
-    """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it."""
-    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+def carries(x: Any) -> bool:
+    """Whether an array can pass a derivative on: one of whole numbers cuts off what is stored into it. Refuses one that shows
+    the bits of other numbers, which a write would change."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind in "fc":
+        return isinstance(x, np.ndarray)
+    if x.base is not None and isinstance(owner := owner_of(x), np.ndarray) and owner.dtype.kind in "fc":
+        raise other_view(x, owner.dtype)
+    return False
 
 
-def _check_writable(x: Any) -> None:
-    if isinstance(x, np.ndarray) and x.flags.writeable and overlaps_itself(x):
-        raise MutationError(
-            "a write into a view whose entries overlap (as_strided, a sliding window)", None, "Write into a copy: x.copy()."
-        )
+def check_writable(x: Any) -> None:
+    """Refuse to write all of an array of which two entries are one place."""
+    if isinstance(x, np.ndarray) and is_written_twice(x):
+        raise _written_twice()
+
+
+def _check_entries(x: Array, index: Any) -> None:
+    """Refuse to write entries of an array that are one place."""
+    if is_written_twice(x):
+        shown = np.asarray(offsets(x)[index])
+        if len(np.unique(shown)) != shown.size:
+            raise _written_twice()
+
+
+def _written_twice() -> MutationError:
+    found = "a write into a view whose entries overlap (as_strided, a sliding window)"
+    return MutationError(found, None, "Write into a copy: x.copy().")
 
 
 # Items
@@ -41,14 +60,14 @@ def _check_writable(x: Any) -> None:
 
 @event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
-    _check_writable(x)
+    _check_entries(x, index)
     index = frozen(index)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     x[index] = value
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), index) if _carries(x) else None
+        d = taken_item(shadows.of(x), index) if carries(x) else None
         return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
@@ -64,6 +83,11 @@ def taken_item(x_bar: Array, index: Any) -> Any:
             d = d * _winners(x_bar.shape, index)
     x_bar[index] = 0.0
     return d
+
+
+def shape_given(value: Any) -> Any:
+    """A value of the shape of what is stored, for `unbroadcast`."""
+    return frozen(value) if isinstance(value, list | tuple | np.flatiter) else value
 
 
 def settle_broadcast(given: Structure, value: Any, d: Any, shadows: Shadows) -> Any:
@@ -93,14 +117,14 @@ def _winners(shape: tuple[int, ...], index: Any) -> Array:
 def _in_place(in_place: Callable[..., Any], out_of_place: Callable[..., Any]) -> None:
     @event(in_place, of=np.ndarray)
     def made(x: Array, value: Any, /) -> Made:
-        _check_writable(x)
+        check_writable(x)
         given, before, operand = structure_of(value), frozen(x), frozen(value)
         y = in_place(x, value)
         if y is not x:
             raise MutationError(f"{in_place.__name__} gave a new array", None, "Write it as `x = x + y`.")
 
         def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-            if not _carries(x):
+            if not carries(x):
                 return None, None
             d = taken_item(shadows.of(x), ...)
             x_bar, value_bar = pulled_back(out_of_place, (before, operand), {}, d)
@@ -126,13 +150,13 @@ def subtract_in_place(x: Array, value: Any, /) -> Made:
 
 def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: float) -> Made:
     """x += value: x_bar stays as it is, and value_bar += x_bar."""
-    _check_writable(x)
+    check_writable(x)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     in_place(x, value)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None
         d = shadows.of(x)
         return None, settle_broadcast(given, shape_of, d.copy() if sign == 1.0 else -d, shadows)
@@ -156,18 +180,6 @@ def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return bars + (None,) * (len(args) - len(bars))
 
 
-def _pulled_back_where(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d: Array, chosen: Array) -> tuple[Any, ...]:
-    """The same for a ufunc that was applied only where a mask is true: elsewhere it may have no derivative."""
-    inside = tuple(np.broadcast_to(floating(np.asarray(x)), chosen.shape)[chosen] for x in args)
-    found = []
-    for x, bar in zip(args, pulled_back(f, inside, kwargs, d[chosen]), strict=True):
-        whole = np.zeros(chosen.shape, d.dtype)
-        if bar is not None:
-            whole[chosen] = bar
-        found.append(None if bar is None else unbroadcast(whole, x))
-    return tuple(found)
-
-
 # Methods and functions that write
 
 
@@ -177,7 +189,7 @@ def fill(x: Array, value: Any, /) -> Made:
     x.fill(value)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), ...) if _carries(x) else None
+        d = taken_item(shadows.of(x), ...) if carries(x) else None
         return None, None if d is None else settle_broadcast(given, value, d, shadows)
 
     return None, undo
@@ -228,17 +240,17 @@ for _name in ("resize", "setfield", "byteswap", "setflags"):
 def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = True) -> Made:
     mask = frozen(where)
     given = structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
+    shape_of = shape_given(value)
     np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = _taken_where(shadows.of(x), mask) if _carries(x) else None
+        d = taken_where(shadows.of(x), mask) if carries(x) else None
         return None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
 
 
-def _taken_where(x_bar: Array, mask: Any) -> Array:
+def taken_where(x_bar: Array, mask: Any) -> Array:
     """The cotangent where a mask is true, which is zero there afterwards."""
     d = np.where(mask, x_bar, 0.0)
     x_bar[...] = np.where(mask, 0.0, x_bar)
@@ -254,17 +266,17 @@ def fill_diagonal(x: Array, value: Any, /, wrap: bool = False) -> Made:
     end = None if x.ndim != 2 or wrap else x.shape[1] * x.shape[1]
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None
         x_bar = shadows.of(x)
         places = np.unravel_index(np.arange(x_bar.size)[:end:step], x_bar.shape)
         d = taken_item(x_bar, places)
-        return None, _settle_repeated(given, shape_of, d, shadows)
+        return None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
 
-def _settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -> Any:
+def settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) -> Any:
     """Settle the cotangent of values that were taken again from the first on when they had run out."""
     if np.ndim(value) == 0:
         return settle_broadcast(given, value, d, shadows)
@@ -281,11 +293,11 @@ def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
         taken = np.clip(taken, 0, x.size - 1) if mode == "clip" else taken % x.size
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x) or not taken.size:
+        if not carries(x) or not taken.size:
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.unravel_index(taken % x.size, x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
@@ -302,7 +314,7 @@ def put_along_axis(x: Array, indices: Any, values: Any, /, axis: int | None = -1
         places = tuple(grid)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = taken_item(shadows.of(x), places) if _carries(x) else None
+        d = taken_item(shadows.of(x), places) if carries(x) else None
         return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
@@ -314,10 +326,10 @@ def putmask(x: Array, mask: Any, values: Any, /) -> Made:
     np.putmask(x, mask, values)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None, None
-        d = _taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
+        d = taken_where(shadows.of(x), np.broadcast_to(chosen, x.shape))
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
@@ -328,30 +340,11 @@ def place(x: Array, mask: Any, values: Any, /) -> Made:
     np.place(x, mask, values)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
+        if not carries(x):
             return None, None, None
         x_bar = shadows.of(x)
         d = taken_item(x_bar, np.broadcast_to(chosen, x.shape) if chosen.shape == x.shape else chosen.reshape(x.shape))
-        return None, None, _settle_repeated(given, shape_of, d, shadows)
-
-    return None, undo
-
-
-@event(np.ufunc.at, of=np.ufunc)
-def apply_at(ufunc: np.ufunc, x: Array, index: Any, value: Any = None, /) -> Made:
-    """ufunc.at(x, index, value), of sums and differences."""
-    if ufunc not in (np.add, np.subtract):
-        raise MutationError(f"np.{ufunc.__name__}.at writes in place", None, "Use np.add.at, or a loop over the places.")
-    _check_writable(x)
-    index, given = frozen(index), structure_of(value)
-    shape_of = frozen(value) if isinstance(value, list | tuple) else value
-    ufunc.at(x, index, value)
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(x):
-            return None, None, None, None
-        d = shadows.of(x)[index]
-        return None, None, None, settle_broadcast(given, shape_of, d if ufunc is np.add else -d, shadows)
+        return None, None, settle_repeated(given, shape_of, d, shadows)
 
     return None, undo
 
@@ -368,31 +361,5 @@ def nan_to_num(x: Any, /, copy: bool = True, nan: float = 0.0, posinf: Any = Non
             return (None,) * 5
         d = shadows.born(y, y_bar)
         return (None if d is None else unbroadcast(np.where(finite, d, 0.0), x), None, None, None, None)
-
-    return y, undo
-
-
-# Results that are written into an array: out=
-
-
-def call_into(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Array, where: Any) -> Made:
-    """f(*args, out=out, **kwargs). The pullback is that of the same call without `out`, on the contents there were."""
-    _check_writable(out)
-    given = tuple(map(structure_of, args))
-    before = tuple(map(frozen, args))
-    mask = frozen(where)
-    more = {} if where is True else {"where": where}
-    y = f(*args, out=out, **kwargs, **more)
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if not _carries(out):
-            return (None,) * len(args)
-        x_bar = shadows.of(out)
-        if where is True:
-            bars = pulled_back(f, tuple(map(floating, before)), kwargs, taken_item(x_bar, ...))
-        else:
-            chosen = np.broadcast_to(mask, out.shape)
-            bars = _pulled_back_where(f, before, kwargs, _taken_where(x_bar, chosen), chosen)
-        return tuple(s.divided(shadows, bar) for s, bar in zip(given, bars, strict=True))
 
     return y, undo

@@ -13,7 +13,7 @@ from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.special_methods import attribute
-from microgradpy.state import arrays, objects, variables
+from microgradpy.state import arrays, flat, objects, variables
 from microgradpy.state.known_rules import by_rule, from_undo
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows
@@ -123,6 +123,9 @@ def set_attribute(resolve: Resolve, x: Any, name: str, value: Any) -> Resolved:
     if isinstance(x, np.ndarray) and name in ("real", "imag"):
         y, part_undo = arrays.set_array_item(getattr(x, name), ..., value)
         return y, lambda y_bar, shadows: Bars(None, (None, None, part_undo(y_bar, shadows)[2]), {})
+    if isinstance(x, np.ndarray) and name == "flat":
+        y, entries_undo = flat.assign(x, value)
+        return y, lambda y_bar, shadows: Bars(None, (None, None, entries_undo(y_bar, shadows)[2]), {})
     setter: Any = objects.setter_of(x, name)
     if setter is None:
         return from_undo(*objects.store(x, name, value))

@@ -29,10 +29,10 @@ from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
-from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, variables  # noqa: F401
+from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, set_attribute
 from microgradpy.state.constructors import construct
-from microgradpy.state.events import event, find_event
+from microgradpy.state.events import event, find_event, has_event
 from microgradpy.state.held import is_of_python
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, noticing
@@ -269,34 +269,42 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     if makes_item(f, args):
         return made_item(RESOLVE, *args)
-    found = find_event(f, args)
+    if isinstance(f, types.MethodType) and has_event(f.__func__):
+        return resolve(f.__func__, (f.__self__, *args), kwargs)
     if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
         raise MutationError(
             "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
         )
+    found = find_event(f, args)
     if found is not None:
+        if found is not arrays.set_array_item and args and isinstance(args[0], np.ndarray):
+            arrays.check_writable(args[0])
         with noticing(pure.name_of(f), f, args, kwargs):
             return by_event(found, args, kwargs)
     if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
         return None
+    return _into_output(f, args, kwargs)
+
+
+def _into_output(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """A call with `out=`, or of a function that is known to write and not how that is undone."""
     how = written_argument(f, args, kwargs)
     if how is None:
         return None
     given = output_of(f, args, kwargs)
-    if given is None or not isinstance(given[0], np.ndarray):
+    if given is None or not isinstance(given[0], np.ndarray | tuple):
         if _is_users(args):
             return None
         raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
-    where = named.pop("where", True)
     with noticing(pure.name_of(f), f, args, kwargs):
-        y, undo = arrays.call_into(f, inputs, named, out, where)
+        y, back = outputs.call_into(f, inputs, named, out)
 
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = undo(y_bar, shadows)
-        return Bars(None, bars + (None,) * (len(args) - len(bars)), {})
+    def back_of_all(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        return bars._replace(arguments=bars.arguments + (None,) * (len(args) - len(bars.arguments)))
 
-    return y, back
+    return y, back_of_all
 
 
 def _is_users(args: tuple[Any, ...]) -> bool:

@@ -104,7 +104,7 @@ def _runs_code(key: Any) -> bool:
 
 
 def _is_read_once(x: Any) -> bool:
-    return isinstance(x, Stream) or (
+    return isinstance(x, Stream | np.flatiter) or (
         not isinstance(x, list | tuple | dict | set | np.ndarray | type) and bool(features_of(type(x)).operators)
         and items_are_computed(x)
     )
@@ -155,7 +155,7 @@ def walked_steadily(x: Any, place: str) -> Any:
 
 def walk(resolve: Resolve, x: Any) -> Resolved:
     """The same: a stream of the items, where they are made by a class of the user's, or cannot be found from `x` later."""
-    if isinstance(x, VIEWS):
+    if isinstance(x, (*VIEWS, np.flatiter)):
         return stream(iter, (x,), {}, resolve)
     if isinstance(x, types.GeneratorType):
         return Steps(x), nothing(1)

@@ -76,8 +76,8 @@ def _refuse(found: str, y_bar: Any, shadows: Shadows) -> Bars:
 
 def _contents(x: Any) -> Any:
     """What an array or container holds."""
-    if isinstance(x, np.ndarray):
-        return x.tobytes()
+    if isinstance(x, np.ndarray | np.flatiter):
+        return (x if isinstance(x, np.ndarray) else x.base).tobytes()
     if isinstance(x, dict):
         return [(id(key), id(value)) for key, value in x.items()]
     return list(map(id, x)) if isinstance(x, list | set | deque) else None

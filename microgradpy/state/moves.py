@@ -1,6 +1,7 @@
 """Functions that put the items of a list into another order: heaps, sorted insertion, shuffling.
 
-Where each item went is found by identity, from the list before and after. Nothing has to be known of how it was decided.
+Where each item went is found by identity, from the list before and after, or by a number that goes with it if an object is
+there twice. Nothing has to be known of how it was decided.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import copy
 import heapq
 import random
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.state.arrays import check_writable
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import ListShadow, Shadows
 from microgradpy.tangents.types import accumulate, is_structural_zero
@@ -25,9 +28,12 @@ def moved(function: Callable[..., Any], items: Any, added: tuple[Any, ...], *opt
     None."""
     before = [*items, *added]
     count = len(before) - len(added)
-    y = function(items, *added, *options, **named)
-    places = _places(before, [*items, y])
-    *now, taken = places
+    if len(set(map(id, before))) == len(before):
+        y = function(items, *added, *options, **named)
+        places = {id(x): place for place, x in enumerate(before)}
+        *now, taken = [places.get(id(x)) for x in [*items, y]]
+    else:
+        y, now, taken = _with_numbers(function, items, added, *options, **named)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow: ListShadow = shadows.of(items)
@@ -43,25 +49,52 @@ def moved(function: Callable[..., Any], items: Any, added: tuple[Any, ...], *opt
     return y, undo
 
 
-def _places(before: list[Any], after: list[Any]) -> list[int | None]:
-    """Where each of these objects was before; an object that was there several times is taken in order."""
-    known: dict[int, list[int]] = {}
-    for place in range(len(before) - 1, -1, -1):
-        known.setdefault(id(before[place]), []).append(place)
-    return [places.pop() if (places := known.get(id(x))) else None for x in after]
+@final
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """An item of a list that holds one object at several places: a number may stand there once as a constant."""
+
+    value: Any
+    place: int
+
+    def __lt__(self, other: _Numbered) -> Any:
+        return self.value < other.value
+
+
+def _with_numbers(
+    function: Callable[..., Any], items: Any, added: tuple[Any, ...], *options: Any, **named: Any
+) -> tuple[Any, list[int | None], int | None]:
+    """Call the function on items that know their places; what it returns, and the places where all of them were before."""
+    numbered = [_Numbered(x, place) for place, x in enumerate([*items, *added])]
+    own, given = numbered[: len(items)], numbered[len(items) :]
+    if named.get("key") is not None:
+        key = named["key"]
+        named["key"] = lambda item: key(item.value)
+    try:
+        y = function(own, *given, *options, **named)
+    finally:
+        items[:] = [item.value for item in own]
+    now: list[int | None] = [item.place for item in own]
+    return (y.value, now, y.place) if isinstance(y, _Numbered) else (y, now, None)
 
 
 def _register_moves() -> None:
     for function in (heapq.heappush, heapq.heapreplace, heapq.heappushpop, heapq.heappop, heapq.heapify):
         _register(function, int(function not in (heapq.heappop, heapq.heapify)))
-    for function in (bisect.insort, bisect.insort_left):
-        _register(function, 1)
+    for insert in (bisect.insort, bisect.insort_left):
+        _register_insertion(insert)
 
 
 def _register(function: Callable[..., Any], added: int) -> None:
     @event(function, of=list)
-    def made(items: list[Any], /, *rest: Any, **named: Any) -> Made:
-        return moved(function, items, rest[:added], *rest[added:], **named)
+    def made(items: list[Any], /, *rest: Any) -> Made:
+        return moved(function, items, rest[:added], *rest[added:])
+
+
+def _register_insertion(function: Callable[..., Any]) -> None:
+    @event(function, of=list)
+    def made(a: list[Any], x: Any, lo: int = 0, hi: int | None = None, *, key: Callable[[Any], Any] | None = None) -> Made:
+        return moved(function, a, (x,), lo, hi, key=key)
 
 
 _register_moves()
@@ -80,20 +113,25 @@ def shuffle(generator: random.Random, items: Any, /) -> Made:
 
 @event(np.random.Generator.shuffle, np.random.RandomState.shuffle)
 def shuffle_entries(generator: Any, x: Any, /, axis: int = 0) -> Made:
-    """What becomes of the places is what becomes of whole numbers in the same order, with the same random numbers."""
+    """What becomes of the entries is what becomes of their numbers, in an array of the same shape, with the same random
+    numbers."""
     if isinstance(x, list):
         y, undo = moved(generator.shuffle, x, ())
         return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows))
+    if not isinstance(x, np.ndarray):
+        raise MutationError(f"shuffling a {type(x).__name__}", None, "Use a list or an array.")
+    check_writable(x)
     same = copy.deepcopy(generator)
-    before, order = x.copy(), np.arange(x.shape[axis])
-    generator.shuffle(x, *((axis,) if axis else ()))
-    same.shuffle(order)
-    if not np.array_equal(np.take(before, order, axis), x, equal_nan=before.dtype.kind in "fc"):
+    before, numbers = x.copy(), np.arange(x.size).reshape(x.shape)
+    along = (axis,) if axis else ()
+    generator.shuffle(x, *along)
+    same.shuffle(numbers, *along)
+    if before.reshape(-1)[numbers].tobytes() != x.tobytes():
         raise MutationError("the order in which an array was shuffled cannot be told", None, "Use x[rng.permutation(len(x))].")
 
     def undo_order(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        x_bar = np.moveaxis(shadows.of(x), axis, 0)
-        x_bar[order] = x_bar.copy()
+        x_bar = shadows.of(x)
+        x_bar.flat[numbers.reshape(-1)] = x_bar.copy()
         return None, None, None
 
     return None, undo_order

@@ -22,8 +22,9 @@ import numpy as np
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
+from microgradpy.state.array_memory import add_to_array, extent, other_view, owner_of, same_view, told_apart
 from microgradpy.state.coroutines import Rewind, Run, run_of
-from microgradpy.tangents.arithmetic import cotangent_dtype, real_like
+from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 _VALUES: tuple[type, ...] = (
@@ -145,6 +146,8 @@ class Shadows:
     def _enter(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             shadow: Any = self._array(x)
+        elif isinstance(x, np.flatiter):
+            shadow = self.of(x.base)
         elif _is_list(x):
             shadow = ListShadow()
         elif isinstance(x, Stream):
@@ -174,6 +177,8 @@ class Shadows:
             return
         if isinstance(x, np.ndarray):
             add_to_array(self.of(x), d)
+        elif isinstance(x, np.flatiter):
+            add_to_array(self.of(x), np.reshape(d, x.base.shape))
         else:
             self._add_structure(x, d)
 
@@ -249,12 +254,12 @@ class Shadows:
             entry = self.entries.pop(id(x), None)
             for key in memory[2]:
                 self.entries.pop(key, None)
-            return entry[1] if entry is not None else _same_view(x, x, memory[1].reshape(-1))
+            return told_apart(entry[1] if entry is not None else same_view(x, x, memory[1].reshape(-1)))
         if id(x) not in self.entries and id(owner_of(x)) not in self.memories:
             return None
         # It was made as a view of what nobody else knows: other views of that may have been used.
         shadow = self.of(x)
-        taken = shadow.copy()
+        taken = told_apart(shadow).copy()
         shadow[...] = 0.0
         return taken
 
@@ -291,97 +296,11 @@ class Shadows:
                 return shadow
             dtype = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
             if dtype.kind not in "fciu":
-                raise _other_view(x, dtype)
+                raise other_view(x, dtype)
             memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))
             known = self.memories[id(owner)] = (owner, memory, [])
         known[2].append(id(x))
-        return _same_view(x, owner, known[1].reshape(-1))
-
-
-def _same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """What `x` is of its owner's memory, of the memory of the owner's shadow."""
-    dtype = cotangent_dtype(x.dtype)
-    of = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
-    offset = address(x) - extent(owner)[0]
-    if x.dtype.kind in "iu":
-        if x.dtype.itemsize != of.itemsize or of.kind not in "iu":
-            raise _other_view(x, of)
-        # Whole numbers have cotangents of eight bytes each.
-        strides = tuple(stride // of.itemsize * dtype.itemsize for stride in x.strides)
-        return np.ndarray(x.shape, dtype, memory, offset // of.itemsize * dtype.itemsize, strides)
-    is_part = of.kind == "c" and dtype.kind == "f" and 2 * dtype.itemsize == of.itemsize
-    if of != x.dtype and not is_part:
-        raise _other_view(x, of)
-    return np.ndarray(x.shape, dtype, memory, offset, x.strides)
-
-
-def _other_view(x: np.ndarray[Any, Any], of: np.dtype[Any]) -> MutationError:
-    return MutationError(
-        f"an array of {x.dtype} is a view of the memory of an array of {of}", None, "Make a copy of it: x.copy()."
-    )
-
-
-def owner_of(x: np.ndarray[Any, Any]) -> Any:
-    """The object that holds the memory of an array: an array, or what it was made from (bytes, a file that is mapped)."""
-    owner: Any = x
-    while (base := owner.base) is not None:
-        inner: Any = base if isinstance(base, np.ndarray) else getattr(base, "base", None)  # as_strided puts one between
-        if not isinstance(inner, np.ndarray):
-            return base.obj if isinstance(base, memoryview) else base
-        owner = inner
-    return owner
-
-
-def address(x: np.ndarray[Any, Any]) -> int:
-    return int(x.__array_interface__["data"][0])
-
-
-def extent(owner: Any) -> tuple[int, int]:
-    """Where the memory of an owner starts, and its size in bytes."""
-    if isinstance(owner, np.ndarray):
-        low, high = np.lib.array_utils.byte_bounds(owner)
-        return low, high - low
-    try:
-        whole = np.frombuffer(owner, np.uint8)
-    except (TypeError, ValueError):
-        raise MutationError(
-            f"an array is a view of the memory of a {type(owner).__name__}", None, "Make a copy of it: x.copy()."
-        ) from None
-    return address(whole), whole.nbytes
-
-
-def shares_memory(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
-    """Whether two arrays have the same owner."""
-    return owner_of(x) is owner_of(y)
-
-
-def overlaps_itself(x: np.ndarray[Any, Any]) -> bool:
-    """Whether two entries of an array may be one place in memory (a broadcast view, a sliding window)."""
-    strides = sorted((abs(stride), length) for stride, length in zip(x.strides, x.shape, strict=True) if length > 1)
-    reached = x.itemsize
-    for stride, length in strides:
-        if stride < reached:
-            return True
-        reached = stride * (length - 1) + reached
-    return False
-
-
-def add_to_array(shadow: np.ndarray[Any, Any], d: Any) -> None:
-    """shadow += d, also where the shadow is a view that overlaps itself."""
-    if not isinstance(d, np.ndarray):
-        d = np.asarray(d)
-    d = real_like(d, shadow)
-    if shadow.base is None or not overlaps_itself(shadow):
-        shadow += d
-        return
-    owner = owner_of(shadow)
-    flat = owner.reshape(-1)
-    first = (address(shadow) - address(flat)) // shadow.itemsize
-    places = np.full(shadow.shape, first)
-    for axis, (stride, length) in enumerate(zip(shadow.strides, shadow.shape, strict=True)):
-        steps = np.arange(length) * (stride // shadow.itemsize)
-        places += steps.reshape((-1,) + (1,) * (shadow.ndim - 1 - axis))
-    np.add.at(flat, places, np.broadcast_to(d, shadow.shape))
+        return same_view(x, owner, known[1].reshape(-1))
 
 
 # Structure

@@ -14,10 +14,12 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.runtime.streams import Stream
-from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value, owner_of
+from microgradpy.state.array_memory import owner_of
+from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
 from microgradpy.tangents.arithmetic import stack_items
+from microgradpy.tangents.overlap import overlaps_itself
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -26,6 +28,8 @@ def frozen(x: Any) -> Any:
     """A value with the contents that `x` has now, which nobody writes into: `x` itself if that is immutable."""
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
+    if isinstance(x, np.flatiter):
+        return x.copy()
     cls = type(x)
     if cls is list or cls is deque:
         return [frozen(item) for item in x]
@@ -57,7 +61,7 @@ class Structure:
         if is_structural_zero(d):
             return None
         x = self.x
-        if isinstance(x, np.ndarray | Stream) or (is_value(x) and not isinstance(x, tuple)):
+        if isinstance(x, np.ndarray | np.flatiter | Stream) or (is_value(x) and not isinstance(x, tuple)):
             return shadows.settle(x, d)
         if isinstance(x, tuple):
             bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
@@ -97,6 +101,8 @@ class Structure:
             return None if all(item is None for item in items) else tuple(items)
         if is_value(x):
             return self._read_held(shadows, d, met)
+        if isinstance(x, np.flatiter) and np.any(shadows.of(x)):
+            raise MissingRuleError("x.flat is an argument", None, "Pass the array, and take x.flat inside.")
         if id(x) in met:
             return None
         met.add(id(x))
@@ -166,6 +172,8 @@ def _taken_array(shadows: Shadows, x: np.ndarray[Any, Any], d: Any) -> Any:
     if x.dtype.kind not in "fciu" or not shadows.knows(x):
         return d
     shadow = shadows.of(x)
+    if shadow.base is not None and overlaps_itself(shadow) and np.any(shadow):
+        raise MutationError("entries of an argument are one place in memory, and something is written", None, "Pass x.copy().")
     bar = shadow.copy()
     shadow[...] = 0.0
     return bar if is_structural_zero(d) else accumulate(bar, d)
@@ -245,6 +253,8 @@ class Known:
             x = structure.x
             if isinstance(x, np.ndarray):
                 self.owners.add(id(owner_of(x)))
+            elif isinstance(x, np.flatiter):
+                raise MissingRuleError("the entries of `x.flat` are read all at once", None, "Use x.ravel(), or x.flat.copy().")
             elif not is_value(x):
                 self.objects.add(id(x))
             self._note(part for _, part in structure.parts)

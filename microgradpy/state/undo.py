@@ -11,11 +11,13 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.streams import Stream
+from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
-from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value, shares_memory
+from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.overlap import overlaps_itself
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -27,7 +29,7 @@ def add_item(shadows: Shadows, x: Any, index: Any, d: Any) -> None:
     if isinstance(d, list | tuple):
         d = stack_items(x[index], d)
     d = real_like(d, x)
-    if has_repeats(index):
+    if has_repeats(index) or (x_bar.base is not None and overlaps_itself(x_bar)):
         np.add.at(x_bar, index, d)
     else:
         x_bar[index] += d

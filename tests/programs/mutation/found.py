@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
 import functools
+import heapq
 import math
+import random
 import statistics
 import types
 
@@ -328,3 +331,27 @@ def a_long_call_in_a_try(x, u):
     except ValueError:
         pass
     return last[1] * sum(items)
+
+
+# One object at several places of a list
+
+
+@program(V3, features="shuffle of equal objects, one of them without derivative")
+def one_number_stands_at_several_places(x):
+    a = x[0] * 1.0
+    items = [a, 2.0, x[1], a, x[2], a]
+    random.Random(3).shuffle(items)
+    np.random.default_rng(1).shuffle(items)
+    return sum(10.0**k * v for k, v in enumerate(items)) * items[0]
+
+
+@program(V3, features="heaps and sorted insertion of equal objects, key")
+def heaps_hold_one_number_twice(x):
+    a, heap = x[0] * 1.0, []
+    for v in (x[2], a, x[1], a):
+        heapq.heappush(heap, v)
+    least, next_one = heapq.heappop(heap), heapq.heappushpop(heap, x[1] * 2.0)
+    ends = [a, a]
+    bisect.insort(ends, x[2], key=lambda v: -v)
+    bisect.insort(ends, a, 0, 2)
+    return least * next_one**2 * heap[0] ** 3 + heap[1] * heap[2] + ends[0] + 10.0 * ends[1] + 100.0 * ends[2] * ends[3]
