@@ -24,10 +24,11 @@ from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch
-from microgradpy.state.coroutines import generator, inside_run, run_of
+from microgradpy.state.coroutines import generator, inside_run, lose, run_of
 from microgradpy.state.journal import Step, current, writing
-from microgradpy.state.reach import is_kept_in_default, reads_state
+from microgradpy.state.reach import any_may_write, is_kept_in_default, reads_state
 from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows, owner_of
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
@@ -70,7 +71,12 @@ def differentiate_inner(
         return _generator(function, bound, _Suspendable(unit, bound.values, catches, delegates(function.__code__)), len(args))
     assert unit.primal is not None
     if journal is None:
-        y, saved = unit.primal(*bound.values)
+        try:
+            y, saved = unit.primal(*bound.values)
+        except BaseException as error:
+            if unit.writes and any_may_write([function, *bound.values]):
+                lose(function.__qualname__, error)
+            raise
     else:
         with writing(None):
             y, saved = unit.primal(*bound.values)
@@ -157,11 +163,13 @@ def differentiate_tracked(
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    with inside_run(), caches_of_run():
+    with inside_run() as whole, caches_of_run():
         y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 
     def back(y_bar: Any) -> Bars:
+        if whole.lost:
+            raise MutationError(whole.lost, None, REMEDY)
         shadows = Shadows()
         if unit.takes_value and not isinstance(y, tuple):
             seed = y_bar

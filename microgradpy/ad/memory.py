@@ -65,6 +65,8 @@ from microgradpy.state.snapshots import frozen
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
 _BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
 _DISPATCHERS = (*_BY_ARGUMENT, tracked_pullback_of_packed, attempted_pullback_of_packed)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -100,9 +102,7 @@ class _Region:
     items: Kind = UNASSIGNED
 
 
-def analyse(
-    function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool
-) -> Memory:
+def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool) -> Memory:
     """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is. The root
     of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
     arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""

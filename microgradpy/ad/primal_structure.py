@@ -1,9 +1,9 @@
 """The operations of the primal that are not calls: values are put together, taken apart and iterated over.
 
-    t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
-    a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
-    for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
-    def g(): return x       recorded: Capture    x is a field of the function g
+t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
+a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
+for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
+def g(): return x       recorded: Capture    x is a field of the function g
 """
 
 from __future__ import annotations
@@ -160,16 +160,14 @@ def lower_steady(primal: PrimalBuilder, op: Op) -> None:
     """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
     source, place = map(primal.of, op.arguments)
     if is_proven(primal.kind(source)):
-        assert isinstance(source, Var)
-        primal.bind(op.result, source)
+        primal.stand_for(op.result, source)
     elif not primal.is_active(source):
         primal.plain(replace(op, arguments=op.arguments[:1]), kind=UNKNOWN)
     elif _is_walked(primal, source):
         dispatch(primal, op, _WALKED_STEADILY, (source, place), ())
     else:
         check_source(primal, source, place)
-        assert isinstance(source, Var)
-        primal.bind(op.result, source)
+        primal.stand_for(op.result, source)
 
 
 def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:

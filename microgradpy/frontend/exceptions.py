@@ -93,6 +93,16 @@ def _is_steady(source: Any) -> bool:
     return any(isinstance(source, cls) and type(source).__iter__ is cls.__iter__ for cls in _STEADY)
 
 
+def asked(condition: Any) -> bool:
+    """The truth value of a condition in the body of a `try`: the user's code may say it."""
+    return bool(condition)
+
+
+def items_of(source: Any, count: int) -> Any:
+    """What is taken apart into so many parts in the body of a `try`: the user's code may give the items."""
+    return source
+
+
 def find_exit(manager: Any) -> Any:
     """The method that leaves a `with`; raises what Python raises for what is no context manager."""
     cls = type(manager)
@@ -121,5 +131,5 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     return bool(suppressed)
 
 
-CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit, raise_failure, steady)
+CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit, raise_failure, steady, asked)
 """What carries no derivative, whatever it is called with."""

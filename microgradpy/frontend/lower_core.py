@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from microgradpy.frontend import fence
+from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
@@ -50,6 +50,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     fresh,
+    function_constant,
 )
 from microgradpy.runtime.opaque import UNASSIGNED
 
@@ -64,11 +65,10 @@ MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
 in the generated text might still hold what was lost."""
 
 
-
 def may_have_effect(callee: Opcode | Value, payload: Any) -> bool:
     """Whether an operation may change something, for all that is known before kinds are."""
     if callee is Opcode.INFIX:
-        return payload not in ("is", "is not", "not")
+        return payload not in ("is", "is not")
     return not isinstance(callee, Opcode) or callee in (Opcode.GETATTR, Opcode.GETITEM, Opcode.APPLY)
 
 
@@ -251,6 +251,12 @@ class Lowering:
         exception = self.emit(builtin(error), *message, node=node, name=".error")
         self.leave(Raise(exception, where=self.location(node)), raises=True)
 
+    def unpack(self, value: Value, variables: tuple[Var, ...], node: ast.AST) -> None:
+        """Take a value apart. In the body of a `try` a mark says that the user's code has given the items."""
+        if self.unit.marks_effects and self.scopes and isinstance(value, Var):
+            value = self.emit(function_constant(exceptions.items_of), value, Const(len(variables)), node=node, name=".items")
+        self.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=self.location(node)))
+
     # Syntax
 
     def expression(self, node: ast.expr, name: str = "") -> Value:
@@ -297,6 +303,8 @@ class Lowering:
 
     def branch(self, condition: Value, then: Step, orelse: Step, node: ast.AST, rest: Step | None = None) -> bool:
         """Lower an `If`. True if `rest`, what follows it in its block, was lowered inside it."""
+        if self.unit.marks_effects and self.scopes and isinstance(condition, Var):
+            condition = self.emit(function_constant(exceptions.asked), condition, node=node, name=".holds")
         arms = (self.arm(then), self.arm(orelse))
         leaving = [arm for arm in arms if not arm.is_open]
         takes_rest = False

@@ -13,7 +13,7 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_variables import assign_global, assign_shared
 from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, operator_constant
+from microgradpy.ir.nodes import STATEMENT, Const, Opcode, Value, operator_constant
 
 
 def name_of(target: ast.expr | None) -> str:
@@ -33,8 +33,7 @@ def assign(low: Lowering, target: ast.expr, value: Value) -> None:
             assign_name(low, target.id, value, target)
         case ast.Tuple(elts=items) | ast.List(elts=items) if is_pattern(target):
             variables = tuple(low.variable(name_of(item)) for item in items)
-            where = low.location(target)
-            low.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=where))
+            low.unpack(value, variables, target)
             for item, variable in zip(items, variables, strict=True):
                 assign(low, item, variable)
         case ast.Tuple(elts=items) | ast.List(elts=items):

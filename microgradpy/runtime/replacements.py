@@ -54,6 +54,27 @@ def next_or(iterator: Any, default: Any) -> Any:
         return default
 
 
+def first_items(iterable: Iterable[Any], count: int) -> list[Any]:
+    """What `a, b = iterable` takes, for a pattern of so many parts."""
+    items: list[Any] = []
+    for item in iterable:
+        if len(items) == count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        items.append(item)
+    if len(items) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+    return items
+
+
+def has_attribute(x: Any, name: str) -> bool:
+    """hasattr(x, name)"""
+    try:
+        getattr(x, name)
+    except AttributeError:
+        return False
+    return True
+
+
 def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = NOTHING, /) -> Any:
     """functools.reduce"""
     is_empty = initial is NOTHING
@@ -113,5 +134,5 @@ def sort_in_place(items: list[Any], key: Callable[[Any], Any], reverse: bool) ->
     items[:] = ordered
 
 
-REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce}
+REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce, hasattr: has_attribute}
 """What is differentiated in the place of a builtin, whatever it is called with."""

@@ -67,6 +67,7 @@ _IN_PLACE = {
     getattr(operator, "i" + name.rstrip("_")): (f"__i{name.rstrip('_')}__", getattr(operator, name)) for name in _ARITHMETIC
 }
 
+
 def _methods_asked() -> dict[Any, frozenset[str]]:
     table = {f: frozenset({methods.name, methods.reflected}) for f, methods in _BINARY.items()}
     table |= {f: frozenset({name}) for f, name in _UNARY.items()}
@@ -92,11 +93,14 @@ ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((hash, set, frozenset, set.add, dict.get, dict.setdefault, dict.pop), ("__hash__",)),
     **dict.fromkeys((operator.getitem, operator.setitem, list.pop, list.insert), ("__hash__", "__index__")),
     range: ("__index__",),
-    hasattr: ("__getattr__", "__getattribute__"),
 }
 _ITEMS = ("__iter__", "__next__", "__getitem__")
 MAY_ASK: dict[Any, tuple[str, ...]] = {
-    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)), operator.contains: _ITEMS, math.fsum: _ITEMS, math.prod: _ITEMS,
+    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)),
+    operator.contains: _ITEMS,
+    math.fsum: _ITEMS,
+    math.prod: _ITEMS,
+    hasattr: ("__getattr__", "__getattribute__"),
 }
 """Builtins in whose place a text is differentiated if they ask the user's code, with the methods that they ask."""
 """Builtins that ask what they are given, or what that holds, for methods: too deep inside to be differentiated."""

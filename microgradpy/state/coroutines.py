@@ -21,8 +21,9 @@ from weakref import WeakKeyDictionary
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
+from microgradpy.state.journal import apart
 
-_current: ContextVar[object | None] = ContextVar("run", default=None)
+_current: ContextVar[Whole | None] = ContextVar("run", default=None)
 _completing = Lock()
 _THROW_REMEDY = "Write the `yield from` as a loop."
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
@@ -75,7 +76,7 @@ class Run:
             return
         self.is_left = True
         try:
-            self.inner.send(LEFT)
+            apart(self.inner.send, LEFT)
         except StopIteration as stop:
             value, self.saved = stop.value
             if value is UNFINISHED:
@@ -99,14 +100,33 @@ def run_of(x: Any) -> Run | None:
     return _runs.get(x) if type(x) is GeneratorType else None
 
 
+@final
+class Whole:
+    """One run of the user's program. `lost` is what was done in it that nobody can undo."""
+
+    __slots__ = ("lost",)
+
+    def __init__(self) -> None:
+        self.lost = ""
+
+
 @contextmanager
-def inside_run() -> Generator[None, None, None]:
+def inside_run() -> Generator[Whole, None, None]:
     """One run of the user's program: generators made in it are advanced in it only."""
-    before = _current.set(object())
+    whole = Whole()
+    before = _current.set(whole)
     try:
-        yield
+        yield whole
     finally:
         _current.reset(before)
+
+
+def lose(name: str, error: BaseException) -> None:
+    """Note that an exception left code that may have written, for a caller that did not reckon with going on after it. If the
+    run comes to its end all the same, somebody has caught it."""
+    whole = _current.get()
+    if whole is not None and not isinstance(error, DifferentiationError | CompilerBug):
+        whole.lost = f"{name} raised a {type(error).__name__}, which is caught, after it may have written"
 
 
 @final
@@ -148,11 +168,12 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
     sent = None
     while True:
         try:
-            item = run.inner.send(sent)
+            item = apart(run.inner.send, sent)
         except StopIteration as stop:
             return _ended(run, stop.value)
-        except BaseException:
+        except BaseException as error:
             run.problem = "raised an exception that was caught"
+            lose(run.name, error)
             raise
         run.given += 1
         try:

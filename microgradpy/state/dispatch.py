@@ -22,6 +22,7 @@ from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import ASKED_WITHIN, METHODS_ASKED, TELLERS, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
@@ -29,7 +30,7 @@ from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
 from microgradpy.state import arrays, deques, generators, lists, mappings, moves, objects, variables  # noqa: F401
-from microgradpy.state.attributes import get_attribute, set_attribute
+from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
@@ -175,6 +176,8 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
     """Reading, assigning and deleting attributes."""
     if f is getattr and len(args) in (2, 3):
         return get_attribute(RESOLVE, args)
+    if f is attributes_of:
+        return parts_of_subject(RESOLVE, *args)
     if f is setattr and len(args) == 3:
         return set_attribute(RESOLVE, *args)
     if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):

@@ -29,7 +29,8 @@ _ADDS_UP = (sum, min, max, math.fsum, math.prod)
 _MISSING = object()
 
 
-def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None = None) -> Made:
+def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: tuple[Any, ...] = ()) -> Made:
+    """A step of a generator, into which a value may be `sent`; `count` is the number of arguments of the call."""
     was_over = is_over(g)
     try:
         y = step()
@@ -42,34 +43,35 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_o
 
         if default is _MISSING:
             if not was_over:
-                _note_end(g)
+                _note_end(g, *sent)
             raise
         return default, undo_last
     except BaseException:
         if not was_over:
-            _note_end(g)
+            _note_end(g, *sent)
         raise
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars: list[Any] = [None] * count
         sent_bar = step_back(shadows, g, y, y_bar)
-        if place_of_sent is not None:
-            bars[place_of_sent] = sent_bar
+        if sent:
+            bars[1] = sent_bar
         return tuple(bars)
 
     return y, undo
 
 
-def _note_end(g: Any) -> None:
-    """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end."""
+def _note_end(g: Any, *sent: Any) -> None:
+    """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end. What was sent
+    into it has its cotangent from there."""
     journal = current()
     if journal is not None:
 
         def back(y_bar: Any, shadows: Shadows) -> Bars:
-            undo_end(shadows, g)
-            return Bars(None, (None,), {})
+            sent_bar = undo_end(shadows, g)
+            return Bars(None, (None, *(sent_bar for _ in sent)), {})
 
-        journal.append(Step(next, (g,), {}, back))
+        journal.append(Step(GeneratorType.send if sent else next, (g, *sent), {}, back))
 
 
 @event(next, of=GeneratorType)
@@ -90,7 +92,7 @@ def send(g: Any, value: Any, /) -> Made:
             None,
             "Make the generator inside the differentiated function.",
         )
-    return _advanced(g, lambda: g.send(value), _MISSING, 2, 1)
+    return _advanced(g, lambda: g.send(value), _MISSING, 2, (value,))
 
 
 @event(GeneratorType.close, of=GeneratorType)

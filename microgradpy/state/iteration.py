@@ -20,7 +20,17 @@ from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
-from microgradpy.runtime.replacements import NOTHING, all_of, any_of, greatest, in_order, is_among, least, sort_in_place
+from microgradpy.runtime.replacements import (
+    NOTHING,
+    all_of,
+    any_of,
+    first_items,
+    greatest,
+    in_order,
+    is_among,
+    least,
+    sort_in_place,
+)
 from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.special_methods import TELLERS
 from microgradpy.runtime.streams import Stream
@@ -49,6 +59,8 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return walk(resolve, *args)
     if f is walked_steadily:
         return _walk_steadily(resolve, *args)
+    if f is items_of_pattern:
+        return _take_apart(resolve, *args)
     try:
         reads_all = f in _READ_TO_THE_END or _takes_items(f, args)
         known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
@@ -105,7 +117,8 @@ def _runs_code(key: Any) -> bool:
 
 def _is_read_once(x: Any) -> bool:
     return isinstance(x, Stream) or (
-        not isinstance(x, list | tuple | dict | set | np.ndarray | type) and bool(features_of(type(x)).operators)
+        not isinstance(x, list | tuple | dict | set | np.ndarray | type)
+        and bool(features_of(type(x)).operators)
         and items_are_computed(x)
     )
 
@@ -170,6 +183,18 @@ def _walk_steadily(resolve: Resolve, x: Any, place: str) -> Resolved:
     else:
         check_steady(y, place)
     return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None), {})
+
+
+def items_of_pattern(x: Any, count: int) -> Any:
+    """What `a, b = x` takes apart."""
+    return x
+
+
+def _take_apart(resolve: Resolve, x: Any, count: int) -> Resolved:
+    """The same: a list of the items, where the user's code gives them."""
+    if isinstance(x, types.GeneratorType) or _is_read_once(x):
+        return resolve(first_items, (x, count), {})
+    return x, lambda y_bar, shadows: Bars(None, (y_bar, None), {})
 
 
 def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:

@@ -157,4 +157,3 @@ def iterated_value(shadows: Shadows, source: Any, key: Any, item: Any, d: Any) -
     if not is_structural_zero(d):
         shadows.of(source).add(key, d)
     return None
-
