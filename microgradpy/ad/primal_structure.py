@@ -131,9 +131,13 @@ def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
     in the shadow of the dict."""
     kind = primal.kind(source)
     is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not (is_list or _is_asked(primal, source)) and primal.is_active(source)
+
+
+def _is_asked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether a source has been asked for its items already."""
     made = primal.calls.get(source) if isinstance(source, Var) else None
-    is_asked = isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY
-    return primal.services.tracks and not (is_list or is_asked or source in primal.steady) and primal.is_active(source)
+    return (isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY) or source in primal.steady
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
@@ -145,7 +149,8 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
         primal.services.calls_unknown()
     if _is_walked(primal, value):
         return _asked_for_items(primal, _WALKED, value)
-    if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
+    is_users = isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators)
+    if not is_users or _is_asked(primal, value) or not primal.is_active(value):
         return source
     return _asked_for_items(primal, _ITER, value)
 

@@ -73,9 +73,6 @@ def guarded_for(
 
 def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
     """A `while` that hands over its state. Its condition may raise too, so it is evaluated inside."""
-    failure = _begin(low, frame)
-    inner = _with(frame, failure)
-    inner.is_broken = True
 
     def leave() -> None:
         low.leave(Break(low.state()))
@@ -84,6 +81,14 @@ def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
         test = low.expression(node.test)
         low.branch(test, lambda: low.statements(node.body, low.go_on), leave, node.test)
 
+    guarded_loop(low, node, frame, body)
+
+
+def guarded_loop(low: Lowering, node: ast.AST, frame: LoopFrame, body: Step) -> None:
+    """A loop without end that hands over its state; `body` leaves it."""
+    failure = _begin(low, frame)
+    inner = _with(frame, failure)
+    inner.is_broken = True
     low.while_loop(lambda: Const(True), inner, lambda: _guard(low, node, frame, failure, body), node)
     _raise_failure(low, failure, node)
 

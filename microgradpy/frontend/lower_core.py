@@ -218,10 +218,13 @@ class Lowering:
     def mark(self) -> None:
         """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
         for scope in self.scopes:
-            if scope.inner_names != self.inner_names:
+            if scope.inner_names != self.inner_names and not self.unit.marks_effects:
                 continue  # inside a comprehension nothing is bound that the handlers outside see
             where = self.location(self.statement)
-            mark = Op(Opcode.MARK, self.visible(scope.names), (), payload=scope.var, from_user=False, where=where)
+            hidden = self.inner_names - scope.inner_names
+            seen = zip(scope.names, self.visible(scope.names), strict=True)
+            values = tuple(UNDEFINED if name in hidden else value for name, value in seen)
+            mark = Op(Opcode.MARK, values, (), payload=scope.var, from_user=False, where=where)
             self.block.statements.append(mark)
 
     def state(self) -> tuple[Value, ...]:

@@ -6,6 +6,7 @@ Each does what the builtin does, calling the same functions in the same order.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -64,6 +65,50 @@ def first_items(iterable: Iterable[Any], count: int) -> list[Any]:
     if len(items) < count:
         raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
     return items
+
+
+def extend_list(items: list[Any], iterable: Iterable[Any]) -> None:
+    """items.extend(iterable): what gives the items finds those that it has given."""
+    for item in iterable:
+        list.append(items, item)
+
+
+def extend_deque(items: deque[Any], iterable: Iterable[Any]) -> None:
+    """items.extend(iterable)"""
+    for item in iterable:
+        deque.append(items, item)
+
+
+def extend_deque_left(items: deque[Any], iterable: Iterable[Any]) -> None:
+    """items.extendleft(iterable)"""
+    for item in iterable:
+        deque.appendleft(items, item)
+
+
+def update_dict(table: dict[Any, Any], pairs: Iterable[Any], /, **named: Any) -> None:
+    """table.update(pairs, **named)"""
+    for key, value in pairs:
+        dict.__setitem__(table, key, value)
+    for key, value in named.items():
+        dict.__setitem__(table, key, value)
+
+
+def grow_list(items: list[Any], iterable: Iterable[Any]) -> list[Any]:
+    """items += iterable"""
+    extend_list(items, iterable)
+    return items
+
+
+def grow_deque(items: deque[Any], iterable: Iterable[Any]) -> deque[Any]:
+    """items += iterable"""
+    extend_deque(items, iterable)
+    return items
+
+
+def grow_dict(table: dict[Any, Any], pairs: Iterable[Any]) -> dict[Any, Any]:
+    """table |= pairs"""
+    update_dict(table, pairs)
+    return table
 
 
 def has_attribute(x: Any, name: str) -> bool:

@@ -21,11 +21,10 @@ from weakref import WeakKeyDictionary
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
-from microgradpy.state.journal import apart
+from microgradpy.state.journal import apart, current, expected
 
 _current: ContextVar[Whole | None] = ContextVar("run", default=None)
 _completing = Lock()
-_THROW_REMEDY = "Write the `yield from` as a loop."
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -35,9 +34,6 @@ class Derivative(Protocol):
 
     @property
     def catches(self) -> bool: ...
-
-    @property
-    def delegates(self) -> bool: ...
 
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
@@ -145,7 +141,7 @@ class Steps:
     def __next__(self) -> Any:
         was_over = is_over(self.source)
         try:
-            item = next(self.source)
+            item = expected(next, self.source) if self.catches else next(self.source)
         except StopIteration:
             self.is_ended = not was_over
             raise
@@ -181,10 +177,6 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
         except BaseException as error:
             if isinstance(error, GeneratorExit) and not run.is_closed:
                 raise  # nobody has it any more
-            if run.derivative.delegates:
-                raise MissingRuleError(
-                    f"an exception was thrown to the generator {run.name!r}, which has a `yield from`", None, _THROW_REMEDY
-                ) from error
             if not run.derivative.catches:
                 run.complete()
                 run.is_finished = True
@@ -194,9 +186,11 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
 
 
 def _ended(run: Run, returned: Any) -> Any:
-    """What a generator returns, or raises."""
+    """What a generator returns, or raises. Somebody has to know of it."""
     run.value, run.saved = returned
     run.is_finished = True
+    if type(run.value) is Failure and current() is None and not run.is_closed:
+        lose(run.name, run.value.exception)
     raise_failure(run.value)
     return run.value
 

@@ -34,8 +34,9 @@ from microgradpy.state.attributes import get_attribute, parts_of_subject, set_at
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event
 from microgradpy.state.iteration import by_items
-from microgradpy.state.journal import Step, current, noticing
+from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
+from microgradpy.state.partial import attempted_if_caught, undone_by
 from microgradpy.state.reach import any_may_write, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
@@ -97,7 +98,7 @@ def resolve(
         return _resolve(f, args, kwargs, wanted, keywords_wanted)
     before = len(journal)
     made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-    journal[before:] = [Step(f, args, kwargs, made[1])]
+    journal[before:] = [Step(f, args, kwargs, made[1], made[0])]
     return made
 
 
@@ -142,7 +143,7 @@ def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
     return _opaque(f, args, kwargs)
 
 
-RESOLVE = Resolve(resolve, tracks=True, may_write=any_may_write)
+RESOLVE = Resolve(resolve, True, any_may_write, partial(attempted_if_caught, resolve), expected, undone_by)
 event(delegate_to)(partial(generators.delegated, RESOLVE))
 
 

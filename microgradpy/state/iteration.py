@@ -18,19 +18,9 @@ import numpy as np
 from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.iterators import STREAMS, listed, stream
-from microgradpy.runtime.replacements import (
-    NOTHING,
-    all_of,
-    any_of,
-    first_items,
-    greatest,
-    in_order,
-    is_among,
-    least,
-    sort_in_place,
-)
 from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.special_methods import TELLERS
 from microgradpy.runtime.streams import Stream
@@ -38,19 +28,23 @@ from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 
 _READ_TO_THE_END: Any = frozenset({
-    list, tuple, dict, sorted, deque, collections.OrderedDict, list.extend, deque.extend, deque.extendleft, dict.update,
+    list, tuple, dict, sorted, deque, collections.OrderedDict,
     math.fsum, math.prod, statistics.mean, statistics.fmean,
 })  # fmt: skip
 """Functions that do nothing else while they read an iterator."""
-_TEXTS: Any = {max: greatest, min: least}
+_TEXTS: Any = {max: texts.greatest, min: texts.least}
 _GROWS: Any = {
-    operator.iadd: (list, deque), list.__iadd__: list, deque.__iadd__: deque, operator.ior: dict, dict.__ior__: dict,
+    (list.extend, list): texts.extend_list, (deque.extend, deque): texts.extend_deque,
+    (deque.extendleft, deque): texts.extend_deque_left,
+    (dict.update, dict): texts.update_dict, (operator.iadd, list): texts.grow_list, (list.__iadd__, list): texts.grow_list,
+    (operator.iadd, deque): texts.grow_deque, (deque.__iadd__, deque): texts.grow_deque, (operator.ior, dict): texts.grow_dict,
+    (dict.__ior__, dict): texts.grow_dict,
 }  # fmt: skip
-"""Operators in place that read all items on their right, and of what."""
-_TESTS: Any = {any: any_of, all: all_of}
+"""What takes in the items of an iterator one by one, by what is called and for what."""
+_TESTS: Any = {any: texts.any_of, all: texts.all_of}
 _ASKING: Any = {any, all, operator.contains}
 _TRUTH = ("__bool__", "__len__")
-_SORTS: Any = {sorted: in_order, list.sort: sort_in_place}
+_SORTS: Any = {sorted: texts.in_order, list.sort: texts.sort_in_place}
 
 
 def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -62,6 +56,9 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     if f is items_of_pattern:
         return _take_apart(resolve, *args)
     try:
+        grows = _growth(f, args)
+        if grows is not None:
+            return resolve(grows, args, kwargs)
         reads_all = f in _READ_TO_THE_END or _takes_items(f, args)
         known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
     except TypeError:
@@ -84,7 +81,7 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if f in _TESTS and len(args) == 1 and not kwargs and _asks_users(args[0]):
         return resolve(_TESTS[f], args, {})
     if f is operator.contains and len(args) == 2 and _is_read_once(args[0]):
-        return resolve(is_among, args, {})
+        return resolve(texts.is_among, args, {})
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
     if f in _SORTS and _runs_code(kwargs.get("key")) and len(args) == 1:
@@ -95,11 +92,18 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _takes_items(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether an operator in place, or an assignment to a slice, takes the items of what is on its right."""
-    if f in (operator.setitem, list.__setitem__):
-        return len(args) == 3 and isinstance(args[0], list) and isinstance(args[1], slice)
-    cls = _GROWS.get(f)
-    return cls is not None and len(args) == 2 and isinstance(args[0], cls)
+    """Whether an assignment to a slice takes the items of what is on its right."""
+    is_assignment = f in (operator.setitem, list.__setitem__) and len(args) == 3
+    return is_assignment and isinstance(args[0], list) and isinstance(args[1], slice)
+
+
+def _growth(f: Any, args: tuple[Any, ...]) -> Any:
+    """The text for a call that takes in the items of an iterator; None for any other call."""
+    if len(args) != 2 or not (isinstance(args[1], types.GeneratorType) or _is_read_once(args[1])):
+        return None
+    if isinstance(args[0], dict) and hasattr(type(args[1]), "keys"):
+        return None
+    return next((text for (known, cls), text in _GROWS.items() if f is known and isinstance(args[0], cls)), None)
 
 
 def _asks_users(items: Any) -> bool:
@@ -193,14 +197,14 @@ def items_of_pattern(x: Any, count: int) -> Any:
 def _take_apart(resolve: Resolve, x: Any, count: int) -> Resolved:
     """The same: a list of the items, where the user's code gives them."""
     if isinstance(x, types.GeneratorType) or _is_read_once(x):
-        return resolve(first_items, (x, count), {})
+        return resolve(texts.first_items, (x, count), {})
     return x, lambda y_bar, shadows: Bars(None, (y_bar, None), {})
 
 
 def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """max and min with a key or a default, or of what is read item by item."""
     items = args[0] if len(args) == 1 else args
-    y, back = resolve(text, (items, kwargs.get("key"), kwargs.get("default", NOTHING)), {})
+    y, back = resolve(text, (items, kwargs.get("key"), kwargs.get("default", texts.NOTHING)), {})
 
     def extreme_back(y_bar: Any, shadows: Any) -> Bars:
         bars = back(y_bar, shadows)

@@ -34,6 +34,7 @@ class Step:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     back: Callable[[Any, Any], Bars]
+    y: Any = None
 
 
 Journal = list[Step]
@@ -89,6 +90,12 @@ def apart(f: Callable[[Any], Any], x: Any) -> Any:
         return f(x)
     finally:
         _current.journal = outer
+
+
+def expected(f: Callable[[Any], Any], x: Any) -> Any:
+    """f(x), of which the caller undoes what was done by then if it raises."""
+    with writing([]):
+        return f(x)
 
 
 @contextmanager
