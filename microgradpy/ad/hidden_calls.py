@@ -11,7 +11,7 @@ from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ad.primal_structure import is_proven
 from microgradpy.ad.tracked_calls import lower_tracked_constant
 from microgradpy.ir.kinds import Scalar, is_immutable
-from microgradpy.ir.nodes import Const, Op, Value, Var, function_constant
+from microgradpy.ir.nodes import Break, Const, If, Op, Region, Unreachable, Value, Var, While, Yield, function_constant
 from microgradpy.state.iteration import items_of_pattern
 from microgradpy.state.truth import truth
 
@@ -39,6 +39,18 @@ def lower_asked(primal: PrimalBuilder, op: Op) -> None:
         lower_tracked_constant(primal, replace(op, callee=BOOL), BOOL)
         return
     primal.stand_for(op.result, steady_condition(primal, condition))
+
+
+def condition_inside(loop: While) -> While:
+    """The same loop with its condition as a part of the body.
+
+    while c: body          becomes     while True: if c: body; else: break
+    """
+    assert isinstance(loop.condition.terminator, Yield)
+    (condition,) = loop.condition.terminator.values
+    branch = If(condition, loop.body, Region((), Break(loop.parameters)), (), where=loop.where)
+    body = Region((*loop.condition.statements, branch), Unreachable())
+    return replace(loop, condition=Region((), Yield((Const(True),))), body=body)
 
 
 def lower_items(primal: PrimalBuilder, op: Op) -> None:

@@ -22,7 +22,7 @@ from typing import TypeGuard, assert_never, final
 from microgradpy.ad.calls import Call, Inlined, Item
 from microgradpy.ad.effects import has_effect, unmarked_effect
 from microgradpy.ad.given_code import tells
-from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, steady_condition
+from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
@@ -54,7 +54,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
-from microgradpy.runtime.opaque import refuse_mutation, refuse_syntax
+from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
 
 
@@ -334,12 +334,8 @@ class _Walk:
                 self.builder.services.calls_unknown()
             made = [call for result, call in self.builder.calls.items() if result not in known]
             if self.builder.services.tracks and not all(isinstance(call, Inlined | Item) for call in made):
-                # It may write, and nothing would undo that.
-                found = "A loop whose condition calls operators of an object"
-                arguments = Const(found), Const("Compute the condition in the body: `while True:`, `if not ...: break`.")
-                unread = (self.builder.variable(UNKNOWN),)
-                refusal = Op(function_constant(refuse_syntax), arguments, unread, where=statement.where)
-                condition = Region((refusal,), Yield((Const(False),)))
+                # It may write, which is undone with the body.
+                return self.loop_body(condition_inside(statement))
             return replace(statement, condition=condition, body=self.region(statement.body))
         items = bind_items(self.builder, statement.items, statement.where)
         return replace(statement, items=items, body=self.region(statement.body))

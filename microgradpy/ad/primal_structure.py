@@ -27,7 +27,7 @@ from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.frontend.exceptions import check_steady
+from microgradpy.frontend.exceptions import check_steady, new_row
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -163,16 +163,29 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value) -> Var:
 
 def lower_steady(primal: PrimalBuilder, op: Op) -> None:
     """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
-    source, place = map(primal.of, op.arguments)
+    source, place = map(primal.of, op.arguments[:2])
     if is_proven(primal.kind(source)):
         primal.stand_for(op.result, source)
     elif not primal.is_active(source):
-        primal.plain(replace(op, arguments=op.arguments[:1]), kind=UNKNOWN)
+        given = (op.arguments[0], Const(""), *op.arguments[2:]) if _row(primal, op) else op.arguments[:1]
+        primal.plain(replace(op, arguments=given), kind=UNKNOWN)
     elif _is_walked(primal, source):
-        dispatch(primal, op, _WALKED_STEADILY, (source, place), ())
+        dispatch(primal, op, _WALKED_STEADILY, (source, place, *_row(primal, op)), ())
     else:
         check_source(primal, source, place)
         primal.stand_for(op.result, source)
+
+
+def lower_row(primal: PrimalBuilder, op: Op) -> None:
+    """What the parts of a `zip` share: made when the first of them asks for it."""
+    primal.values.pop(op.result, None)
+
+
+def _row(primal: PrimalBuilder, op: Op) -> tuple[Value, ...]:
+    for row in op.arguments[2:]:
+        if isinstance(row, Var) and row not in primal.values:
+            primal.values[row] = primal.call(function_constant(new_row), (), hint="row", kind=UNKNOWN)
+    return tuple(map(primal.of, op.arguments[2:]))
 
 
 def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:

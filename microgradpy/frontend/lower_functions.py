@@ -142,11 +142,11 @@ def _lower_body(low: Lowering, tree: FunctionNode) -> None:
     if is_asynchronous(low.unit.code):
         low.refuse(fence.ASYNC_FUNCTION, tree)
     open_cells(low, low.unit.shared & low.unit.locals, tree)
-    if isinstance(tree, ast.Lambda):
-        low.statement = tree.body
-        low.return_value(low.expression(tree.body), tree.body)
 
     def body() -> None:
+        if isinstance(tree, ast.Lambda):
+            low.statement = tree.body
+            low.return_value(low.expression(tree.body), tree.body)
         low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
 
     if low.unit.catches:

@@ -25,7 +25,7 @@ import numpy as np
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.bars import Back, Resolve, given_to, is_nothing
-from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 Give = Callable[[Any, "Sums"], None]
@@ -96,6 +96,7 @@ class Stream:
         self.before = reading.taken()
         self._items = items
         self._is_taken = False
+        self.row = NO_ROW
 
     def __iter__(self) -> _Passage:
         if self._is_taken:
@@ -109,6 +110,8 @@ class Stream:
 
     def __next__(self) -> Any:
         self._is_taken = True
+        if self.row.has_failed:
+            return SKIPPED
         if self.is_broken:
             raise MissingRuleError(f"a {self.name} was read further after it had raised", None, "Make a list of it first.")
         try:
@@ -123,7 +126,7 @@ class Stream:
             self.is_broken = True
             if not self.catches:
                 raise
-            return Failure(exception)
+            return failed(exception, self.row)
         if self.added_up is not None and isinstance(value, np.ndarray):
             self.added_up.append((value, value.copy()))
         noted = self.reading.taken()

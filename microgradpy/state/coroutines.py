@@ -19,7 +19,7 @@ from typing import Any, Protocol, final
 from weakref import WeakKeyDictionary
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
-from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
 from microgradpy.state.journal import apart, current, expected
 
@@ -130,15 +130,17 @@ class Steps:
     """A loop over a generator: how many items it has taken, and whether it has brought the generator to its end. One that
     `catches` takes a `Failure` for an item that the generator raises."""
 
-    __slots__ = ("catches", "is_ended", "source", "taken")
+    __slots__ = ("catches", "is_ended", "row", "source", "taken")
 
     def __init__(self, source: Generator[Any, Any, Any]) -> None:
-        self.source, self.taken, self.is_ended, self.catches = source, 0, False, False
+        self.source, self.taken, self.is_ended, self.catches, self.row = source, 0, False, False, NO_ROW
 
     def __iter__(self) -> Steps:
         return self
 
     def __next__(self) -> Any:
+        if self.row.has_failed:
+            return SKIPPED
         was_over = is_over(self.source)
         try:
             item = expected(next, self.source) if self.catches else next(self.source)
@@ -150,7 +152,7 @@ class Steps:
         except BaseException as error:
             if not self.catches:
                 raise
-            return Failure(error)
+            return failed(error, self.row)
         self.taken += 1
         return item
 

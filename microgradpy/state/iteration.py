@@ -20,6 +20,7 @@ from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
+from microgradpy.runtime.failures import NO_ROW, Row
 from microgradpy.runtime.iterators import STREAMS, listed, stream
 from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.special_methods import TELLERS
@@ -80,7 +81,7 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """A builtin that calls the user's code, as the text that stands for it."""
     if f in _TESTS and len(args) == 1 and not kwargs and _asks_users(args[0]):
         return resolve(_TESTS[f], args, {})
-    if f is operator.contains and len(args) == 2 and _is_read_once(args[0]):
+    if f is operator.contains and len(args) == 2 and _runs_step_by_step(args[0]):
         return resolve(texts.is_among, args, {})
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
@@ -99,7 +100,7 @@ def _takes_items(f: Any, args: tuple[Any, ...]) -> bool:
 
 def _growth(f: Any, args: tuple[Any, ...]) -> Any:
     """The text for a call that takes in the items of an iterator; None for any other call."""
-    if len(args) != 2 or not (isinstance(args[1], types.GeneratorType) or _is_read_once(args[1])):
+    if len(args) != 2 or not _runs_step_by_step(args[1]):
         return None
     if isinstance(args[0], dict) and hasattr(type(args[1]), "keys"):
         return None
@@ -108,7 +109,7 @@ def _growth(f: Any, args: tuple[Any, ...]) -> Any:
 
 def _asks_users(items: Any) -> bool:
     """Whether the user's code gives the items, or says if they are true."""
-    return _is_read_once(items) or (
+    return _runs_step_by_step(items) or (
         isinstance(items, list | tuple) and any(not features_of(type(item)).operators.isdisjoint(_TRUTH) for item in items)
     )
 
@@ -117,6 +118,11 @@ def _runs_code(key: Any) -> bool:
     if isinstance(key, Hashable) and key in TELLERS:
         return True
     return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
+
+
+def _runs_step_by_step(x: Any) -> bool:
+    """Whether the user's code gives the items, one by one."""
+    return isinstance(x, types.GeneratorType) or _is_read_once(x)
 
 
 def _is_read_once(x: Any) -> bool:
@@ -165,7 +171,7 @@ def walked(x: Any) -> Any:
     return x
 
 
-def walked_steadily(x: Any, place: str) -> Any:
+def walked_steadily(x: Any, place: str, row: Row = NO_ROW) -> Any:
     """The same, where the loop catches what its body raises."""
     return walked(x)
 
@@ -179,14 +185,14 @@ def walk(resolve: Resolve, x: Any) -> Resolved:
     return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
 
 
-def _walk_steadily(resolve: Resolve, x: Any, place: str) -> Resolved:
+def _walk_steadily(resolve: Resolve, x: Any, place: str, row: Row = NO_ROW) -> Resolved:
     """The same, of what gives a `Failure` for an item instead of raising between two items."""
     y, back = walk(resolve, x)
     if isinstance(y, Steps | Stream):
-        y.catches = True
+        y.catches, y.row = True, row
     else:
         check_steady(y, place)
-    return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None), {})
+    return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None, None), {})
 
 
 def items_of_pattern(x: Any, count: int) -> Any:
@@ -196,7 +202,7 @@ def items_of_pattern(x: Any, count: int) -> Any:
 
 def _take_apart(resolve: Resolve, x: Any, count: int) -> Resolved:
     """The same: a list of the items, where the user's code gives them."""
-    if isinstance(x, types.GeneratorType) or _is_read_once(x):
+    if _runs_step_by_step(x):
         return resolve(texts.first_items, (x, count), {})
     return x, lambda y_bar, shadows: Bars(None, (y_bar, None), {})
 

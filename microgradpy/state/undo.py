@@ -9,7 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
-from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.failures import SKIPPED, Failure
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
@@ -67,6 +67,8 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
+        return None
+    if item is SKIPPED:
         return None
     if type(item) is Failure:
         if isinstance(source, Steps):
