@@ -675,3 +675,25 @@ def passed_over(steps):
 def catches_in_a_function_that_was_not_foreseen(x):
     steps = raising_late(x)
     return x * passed_over(steps) * passed_over(steps)
+
+
+class Options:
+    def __init__(self, x):
+        self.x = x
+
+    def keys(self):
+        self.x = self.x * 2.0
+        return ["scale"]
+
+    def __getitem__(self, name):
+        return self.x
+
+
+def scaled(x, scale):
+    return x * scale
+
+
+@rejected(0.7, error=MutationError, words="** Options.keys may write dict")
+def spreads_an_object_that_writes(x):
+    options = Options(x)
+    return scaled(x, **options) * options.x  # here

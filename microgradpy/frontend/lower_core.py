@@ -254,12 +254,6 @@ class Lowering:
         exception = self.emit(builtin(error), *message, node=node, name=".error")
         self.leave(Raise(exception, where=self.location(node)), raises=True)
 
-    def unpack(self, value: Value, variables: tuple[Var, ...], node: ast.AST) -> None:
-        """Take a value apart. In the body of a `try` a mark says that the user's code has given the items."""
-        if self.unit.marks_effects and self.scopes and isinstance(value, Var):
-            value = self.emit(function_constant(exceptions.items_of), value, Const(len(variables)), node=node, name=".items")
-        self.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=self.location(node)))
-
     # Syntax
 
     def expression(self, node: ast.expr, name: str = "") -> Value:

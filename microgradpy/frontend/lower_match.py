@@ -20,7 +20,7 @@ from typing import final
 
 from microgradpy.frontend.lower_core import MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
-from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.lower_targets import assign_name, unpack
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import MATCHING_THEMSELVES, builtin
 from microgradpy.ir.nodes import UNDEFINED, Const, DictItems, Opcode, Value, function_constant
@@ -133,7 +133,7 @@ class _Steps:
 
     def add_unpacked(self, node: ast.pattern, patterns: Sequence[ast.pattern], whole: Get) -> None:
         variables = tuple(self.low.variable(_name_of(item)) for item in patterns)
-        self.steps.append(lambda: self.low.unpack(whole(), variables, node))
+        self.steps.append(lambda: unpack(self.low, whole(), variables, node))
         for item, variable in zip(patterns, variables, strict=True):
             self.add(item, _constant(variable))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgradpy.state.dispatch import resolve, with_bars, with_packed_bars
+from microgradpy.state.dispatch import keywords_of, resolve, with_bars, with_packed_bars
 from microgradpy.state.partial import attempted
 from microgradpy.state.shadows import Undo
 
@@ -17,5 +17,5 @@ def attempted_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Un
 
 def attempted_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """As `tracked_pullback_of_packed`; the value is a `Failure` if the call raises."""
-    args, kwargs = tuple(args), dict(kwargs)
+    args, kwargs = tuple(args), keywords_of(kwargs)
     return with_packed_bars(attempted(resolve, f, args, kwargs), args, kwargs)

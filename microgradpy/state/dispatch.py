@@ -70,8 +70,17 @@ def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    args, kwargs = tuple(args), dict(kwargs)
+    args, kwargs = tuple(args), keywords_of(kwargs)
     return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
+
+
+def keywords_of(kwargs: Any) -> dict[str, Any]:
+    """The keyword arguments that a mapping holds; refuses one of the user's that may write when it is asked for them."""
+    method = None if isinstance(kwargs, dict) else writing_method((kwargs,), ("keys", "__getitem__"))
+    if method is not None:
+        found = f"`**` calls {method.__qualname__}, which may write"
+        raise MutationError(found, None, "Make a dict of it first.")
+    return dict(kwargs)
 
 
 def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
