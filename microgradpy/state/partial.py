@@ -40,27 +40,45 @@ def attempted(resolve: Callable[..., Resolved], f: Any, args: tuple[Any, ...], k
 def _undone(journal: Journal, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], made: Failure, shadows: Any) -> Bars:
     """Undo the steps of a call that raised; what came of it for the function and the arguments of the call."""
     bars: dict[int, Any] = {}
+    by_place: dict[int | str, Any] = {}
     given = (f, *args, *kwargs.values())
     for step in reversed(journal):
         found = step.back(bars.pop(id(step.y), None), shadows)
-        named = [(step.kwargs[name], bar) for name, bar in found.keywords.items()]
-        parts = [(step.f, found.function), *zip(step.args, found.arguments, strict=False), *named]
-        for x, bar in parts:
+        added = _added(step, args)
+        named = [
+            (name if step.kwargs[name] is kwargs.get(name) else None, step.kwargs[name], bar)
+            for name, bar in found.keywords.items()
+        ]
+        parts = [(None, step.f, found.function), *zip(added, step.args, found.arguments, strict=False), *named]
+        for place, x, bar in parts:
             value = shadows.settle(x, bar)
             if is_structural_zero(value):
                 continue
-            if not _is_handed_on(x, given, journal):
+            if place is not None and all(other.y is not x for other in journal):
+                by_place[place] = accumulate(by_place.get(place), value)
+            elif _is_handed_on(x, given, journal):
+                bars[id(x)] = accumulate(bars.get(id(x)), value)
+            else:
                 raised = type(made.exception).__name__
                 raise MutationError(f"{name_of(f)} raised a {raised}, which is caught, after it had written", None, REMEDY)
-            bars[id(x)] = accumulate(bars.get(id(x)), value)
-    own, *arguments = (bars.get(id(x)) for x in (f, *args))
-    return Bars(own, tuple(arguments), {name: bars.get(id(x)) for name, x in kwargs.items()})
+    arguments = tuple(accumulate(by_place.get(place), bars.get(id(x))) for place, x in enumerate(args))
+    keywords = {name: accumulate(by_place.get(name), bars.get(id(x))) for name, x in kwargs.items()}
+    return Bars(bars.get(id(f)), arguments, keywords)
+
+
+def _added(step: Step, args: tuple[Any, ...]) -> list[int | None]:
+    """Which argument of the call each argument of a step is, if the step got them all, after what a method adds; None for
+    others."""
+    before = len(step.args) - len(args)
+    if before < 0 or any(a is not b for a, b in zip(step.args[before:], args, strict=True)):
+        return [None] * len(step.args)
+    return [*(None for _ in range(before)), *range(len(args))]
 
 
 def _is_handed_on(x: Any, given: tuple[Any, ...], journal: Journal) -> bool:
     """Whether a cotangent of `x` belongs to the one thing that was given to a call, or made by one of its steps."""
     places = sum(part is x for part in given) + sum(step.y is x for step in journal)
-    return places == 1 and type(x) is not bool and (type(x) is not int or len(journal) == 1)
+    return places == 1 and type(x) not in (int, bool)
 
 
 def attempted_if_caught(resolve: Callable[..., Resolved], f: Any, args: tuple[Any, ...]) -> Resolved:
