@@ -59,7 +59,9 @@ def accuracy(model: Chain, x: NDArray[np.float64], labels: NDArray[np.int64]) ->
     return float(np.mean(model(x).argmax(axis=1) == labels))
 
 
-def draw_decision_boundary(model: Chain, x: NDArray[np.float64], labels: NDArray[np.int64], title: str, output: Path) -> None:
+def draw_decision_boundary(
+    model: Chain, x: NDArray[np.float64], labels: NDArray[np.int64], title: str, output: Path
+) -> None:
     """The probability of class 1 as filled contours, its 50 % line, and the points."""
     (left, bottom), (right, top) = x.min(axis=0) - 0.4, x.max(axis=0) + 0.4
     horizontal, vertical = np.meshgrid(np.linspace(left, right, 300), np.linspace(bottom, top, 300))
@@ -85,7 +87,9 @@ def draw_decision_boundary(model: Chain, x: NDArray[np.float64], labels: NDArray
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Train a small network on the moons data and draw its decision boundary.")
+    parser = argparse.ArgumentParser(
+        description="Train a small network on the moons data and draw its decision boundary."
+    )
     parser.add_argument("--epochs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0, help="of the data and of the initial weights")
     parser.add_argument("--output", type=Path, default=PICTURE, help="where the picture goes (default: %(default)s)")

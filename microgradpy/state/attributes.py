@@ -12,10 +12,12 @@ from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
-from microgradpy.runtime.matching import MISSING, names_in_pattern
+from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.matching import names_in_pattern
 from microgradpy.runtime.special_methods import attribute
 from microgradpy.state import arrays, objects, variables
 from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.partial import attempted, undone_by
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent, accumulate
@@ -48,13 +50,16 @@ def parts_of_subject(resolve: Resolve, subject: Any, cls: Any, count: int, *name
             own = accumulate(own, shadows.settle(subject, read(bar, shadows).arguments[0]))
         return Bars(None, (own, None, None, *(None for _ in names)), {})
 
-    for name in every:
-        if name is None:
-            parts.append((subject, lambda bar, shadows: Bars(None, (bar,), {})))
-            continue
-        parts.append(resolve(getattr, (subject, name, MISSING), {}))
-        if parts[-1][0] is MISSING:
-            return None, lambda bars, shadows: back(None, shadows)
+    with undone_by(back, getattr, subject):
+        for name in every:
+            if name is None:
+                parts.append((subject, lambda bar, shadows: Bars(None, (bar,), {})))
+                continue
+            parts.append(attempted(resolve.call, getattr, (subject, name), {}))
+            part = parts[-1][0]
+            if type(part) is Failure and isinstance(part.exception, AttributeError):
+                return None, lambda bars, shadows: back(None, shadows)
+            raise_failure(part)
     return tuple(part for part, _ in parts), back
 
 
