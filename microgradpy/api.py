@@ -74,7 +74,6 @@ class Pullback:
                 None,
                 "Call back before that, or give pullback a copy.",
             )
-
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
 

@@ -95,7 +95,9 @@ def differentiate(
     return y, back
 
 
-def resolve_outermost(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None) -> tuple[Any, Back]:
+def resolve_outermost(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
+) -> tuple[Any, Back]:
     """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
     before = _run.is_inside
     _run.is_inside = False

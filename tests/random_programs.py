@@ -281,7 +281,9 @@ class Writer(ProgramWriter):
 
     def for_list(self, scope: Scope, depth: int) -> None:
         i, v, w = self.fresh("i"), self.fresh("e"), self.fresh("e")
-        items = [self.random.choice(scope.lists) if scope.lists and self.chance(0.7) else self.literal(scope) for _ in "ab"]
+        items = [
+            self.random.choice(scope.lists) if scope.lists and self.chance(0.7) else self.literal(scope) for _ in "ab"
+        ]
         if scope.arrays:
             items += [self.random.choice(scope.arrays)]
         self.random.shuffle(items)

@@ -278,7 +278,9 @@ def set_comprehension(x):
 @case((0.5, 1.5, 2.5))
 def map_filter_sorted(values):
     return (
-        sum(map(lambda v: v * v, values)) + sum(filter(lambda v: v > 1.0, values)) + sorted(values, key=lambda v: -v)[0] * 3.0
+        sum(map(lambda v: v * v, values))
+        + sum(filter(lambda v: v > 1.0, values))
+        + sorted(values, key=lambda v: -v)[0] * 3.0
     )
 
 
@@ -381,7 +383,12 @@ def other_containers(x):
 @case((0.5, 1.5, 2.5))
 def list_and_tuple_constructors(values):
     a, b = list(values), tuple([v * v for v in values])
-    return a[0] * b[1] + dict(a=a[1])["a"] + list(reversed(values))[0] * list(zip(a, b))[1][1] + list(enumerate(a))[2][1] ** 2
+    return (
+        a[0] * b[1]
+        + dict(a=a[1])["a"]
+        + list(reversed(values))[0] * list(zip(a, b))[1][1]
+        + list(enumerate(a))[2][1] ** 2
+    )
 
 
 @case((0.5, 1.5))
@@ -416,7 +423,11 @@ def linear_algebra(a):
 @case(np.array([0.5, 1.5, 2.5]))
 def sorting_and_scanning(x):
     return (
-        np.sum(np.sort(x) * np.arange(3)) + np.sum(np.cumsum(x) ** 2) + np.prod(x) + x[np.argmax(x)] * np.var(x) + np.median(x)
+        np.sum(np.sort(x) * np.arange(3))
+        + np.sum(np.cumsum(x) ** 2)
+        + np.prod(x)
+        + x[np.argmax(x)] * np.var(x)
+        + np.median(x)
     )
 
 
@@ -556,7 +567,14 @@ def iterates_while_indexing(values):
 @case(0.63)
 def rarer_math_functions(x):
     a = math.nextafter(x, 3.0) * x + math.fmod(5.0 * x, 2.0) + math.remainder(5.0 * x, 2.0) + math.copysign(x, -1.0)
-    b = math.ldexp(x, 2) + math.frexp(x)[0] * x + math.modf(3.3 * x)[0] + math.degrees(x) + math.radians(x) + math.trunc(x)
+    b = (
+        math.ldexp(x, 2)
+        + math.frexp(x)[0] * x
+        + math.modf(3.3 * x)[0]
+        + math.degrees(x)
+        + math.radians(x)
+        + math.trunc(x)
+    )
     c = math.gamma(x) + math.lgamma(x) + math.erfc(x) + math.cbrt(x) + math.exp2(x) + math.dist([x, 1.0], [2.0, x])
     return a + b + c + math.fsum([x, x * x]) + math.prod([x, x * x]) + math.ulp(x)
 

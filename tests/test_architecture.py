@@ -80,7 +80,9 @@ def test_nothing_imports_the_package_inside_a_function(path: Path) -> None:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
                     relative = bool(getattr(node, "level", 0))
-                    assert not relative and not any(name.startswith("microgradpy") for name in names), f"{path}:{node.lineno}"
+                    assert not relative and not any(name.startswith("microgradpy") for name in names), (
+                        f"{path}:{node.lineno}"
+                    )
 
 
 def test_no_import_cycle() -> None:
@@ -113,7 +115,11 @@ def runtime_imports(path: Path) -> list[tuple[int, str]]:
     }
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.lineno not in guarded and (node.module or "").startswith("microgradpy"):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.lineno not in guarded
+            and (node.module or "").startswith("microgradpy")
+        ):
             found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
         elif isinstance(node, ast.Import) and node.lineno not in guarded:
             found += [(node.lineno, alias.name) for alias in node.names if alias.name.startswith("microgradpy")]
@@ -162,7 +168,9 @@ def of_the_package(f: object) -> bool:
 def test_every_rule_is_named_after_its_function() -> None:
     for path in sorted((ROOT / "rules").glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and any("rrule.register" in ast.unparse(d) for d in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and any(
+                "rrule.register" in ast.unparse(d) for d in node.decorator_list
+            ):
                 assert node.name.endswith("_rrule"), f"{path}:{node.lineno}"
                 pullbacks = [inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)]
                 assert pullbacks == [node.name.removesuffix("_rrule") + "_pullback"], f"{path}:{node.lineno}"

@@ -32,7 +32,10 @@ from tests.test_rejected import USER_ERRORS, raises_by_an_unbound_local
 def raises_below_a_loop(x):
     total = x
     for k in range(3):
-        total = total + fails_late(total, k)
+        total = (
+            total
+            + fails_late(total, k)
+        )
     return total
 
 
@@ -301,15 +304,11 @@ def test_an_error_of_the_reverse_pass_names_the_lines_it_came_through(dispatched
         again = raised(lambda: call(back, 1.0))
     assert value == fails_further_out(np.full(3, 20.0), 2)
     assert isinstance(error, OutOfRange)
-    assert (
-        error.__notes__
-        == again.__notes__
-        == [
-            f"in the adjoint of fails_in_the_adjoint, {line_of(fails_in_the_adjoint, 'first')}",
-            f"in the adjoint of fails_further_out, {line_of(fails_further_out, 'second')}",
-            f"in the adjoint of fails_further_out, {line_of(fails_further_out, 'third')} (2 times)",
-        ]
-    )
+    assert error.__notes__ == again.__notes__ == [
+        f"in the adjoint of fails_in_the_adjoint, {line_of(fails_in_the_adjoint, 'first')}",
+        f"in the adjoint of fails_further_out, {line_of(fails_further_out, 'second')}",
+        f"in the adjoint of fails_further_out, {line_of(fails_further_out, 'third')} (2 times)",
+    ]
     shown = traceback.extract_tb(error.__traceback__)
     assert not any("/microgradpy/" in frame.filename for frame in shown)
     assert shown[-1].name == "scaled_pullback"

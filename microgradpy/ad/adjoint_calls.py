@@ -1,10 +1,10 @@
 """The adjoint of each call that the primal recorded: from the cotangent of its result to those of what it read.
 
-z = x * y          x_bar += z_bar * y;  y_bar += z_bar * x               the pullback of the rule, spliced in
-z = helper(x)      x_bar += helper_adjoint(z_saved, z_bar)
-z = callback(x)    callback_bar, x_bar = callback_pullback(z_bar)
-z = x[i]           x_bar[i] += z_bar
-t = (x, y)         x_bar += t_bar[0];  y_bar += t_bar[1]
+    z = x * y          x_bar += z_bar * y;  y_bar += z_bar * x               the pullback of the rule, spliced in
+    z = helper(x)      x_bar += helper_adjoint(z_saved, z_bar)
+    z = callback(x)    callback_bar, x_bar = callback_pullback(z_bar)
+    z = x[i]           x_bar[i] += z_bar
+    t = (x, y)         x_bar += t_bar[0];  y_bar += t_bar[1]
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The three ways in which a call that a derivative flows through becomes part of the primal.
 
-inlined       y = np.sin(x)                               the text of a rule is spliced in
-unit          y, y_saved = f_primal(x)                    the callee is differentiated through its own source
-dispatched    y, y_pullback = pullback_of(f, x)           the choice is left to run time
+    inlined       y = np.sin(x)                               the text of a rule is spliced in
+    unit          y, y_saved = f_primal(x)                    the callee is differentiated through its own source
+    dispatched    y, y_pullback = pullback_of(f, x)           the choice is left to run time
 """
 
 from __future__ import annotations

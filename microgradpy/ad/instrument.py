@@ -1,9 +1,9 @@
 """`instrument`: operators, attribute and item access become calls, so that rules can catch them.
 
-%4 = %3 < %2        becomes     %4 = operator.lt(%3, %2)
-%5 = %1.weight                  %5 = getattr(%1, 'weight')
-%6 = %5[0]                      %6 = operator.getitem(%5, 0)
-x += y                          %7 = operator.iadd(%1, %2)
+    %4 = %3 < %2        becomes     %4 = operator.lt(%3, %2)
+    %5 = %1.weight                  %5 = getattr(%1, 'weight')
+    %6 = %5[0]                      %6 = operator.getitem(%5, 0)
+    x += y                          %7 = operator.iadd(%1, %2)
 """
 
 from __future__ import annotations

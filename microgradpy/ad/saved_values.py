@@ -95,7 +95,9 @@ def _adjoint_function(
     parameters: tuple[Parameter, ...] = (Parameter(saved, name), Parameter(reverse.seed, reverse.seed.hint))
     if reverse.shadows is not None:
         parameters += (Parameter(reverse.shadows, reverse.shadows.hint),)
-    return Function(f"{function.name}_adjoint", parameters, (), Region(statements, body.terminator), function.where, kinds)
+    return Function(
+        f"{function.name}_adjoint", parameters, (), Region(statements, body.terminator), function.where, kinds
+    )
 
 
 class _Homes:
@@ -218,6 +220,7 @@ class _Plan:
             case If(then=then, orelse=orelse):
                 return replace(statement, then=self.rebuild(then), orelse=self.rebuild(orelse))
         return statement
+
 
 
 class _Recorder(AttemptRecorder):

@@ -1,8 +1,8 @@
 """The adjoint of a function that may write: where each cotangent is kept, and how structure is undone.
 
-x immutable, or an array that nobody writes into      x_bar, a value: as in `adjoint_builder`
-x an array, list, dict                                shadows.add(x, ...), and at the making of x: shadows.take(x)
-x of unknown kind                                     x_bar = shadows.settle(x, ...), which is None if x is mutable
+    x immutable, or an array that nobody writes into      x_bar, a value: as in `adjoint_builder`
+    x an array, list, dict                                shadows.add(x, ...), and at the making of x: shadows.take(x)
+    x of unknown kind                                     x_bar = shadows.settle(x, ...), which is None if x is mutable
 """
 
 from __future__ import annotations

@@ -87,7 +87,9 @@ def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
 
-def _inactive_kind(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+def _inactive_kind(
+    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords
+) -> Kind:
     if callee.value in OUT_OF_PLACE:
         kind = primal.kind(arguments[0])
         return kind if isinstance(kind, Array) and kind.ndim else UNKNOWN
@@ -122,7 +124,9 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         dispatch(primal, op, callee, arguments, keywords)
 
 
-def _read_in_sight(primal: PrimalBuilder, op: Op, function: Any, arguments: tuple[Value, ...], kind: Kind) -> bool:
+def _read_in_sight(
+    primal: PrimalBuilder, op: Op, function: Any, arguments: tuple[Value, ...], kind: Kind
+) -> bool:
     """Read an item of a list as it stands: an array has its cotangent itself, that of a number goes to its place."""
     container = primal.kind(arguments[0])
     if function is not operator.getitem or not isinstance(container, Sequence) or container.name != "list":
@@ -278,3 +282,4 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
             dispatch(primal, op, callee, with_target, keywords)
     else:
         dispatch(primal, op, callee, with_target, keywords)
+

@@ -167,7 +167,9 @@ class _Binder:
                 inner = self.region(body, statement.parameters, statement.results)
                 return [replace(statement, body=inner, initial=initial)]
 
-    def arm(self, arm: Region, merged: tuple[Var, ...], targets: tuple[Var, ...], results: tuple[Var, ...]) -> Region:
+    def arm(
+        self, arm: Region, merged: tuple[Var, ...], targets: tuple[Var, ...], results: tuple[Var, ...]
+    ) -> Region:
         new = self.region(arm, targets, results)
         if isinstance(new.terminator, Yield):
             new = Region(new.statements, Yield(self.values(merged, new.terminator.values)))

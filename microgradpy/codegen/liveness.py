@@ -209,7 +209,9 @@ class _Analysis:
             return self.region(handler.body, targets)
         self.interference.add(caught, self.vars((*targets.results, *targets.parameters, *targets.loop_results)))
         more = self.interference.bit(caught)
-        inner = replace(targets, after=targets.after | more, head=targets.head | more, loop_after=targets.loop_after | more)
+        inner = replace(
+            targets, after=targets.after | more, head=targets.head | more, loop_after=targets.loop_after | more
+        )
         live = self.region(handler.body, inner) | more
         self.define([caught], live)
         return live & ~more

@@ -1,14 +1,14 @@
 """A `Try` under construction: its body with marks, its handlers, and where they meet again.
 
-try:                      try with (%5/a):              the handlers see `a` as the last mark said
-    a = f(x)                  mark(%1)
-    b = g(a)                  %2/a = f(x)
-except ValueError:            mark(%2)
-    b = a                     %3/b = g(%2)
-                              yield %3
-                          except ValueError:
-                              yield %5
-                          end %6/b
+    try:                      try with (%5/a):              the handlers see `a` as the last mark said
+        a = f(x)                  mark(%1)
+        b = g(a)                  %2/a = f(x)
+    except ValueError:            mark(%2)
+        b = a                     %3/b = g(%2)
+                                  yield %3
+                              except ValueError:
+                                  yield %5
+                              end %6/b
 """
 
 from __future__ import annotations

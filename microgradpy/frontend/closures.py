@@ -120,3 +120,4 @@ def _comes_before(binding: Binding, call: Op, entered: Sequence[Position], closu
         return True
     # Arguments are evaluated before the call is made, so a `:=` among them comes first.
     return closure.made < binding.position < (call.where.end_line, call.where.end_column)
+

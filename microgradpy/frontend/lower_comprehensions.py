@@ -130,7 +130,9 @@ def _lower_generators(
         del low.inner_bindings[known_bindings:]
 
 
-def _loop(low: Lowering, generator: ast.comprehension, items: Items, state: tuple[str, ...], body: Step, outside: Step) -> None:
+def _loop(
+    low: Lowering, generator: ast.comprehension, items: Items, state: tuple[str, ...], body: Step, outside: Step
+) -> None:
     if low.unit.marks_effects and low.scopes:
         guarded_for(low, generator.target, generator.iter, items, LoopFrame(state), body, outside)
     else:

@@ -1,8 +1,8 @@
 """Statements that make an object and bind it: `import`, `class` and `type`.
 
-import numpy as xp            ->  xp is the module, under the guard that `sys.modules` still has it
-from config import RATE       ->  %1/RATE = import_from('config', 'RATE')       (data, or not imported so far)
-class Point(Base): ...        ->  %1/Point = make_Point((), (), (Base,), {})    from the code of the class's body
+    import numpy as xp            ->  xp is the module, under the guard that `sys.modules` still has it
+    from config import RATE       ->  %1/RATE = import_from('config', 'RATE')       (data, or not imported so far)
+    class Point(Base): ...        ->  %1/Point = make_Point((), (), (Base,), {})    from the code of the class's body
 """
 
 from __future__ import annotations

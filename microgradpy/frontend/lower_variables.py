@@ -1,12 +1,12 @@
 """Variables that are not values of the function alone: local ones in cells, and those of the module that functions assign.
 
-def f(x):                               f(x):
-    total = 0.0                             %1/total_cell = new_cell(); set_contents(%1, 0.0)
-    def add(y):
-        nonlocal total                      %2/add = closure add (%1)
-        total = total + y
-    add(x)                                  %3 = %2(x)
-    return total                            %4 = read_local(%1, 'total'); return %4
+    def f(x):                               f(x):
+        total = 0.0                             %1/total_cell = new_cell(); set_contents(%1, 0.0)
+        def add(y):
+            nonlocal total                      %2/add = closure add (%1)
+            total = total + y
+        add(x)                                  %3 = %2(x)
+        return total                            %4 = read_local(%1, 'total'); return %4
 """
 
 from __future__ import annotations

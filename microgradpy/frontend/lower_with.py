@@ -1,16 +1,16 @@
 """`with`, as the language defines it: a `try` whose end is a call of `__exit__`.
 
-with manager as value:          leave = find_exit(manager)
-    body                        value = enter_context(manager)
-                                try:
-                                    body
-                                    completed = True
-                                except BaseException as exception:
-                                    if not suppresses(leave, manager, exception):
-                                        raise
-                                    completed = False
-                                if completed:
-                                    leave_context(leave, manager)
+    with manager as value:          leave = find_exit(manager)
+        body                        value = enter_context(manager)
+                                    try:
+                                        body
+                                        completed = True
+                                    except BaseException as exception:
+                                        if not suppresses(leave, manager, exception):
+                                            raise
+                                        completed = False
+                                    if completed:
+                                        leave_context(leave, manager)
 """
 
 from __future__ import annotations

@@ -170,7 +170,9 @@ class _Dropping:
                 seen = [k for k, parameter in enumerate(parameters) if parameter in self.needed]
                 kept = [k for k, result in enumerate(results) if result in self.needed]
                 self.marked[statement.scope] = seen
-                handlers = tuple(replace(handler, body=self.region(handler.body, kept, loop)) for handler in statement.handlers)
+                handlers = tuple(
+                    replace(handler, body=self.region(handler.body, kept, loop)) for handler in statement.handlers
+                )
                 return replace(
                     statement,
                     body=self.region(statement.body, kept, loop),

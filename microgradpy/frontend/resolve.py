@@ -79,6 +79,7 @@ class Resolver:
     imported: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """By the identity of what the function imports itself: the module it was found by, and the attributes from there."""
 
+
     @classmethod
     def of(cls, function: types.FunctionType) -> Resolver:
         return cls(function.__globals__, builtins_of(function), rebound=rebound_variables(function))

@@ -346,6 +346,7 @@ def list_of(items: Iterable[Kind]) -> Kind:
     return Sequence("list", reduce(join, (map_axes(kind, lambda axis: None) for kind in items), nothing))
 
 
+
 def join(a: Kind, b: Kind) -> Kind:
     """What is proven of a value that is one or the other. One that is not assigned has no kind to disagree with."""
     if a == b or b == UNASSIGNED:

@@ -230,4 +230,6 @@ def is_computed(value: Any) -> bool:
         return False
     if isinstance(value, property):
         return isinstance(value.fget, types.FunctionType | functools.partial) or value.fget is None
-    return isinstance(value, functools.cached_property) or isinstance(getattr(type(value), "__get__", None), types.FunctionType)
+    return isinstance(value, functools.cached_property) or isinstance(
+        getattr(type(value), "__get__", None), types.FunctionType
+    )

@@ -137,7 +137,9 @@ def map_terminator(terminator: Terminator, of: Callable[[Value], Value]) -> Term
         case Return(value=value, where=where):
             return Return(of(value), where)
         case Raise(exception=exception, cause=cause, where=where):
-            return Raise(None if exception is None else of(exception), None if cause is None else of(cause), where)
+            return Raise(
+                None if exception is None else of(exception), None if cause is None else of(cause), where
+            )
         case Unreachable():
             return terminator
     assert_never(terminator)

@@ -94,7 +94,9 @@ def verify(function: Function, free: AbstractSet[Var] = frozenset()) -> Function
     found = defects(function, free)
     if found:
         sentences = "\n".join(f"- {place}: {sentence}" for place, sentence in found)
-        raise CompilerBug(f"the IR of {function.name} is broken:\n{sentences}\n\n{print_structured(function, names=True)}")
+        raise CompilerBug(
+            f"the IR of {function.name} is broken:\n{sentences}\n\n{print_structured(function, names=True)}"
+        )
     return function
 
 

@@ -105,7 +105,9 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Adam with bias correction (Kingma and Ba 2015, algorithm 1). Steps are counted per parameter."""
 
-    def __init__(self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> None:
+    def __init__(
+        self, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8
+    ) -> None:
         super().__init__(learning_rate)
         if not (0.0 <= beta1 < 1.0 and 0.0 <= beta2 < 1.0):
             raise ValueError(f"beta1 and beta2 are {beta1} and {beta2}; both must be in [0, 1)")

@@ -1,8 +1,8 @@
 """Kinds of what takes arrays apart, puts them together and gives them another shape.
 
-x[:, None]                      a new axis of length one; the other axes keep their symbols
-np.concatenate([a, b])          of the rank of its parts
-np.einsum("ij,j->i", a, x)      the axes that the letters stand for
+    x[:, None]                      a new axis of length one; the other axes keep their symbols
+    np.concatenate([a, b])          of the rank of its parts
+    np.einsum("ij,j->i", a, x)      the axes that the letters stand for
 """
 
 from __future__ import annotations

@@ -141,7 +141,9 @@ def _loop(statement: While | For, needed: set[Var]) -> While | For | None:
     needed |= inside | _variables(initial)
     if isinstance(statement, While):
         assert condition is not None
-        return replace(statement, condition=condition, body=body, parameters=parameters, initial=initial, results=results)
+        return replace(
+            statement, condition=condition, body=body, parameters=parameters, initial=initial, results=results
+        )
     needed |= _variables(item_sources(statement.items))
     return replace(statement, body=body, parameters=parameters, initial=initial, results=results)
 
@@ -149,3 +151,4 @@ def _loop(statement: While | For, needed: set[Var]) -> While | For | None:
 def _is_removable(items: Items, body: Region) -> bool:
     """A loop that only the compiler made, with nothing left in it."""
     return isinstance(items, Records | Reversed) and not body.statements and not isinstance(body.terminator, Return)
+

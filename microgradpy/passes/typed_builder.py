@@ -45,7 +45,9 @@ class TypedBuilder(Builder):
             if expanded is not None:
                 return expanded
         proven = self.kind_of_call(callee, arguments, keywords) if kind is None else kind
-        (result,) = self.operation(callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user)
+        (result,) = self.operation(
+            callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user
+        )
         return result
 
     def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:

@@ -248,7 +248,9 @@ def weighted_sum(y_bar: Any, weights: Any) -> Any:
     return np.tensordot(weights, y_bar, 1)[()]
 
 
-examples(np.linspace, (0.5, 2.0), (0.5, 2.0, 5), (0.5, 2.0, 4, False), (_VECTOR, 1.5, 3), (0.5, 2.0, 1), (_VECTOR, _TABLE, 4))
+examples(
+    np.linspace, (0.5, 2.0), (0.5, 2.0, 5), (0.5, 2.0, 4, False), (_VECTOR, 1.5, 3), (0.5, 2.0, 1), (_VECTOR, _TABLE, 4)
+)
 examples(np.arange, (3.5,), (0.5, 3.7), (0.5, 3.7, 0.6), (4,))
 
 

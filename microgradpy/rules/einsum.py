@@ -107,7 +107,9 @@ def _table(*shape: int) -> np.ndarray:
 
 _COMPLEX = _table(3, 2) + 1j * _table(2, 3).T
 examples(np.einsum, ("ij->ji", _table(2, 3)), ("ij->i", _table(2, 3)), ("ij", _table(2, 3)), ("ii->i", _table(3, 3)))
-examples(np.einsum, ("ii", _table(3, 3)), ("iji->j", _table(2, 3, 2)), ("i->", _table(3)), ("...ij->...ji", _table(2, 3, 4)))
+examples(
+    np.einsum, ("ii", _table(3, 3)), ("iji->j", _table(2, 3, 2)), ("i->", _table(3)), ("...ij->...ji", _table(2, 3, 4))
+)
 examples(np.einsum, ("ij,jk->ik", _table(2, 3), _table(3, 4)), ("ij,jk", _table(2, 3), _table(3, 2)))
 examples(
     np.einsum,
@@ -117,7 +119,9 @@ examples(
 )
 examples(np.einsum, ("ij,kj->", _table(2, 3), _table(4, 3)), ("bij,bjk->bik", _table(2, 2, 3), _table(2, 3, 2)))
 examples(np.einsum, ("...ij,...jk->...ik", _table(2, 2, 3), _table(3, 2)), ("...i,i", _table(2, 3), _table(3)))
-examples(np.einsum, ("ij,jk->ik", _COMPLEX, _table(2, 3)), ("ii,i->i", _table(3, 3), _table(3)), (",i->i", 0.7, _table(3)))
+examples(
+    np.einsum, ("ij,jk->ik", _COMPLEX, _table(2, 3)), ("ii,i->i", _table(3, 3), _table(3)), (",i->i", 0.7, _table(3))
+)
 examples(np.einsum, ("ij,jk,k->i", _table(2, 3), _table(3, 2), _table(2)), ("i,i,i->", _table(2), _table(2), _table(2)))
 examples(np.einsum, ("i,ij->j", _table(1), _table(3, 2)), ("ij,k->k", _table(2, 3), _table(2)))
 example(np.einsum, "ij,jk->ik", _table(2, 3), _table(3, 2), optimize=True)

@@ -142,7 +142,9 @@ def cholesky_bar(z_bar: Any, z: Any) -> Any:
 
 
 _POSITIVE = _REGULAR @ _REGULAR.T
-examples(np.linalg.cholesky, (_POSITIVE,), (_REGULARS @ np.swapaxes(_REGULARS, -1, -2),), (_COMPLEX @ _COMPLEX.conj().T,))
+examples(
+    np.linalg.cholesky, (_POSITIVE,), (_REGULARS @ np.swapaxes(_REGULARS, -1, -2),), (_COMPLEX @ _COMPLEX.conj().T,)
+)
 
 
 @rrule.register(np.linalg.norm)

@@ -130,7 +130,9 @@ def inner_right_bar(z_bar: Any, a: Any, b: Any) -> Any:
     return tensordot_right_bar(z_bar, a, b, (-1, -1))
 
 
-examples(np.inner, (_table(3), _table(3)), (_table(2, 3), _table(4, 3)), (_table(2, 2, 3), _table(3)), (2.0, _table(2, 3)))
+examples(
+    np.inner, (_table(3), _table(3)), (_table(2, 3), _table(4, 3)), (_table(2, 2, 3), _table(3)), (2.0, _table(2, 3))
+)
 
 
 @rrule.register(np.outer)
@@ -204,7 +206,9 @@ def _blocks(z_bar: Any, a: Any, b: Any) -> tuple[np.ndarray, int]:
     return np.reshape(z_bar, [size for pair in pairs for size in pair]), rank
 
 
-examples(np.kron, (_table(2, 3), _table(3, 2)), (_table(3), _table(2)), (_table(2), _table(3, 2)), (_COMPLEX, _table(2, 2)))
+examples(
+    np.kron, (_table(2, 3), _table(3, 2)), (_table(3), _table(2)), (_table(2), _table(3, 2)), (_COMPLEX, _table(2, 2))
+)
 
 
 @rrule.register(np.trace)

@@ -86,7 +86,9 @@ def imaginary_part_rrule(self):
     return self.imag, imaginary_part_pullback
 
 
-examples(getattr, (_TABLE, "T"), (_STACK, "mT"), (_COMPLEX, "real"), (_COMPLEX, "imag"), (_VECTOR, "imag"), (_NUMBER, "T"))
+examples(
+    getattr, (_TABLE, "T"), (_STACK, "mT"), (_COMPLEX, "real"), (_COMPLEX, "imag"), (_VECTOR, "imag"), (_NUMBER, "T")
+)
 
 
 @rrule.register(np.ndarray.reshape, arity=2)
@@ -202,7 +204,9 @@ for _flat in ("ravel", "flatten"):
     example(getattr(np.generic, _flat), _NUMBER)
 examples(np.ndarray.squeeze, (_TABLE[None],), (_TABLE[:, None], 1))
 examples(np.ndarray.swapaxes, (_TABLE, 0, 1), (_STACK, 0, -1))
-examples(np.ndarray.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, 1, 2, 0), (_TABLE, None), (_VECTOR, 0))
+examples(
+    np.ndarray.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, 1, 2, 0), (_TABLE, None), (_VECTOR, 0)
+)
 
 
 @rrule.register(np.ndarray.copy, arity=1)
@@ -305,7 +309,9 @@ for _name in ("copy", "conj", "conjugate", "tolist"):
     example(getattr(np.generic, _name), _NUMBER)
 examples(np.ndarray.astype, (_TABLE, float), (_TABLE, complex), (_TABLE, int))
 examples(np.generic.astype, (_NUMBER, float), (_NUMBER, int))
-examples(np.ndarray.item, (_TABLE[:1, :1],), (np.array(2.5),), (_TABLE, 4), (_TABLE, -1), (_TABLE, 1, -1), (_TABLE, (0, 2)))
+examples(
+    np.ndarray.item, (_TABLE[:1, :1],), (np.array(2.5),), (_TABLE, 4), (_TABLE, -1), (_TABLE, 1, -1), (_TABLE, (0, 2))
+)
 example(np.generic.item, _NUMBER)
 
 

@@ -182,7 +182,9 @@ def modulus_bar(z_bar: Any, x: Any, y: Any) -> Any:
         return -z_bar * (x // y)
 
 
-examples(operator.mod, (5.5, 2.0), (-5.5, 2.0), (5.5, -2.0), (7, 2.5), (_MATRIX, np.array([0.7, 0.4, 1.1])), (_ROW, 0.6))
+examples(
+    operator.mod, (5.5, 2.0), (-5.5, 2.0), (5.5, -2.0), (7, 2.5), (_MATRIX, np.array([0.7, 0.4, 1.1])), (_ROW, 0.6)
+)
 
 
 @rrule.register(operator.mod, str)
@@ -215,7 +217,9 @@ def pow_rrule(x, p):
 
 
 examples(operator.pow, (2.0, 2.0), (2.0, 3), (2, 0.5), (-2.0, 3), (0.0, 2), (0.0, 1), (1.5, -0.5), (-2.0, 0.5))
-examples(operator.pow, (_MATRIX, 2), (np.abs(_MATRIX), _ROW), (_COLUMN, 3), (2.0, _ROW), (_COMPLEX, 2), (1.0 + 2.0j, 1.5))
+examples(
+    operator.pow, (_MATRIX, 2), (np.abs(_MATRIX), _ROW), (_COLUMN, 3), (2.0, _ROW), (_COMPLEX, 2), (1.0 + 2.0j, 1.5)
+)
 
 
 @rrule.register(operator.matmul)
@@ -238,8 +242,12 @@ def matmul_rrule(x, y):
 
 
 _BATCH = np.linspace(-1.0, 1.0, 12).reshape(2, 2, 3)
-examples(operator.matmul, (_MATRIX, _MATRIX.T), (_MATRIX, _ROW), (_COLUMN[:, 0], _MATRIX), (_ROW, _ROW), (_ROW, _COMPLEX))
-examples(operator.matmul, (_BATCH, _MATRIX.T), (_MATRIX, _BATCH.transpose(0, 2, 1)), (_BATCH, _ROW), (_COLUMN[:, 0], _BATCH))
+examples(
+    operator.matmul, (_MATRIX, _MATRIX.T), (_MATRIX, _ROW), (_COLUMN[:, 0], _MATRIX), (_ROW, _ROW), (_ROW, _COMPLEX)
+)
+examples(
+    operator.matmul, (_BATCH, _MATRIX.T), (_MATRIX, _BATCH.transpose(0, 2, 1)), (_BATCH, _ROW), (_COLUMN[:, 0], _BATCH)
+)
 examples(operator.matmul, (_MATRIX, np.outer(_COMPLEX, _ROW)))
 
 
@@ -321,7 +329,9 @@ def getitem_rrule(x, index):
     return x[index], getitem_pullback
 
 
-examples(operator.getitem, ([1.0, 2.0], -1), ([1.0, 2.0, 3.0], slice(1, None)), ((1.0, [2.0, 3.0]), 1), ({"a": 1.0}, "a"))
+examples(
+    operator.getitem, ([1.0, 2.0], -1), ([1.0, 2.0, 3.0], slice(1, None)), ((1.0, [2.0, 3.0]), 1), ({"a": 1.0}, "a")
+)
 examples(operator.getitem, (_ROW, 1), (_MATRIX, (slice(None), 0)), (_MATRIX, ([0, 0, 1],)), (_ROW, _ROW > 0.0))
 examples(operator.getitem, (_ROW, np.array([[0, 1], [1, 1]])), (_MATRIX, (1, [0, 0, 2])), (_ROW, (None, Ellipsis)))
 

@@ -275,7 +275,9 @@ def where_rrule(condition, x, y):
     return np.where(condition, x, y), where_pullback
 
 
-examples(np.where, (_TABLE > 0.0, _TABLE, 0.0), (_ROW > 0.0, _COLUMN, _TABLE), (True, 1.5, 2.5), (_ROW > 0.0, _COMPLEX, _ROW))
+examples(
+    np.where, (_TABLE > 0.0, _TABLE, 0.0), (_ROW > 0.0, _COLUMN, _TABLE), (True, 1.5, 2.5), (_ROW > 0.0, _COMPLEX, _ROW)
+)
 
 
 @rrule.register(np.where, arity=1)

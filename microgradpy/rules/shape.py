@@ -264,7 +264,9 @@ def tile_bar(y_bar: Any, a: Any, reps: Any) -> Any:
     return np.reshape(np.sum(tiles, axis=tuple(range(0, 2 * rank, 2))), np.shape(a))
 
 
-examples(np.repeat, (_VECTOR, 3), (_TABLE, 2), (_TABLE, 2, 0), (_TABLE, np.array([1, 0, 3]), 1), (2.5, 4), (_STACK, 2, -1))
+examples(
+    np.repeat, (_VECTOR, 3), (_TABLE, 2), (_TABLE, 2, 0), (_TABLE, np.array([1, 0, 3]), 1), (2.5, 4), (_STACK, 2, -1)
+)
 examples(np.repeat, (np.array(2.5), 2, 0), (np.array(2.5), 2, -1), (np.zeros((0, 3)), 2, 0))
 examples(np.tile, (_VECTOR, 2), (_TABLE, (2, 1)), (_TABLE, (2, 1, 3)), (2.5, 3), (_STACK, 2))
 

@@ -29,3 +29,4 @@ def value_kind(value: Any) -> Any:
     if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType | types.NoneType):
         return Inert("function")
     return kind
+

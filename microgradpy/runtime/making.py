@@ -55,7 +55,9 @@ class Maker:
         return self.make(*args)
 
 
-def class_maker(code: types.CodeType, namespace: dict[str, Any], own_name: str, shared: Sequence[str] = ()) -> Maker:
+def class_maker(
+    code: types.CodeType, namespace: dict[str, Any], own_name: str, shared: Sequence[str] = ()
+) -> Maker:
     """Makes a class from the code of its body, as a `class` statement does. `own_name` is the variable that the finished
     class is bound to: methods that mention it find the class. Of the `shared` variables it is given the cells."""
 

@@ -1,12 +1,12 @@
 """Variables that several functions share and that get new values: what generated code calls to read and write them.
 
-total_cell = new_cell(0.0)              a local variable that other functions rebind, or see being rebound, lives in a cell
-set_contents(total_cell, x)             total = x
-y = read_local(total_cell, 'total')     total, in the function that it belongs to
-y = read_captured(total_cell, 'total')  total, in a function inside
+    total_cell = new_cell(0.0)              a local variable that other functions rebind, or see being rebound, lives in a cell
+    set_contents(total_cell, x)             total = x
+    y = read_local(total_cell, 'total')     total, in the function that it belongs to
+    y = read_captured(total_cell, 'total')  total, in a function inside
 
-y = read_variable(variables, 'W')       a module variable that functions assign (`global W`)
-set_variable(variables, 'W', x)
+    y = read_variable(variables, 'W')       a module variable that functions assign (`global W`)
+    set_variable(variables, 'W', x)
 """
 
 from __future__ import annotations

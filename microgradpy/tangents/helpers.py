@@ -1,7 +1,7 @@
 """What the compiler may rely on of the helpers that rules call, said where each helper is defined.
 
-@cotangent_of(1)
-def unbroadcast(d, x): ...        returns a cotangent of its argument number 1, never None for a number or array
+    @cotangent_of(1)
+    def unbroadcast(d, x): ...        returns a cotangent of its argument number 1, never None for a number or array
 """
 
 from __future__ import annotations

@@ -177,7 +177,9 @@ def _check_seed(y: Any, dy: Any, place: str) -> Any:
         wanted = tuple if isinstance(y, tuple) else list
         if not isinstance(dy, wanted) or len(dy) != len(y):
             _mismatch(place, _describe(y), dy)
-        return wanted(_check_seed(item, seed, f"{place}[{k}]") for k, (item, seed) in enumerate(zip(y, dy, strict=True)))
+        return wanted(
+            _check_seed(item, seed, f"{place}[{k}]") for k, (item, seed) in enumerate(zip(y, dy, strict=True))
+        )
     if isinstance(y, dict):
         return _check_keys(y, dy, place, lambda key: f"{place}[{key!r}]")
     if isinstance(y, _REFUSED):

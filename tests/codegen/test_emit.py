@@ -154,7 +154,9 @@ def test_a_condition_with_statements_leaves_by_break() -> None:
     twice = fresh("k", user_named=True)
     loop = While(condition, Region((operation("add", k, k, to=twice),), Continue((twice,))), (k,), (X,), (end,))
     emitted = emit(function(loop, returns=end))
-    assert body(emitted) == ("k = x\nwhile True:\n    less = k < n\n    if not less:\n        break\n    k = k + k\nreturn k")
+    assert body(emitted) == (
+        "k = x\nwhile True:\n    less = k < n\n    if not less:\n        break\n    k = k + k\nreturn k"
+    )
     assert run(emitted, 1, None, 20) == 32
 
 
@@ -275,7 +277,9 @@ def test_two_objects_that_want_one_name() -> None:
 def test_module_variables_are_read_when_executed() -> None:
     weight, product = fresh(), fresh()
     emitted = emit(
-        function(Op(Opcode.GLOBAL, (), (weight,), payload="W"), operation("mul", weight, X, to=product), returns=product)
+        function(
+            Op(Opcode.GLOBAL, (), (weight,), payload="W"), operation("mul", weight, X, to=product), returns=product
+        )
     )
     assert body(emitted) == 'return module_globals["W"] * x'
     assert emitted.needs_globals
@@ -302,7 +306,9 @@ def test_records_are_read_backwards() -> None:
         (Const(0.0),),
         (result,),
     )
-    emitted = emit(function(Op(Opcode.TAPE, (), (tape,)), forwards, backwards, returns=result, floats=(bar, old, more, result)))
+    emitted = emit(
+        function(Op(Opcode.TAPE, (), (tape,)), forwards, backwards, returns=result, floats=(bar, old, more, result))
+    )
     assert body(emitted).splitlines()[-3:] == [
         "for y, _ in reversed(tape_i):",
         "    x_bar += y",
@@ -358,7 +364,9 @@ def test_what_only_the_compiler_reads_is_bound() -> None:
 
 def test_what_the_user_reads_unbound_raises() -> None:
     less, square, z = fresh(), fresh("z", user_named=True), fresh("z")
-    branch = If(less, Region((operation("mul", X, X, to=square),), Yield((square,))), Region((), Yield((UNDEFINED,))), (z,))
+    branch = If(
+        less, Region((operation("mul", X, X, to=square),), Yield((square,))), Region((), Yield((UNDEFINED,))), (z,)
+    )
     emitted = emit(function(operation("lt", X, Y, to=less), branch, returns=z))
     assert body(emitted) == "if x < y:\n    z = x * x\nreturn z"
     with pytest.raises(UnboundLocalError):

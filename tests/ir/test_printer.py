@@ -58,7 +58,9 @@ def variables(names: str) -> list[Var]:
     return [fresh("" if name == "_" else name) for name in names.split()]
 
 
-def op(callee: Opcode | Value, *arguments: Value, to: Var | None = None, payload: object = None, **keywords: Value) -> Op:
+def op(
+    callee: Opcode | Value, *arguments: Value, to: Var | None = None, payload: object = None, **keywords: Value
+) -> Op:
     return Op(callee, arguments, () if to is None else (to,), tuple(keywords.items()), payload)
 
 
@@ -70,7 +72,9 @@ def region(*statements: Statement, end: Terminator) -> Region:
     return Region(statements, end)
 
 
-def function(name: str, inputs: list[Var], *statements: Statement, end: Terminator, captured: tuple[Var, ...] = ()) -> Function:
+def function(
+    name: str, inputs: list[Var], *statements: Statement, end: Terminator, captured: tuple[Var, ...] = ()
+) -> Function:
     parameters = tuple(Parameter(var, var.hint) for var in inputs)
     return verify(Function(name, parameters, captured, Region(statements, end)))
 
@@ -98,7 +102,9 @@ def geom() -> Function:
 
 def root() -> Function:
     """The worked example of docs/ir.md."""
-    x, tol, y, k, go, square, r, small, double, step, y_next, k_next, y_out, k_out = variables("x tol y k _ _ r _ _ _ y k y k")
+    x, tol, y, k, go, square, r, small, double, step, y_next, k_next, y_out, k_out = variables(
+        "x tol y k _ _ r _ _ _ y k y k"
+    )
     newton = (
         infix(double, Const(2.0), "*", y),
         infix(step, r, "/", double),
@@ -435,7 +441,9 @@ ITERATIONS: list[tuple[Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "iterable", "target"), ITERATIONS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("make", "iterable", "target"), ITERATIONS, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_every_kind_of_iteration(make: Any, iterable: str, target: str) -> None:
     assert loops_over(make) == (f"%5 = iter({iterable})", f"%6, {target} = next(%5)")
 
@@ -514,7 +522,9 @@ def test_every_way_of_leaving(terminator: Terminator, line: str) -> None:
 def test_kinds_of_parameters() -> None:
     a, rest, scale, options = variables("a rest scale options")
     kinds = (ParameterKind.POSITIONAL, ParameterKind.VARIADIC, ParameterKind.KEYWORD, ParameterKind.KEYWORDS)
-    parameters = tuple(Parameter(var, var.hint, kind) for var, kind in zip((a, rest, scale, options), kinds, strict=True))
+    parameters = tuple(
+        Parameter(var, var.hint, kind) for var, kind in zip((a, rest, scale, options), kinds, strict=True)
+    )
     shown = print_blocks(Function("f", parameters, (), region(end=Return(a))))
     assert shown.splitlines()[0] == "1: (%1, %2, *%3, scale=%4, **%5)"
 

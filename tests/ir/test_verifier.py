@@ -107,14 +107,18 @@ WELL_FORMED = {
         For(Records(T, (A, B)), region(add(Z, A, B), end=Continue(())), (), (), ()),
     ),
     "unpack": function(op(Opcode.UNPACK, X, to=(A, B, Z))),
-    "operators": function(op(Opcode.INFIX, X, Y, to=(A,), payload="not in"), op(Opcode.INFIX, X, to=(B,), payload="not")),
+    "operators": function(
+        op(Opcode.INFIX, X, Y, to=(A,), payload="not in"), op(Opcode.INFIX, X, to=(B,), payload="not")
+    ),
     "try": function(
         attempt(region(mark(X), add(A), mark(UNDEFINED), end=Yield((A,))), region(end=Yield((S,))), (B,)), end=Return(B)
     ),
     "try that never falls through": function(
         attempt(region(mark(X), end=Return(X)), region(end=Raise(None))), end=Unreachable()
     ),
-    "closure": function(op(Opcode.CLOSURE, X, to=(Z,), payload=Function("g", (), (A,), region(end=Return(A)))), end=Return(Z)),
+    "closure": function(
+        op(Opcode.CLOSURE, X, to=(Z,), payload=Function("g", (), (A,), region(end=Return(A)))), end=Return(Z)
+    ),
 }
 
 
@@ -266,7 +270,9 @@ BROKEN = {
         "unreachable, but what stands before it can fall through",
     ),
     "unreachable after a loop with a break": (
-        function(loop(region(either(region(end=Break((A,)))), end=Continue((A,))), condition=FOREVER), end=Unreachable()),
+        function(
+            loop(region(either(region(end=Break((A,)))), end=Continue((A,))), condition=FOREVER), end=Unreachable()
+        ),
         "body.end",
         "unreachable, but what stands before it can fall through",
     ),
@@ -381,7 +387,9 @@ def test_the_report_has_every_sentence_the_line_and_the_text() -> None:
     with pytest.raises(CompilerBug) as caught:
         verify(broken)
     report = str(caught.value)
-    assert report.startswith("the IR of f is broken:\n- f: body[0] (model.py:12): a variable/a is used, but never defined\n")
+    assert report.startswith(
+        "the IR of f is broken:\n- f: body[0] (model.py:12): a variable/a is used, but never defined\n"
+    )
     assert "- f: body[0] (model.py:12): a variable/b is used" in report
     assert "\nf: (%1/f, %2/x, %3/y)\n  %4/z = operator.add(%5, %6)\n  return %4\n" in report
     assert report.endswith("Please report it, with the function that caused it.")

@@ -62,7 +62,9 @@ def test_softmax_of_a_vector():
 
 def test_logsoftmax_of_a_vector():
     x = np.array([2.0, -1.0, 0.5])
-    np.testing.assert_allclose(logsoftmax(x), [-0.24131129665715703, -3.241311296657157, -1.7413112966571571], rtol=1e-15)
+    np.testing.assert_allclose(
+        logsoftmax(x), [-0.24131129665715703, -3.241311296657157, -1.7413112966571571], rtol=1e-15
+    )
     expected = [-1.3567911037678275, 0.8826622801879377, 0.4741288235798899]  # they sum to zero
     np.testing.assert_allclose(pull(logsoftmax, x, np.ones(3)), expected, rtol=1e-14)
 
@@ -86,7 +88,9 @@ def test_softmax_of_large_numbers_does_not_overflow():
 
 
 def test_sigmoid_is_accurate_far_out():
-    np.testing.assert_allclose(sigmoid(np.array([-700.0, -40.0, 0.0, 40.0, 1e300])), [np.exp(-700), np.exp(-40), 0.5, 1, 1])
+    np.testing.assert_allclose(
+        sigmoid(np.array([-700.0, -40.0, 0.0, 40.0, 1e300])), [np.exp(-700), np.exp(-40), 0.5, 1, 1]
+    )
 
 
 @pytest.mark.parametrize("f", ELEMENTWISE + ALONG_AXIS)

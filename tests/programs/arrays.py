@@ -84,7 +84,9 @@ def normalises(a):
 
 @program(M, features="max, min with axis")
 def extremes(a):
-    return np.sum(np.max(a, axis=1) * np.min(a, axis=1)) + np.max(a) * a.min() + np.sum(a.max(axis=0, keepdims=True) * a)
+    return (
+        np.sum(np.max(a, axis=1) * np.min(a, axis=1)) + np.max(a) * a.min() + np.sum(a.max(axis=0, keepdims=True) * a)
+    )
 
 
 @program(M, features="softmax by hand")
@@ -136,7 +138,11 @@ def matmul_batched(t, a):
 
 @program(M, V, np.array([0.3, 0.9]), features="dot, outer, einsum")
 def products(a, v, w):
-    return np.dot(w, np.dot(a, v)) + np.sum(np.outer(w, v) * a) + np.einsum("i,ij,j->", w, a, v) * np.einsum("ij,ij->", a, a)
+    return (
+        np.dot(w, np.dot(a, v))
+        + np.sum(np.outer(w, v) * a)
+        + np.einsum("i,ij,j->", w, a, v) * np.einsum("ij,ij->", a, a)
+    )
 
 
 @program(M, features="transpose")
@@ -147,7 +153,12 @@ def transposes(a):
 @program(M, features="reshape, ravel")
 def reshapes(a):
     flat = a.reshape(-1)
-    return np.sum(flat[1:] * flat[:-1]) + np.sum(a.reshape(3, 2)[:, 0] ** 2) + np.sum(np.ravel(a)[::2]) + np.reshape(a, (6,))[5]
+    return (
+        np.sum(flat[1:] * flat[:-1])
+        + np.sum(a.reshape(3, 2)[:, 0] ** 2)
+        + np.sum(np.ravel(a)[::2])
+        + np.reshape(a, (6,))[5]
+    )
 
 
 @program(M, features="shape, ndim, size, len")
@@ -295,7 +306,7 @@ def number_to_the_power_of_an_array(x, q):
 
 @program(np.array([[1.2], [0.7]]), np.array([2.0, 3.5]), features="power with broadcasting of both")
 def broadcast_power(x, q):
-    return np.sum(np.power(x, q) * x**3 + x**2.0)
+    return np.sum(np.power(x, q) * x ** 3 + x ** 2.0)
 
 
 @program(V[:2], np.array([[0.3, 0.7], [1.2, -0.4], [2.0, 0.6]]), features="the second operand is repeated")

@@ -164,7 +164,8 @@ def neither_the_arguments_nor_the_seed_are_changed(example: Example) -> None:
 
 def single_precision_stays_finite(example: Example) -> None:
     args = tuple(
-        x.astype(np.float32) if isinstance(x, np.ndarray | np.generic) and x.dtype == np.float64 else x for x in example.args
+        x.astype(np.float32) if isinstance(x, np.ndarray | np.generic) and x.dtype == np.float64 else x
+        for x in example.args
     )
     y, pullback = call(Example(example.f, args, example.kwargs))
     y_bar = random_seed(with_float_leaves(y))
@@ -198,6 +199,12 @@ def test_every_rule_has_an_example() -> None:
 
 
 def test_every_attribute_rule_has_an_example() -> None:
-    tried = {find_attribute_rule(type(example.args[0]), example.args[1]) for example in all_examples() if example.f is getattr}
-    missing = [f"{cls.__name__}.{name}" for cls, name in registered_attributes() if find_attribute_rule(cls, name) not in tried]
+    tried = {
+        find_attribute_rule(type(example.args[0]), example.args[1])
+        for example in all_examples()
+        if example.f is getattr
+    }
+    missing = [
+        f"{cls.__name__}.{name}" for cls, name in registered_attributes() if find_attribute_rule(cls, name) not in tried
+    ]
     assert not missing

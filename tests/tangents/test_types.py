@@ -62,7 +62,9 @@ def test_no_tangent_wins_over_zero_tangent() -> None:
 
 
 @pytest.mark.parametrize("zero", ZEROS, ids=repr)
-@pytest.mark.parametrize("x_bar", [1.0, ARRAY, [1.0], {"a": 1.0}, Tangent(Point, x=1.0)], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "x_bar", [1.0, ARRAY, [1.0], {"a": 1.0}, Tangent(Point, x=1.0)], ids=lambda x: type(x).__name__
+)
 def test_structural_zeros_are_neutral(zero: Any, x_bar: Any) -> None:
     assert accumulate(zero, x_bar) is x_bar
     assert accumulate(x_bar, zero) is x_bar
