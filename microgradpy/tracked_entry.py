@@ -6,6 +6,7 @@ function, or its caller afterwards, makes of them. Nothing of the user's is chan
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,19 +17,22 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
-from microgradpy.frontend.codes import delegates, has_handlers
+from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.frames import is_own
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch
 from microgradpy.state.array_memory import owner_of
-from microgradpy.state.coroutines import generator, inside_run, run_of
+from microgradpy.state.coroutines import generator, inside_run, lose, run_of
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
+from microgradpy.state.reach import any_may_write
 from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
@@ -64,14 +68,19 @@ def differentiate_inner(
     """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = bind(function, args, kwargs)
     journal, suspends = current(), is_generator(function.__code__)
-    # What is thrown to a generator arrives where it may be caught.
-    catches = journal is not None or (suspends and has_handlers(function.__code__))
+    # What a generator raises, or what is thrown to it, may arrive later where it is caught.
+    catches = journal is not None or (suspends and (takes_exceptions(function.__code__) or _are_there_handlers()))
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
     if suspends:
-        return _generator(function, bound, _Suspendable(unit, bound.values, catches, delegates(function.__code__)), len(args))
+        return _generator(function, bound, _Suspendable(unit, bound.values, catches), len(args))
     assert unit.primal is not None
     if journal is None:
-        y, saved = unit.primal(*bound.values)
+        try:
+            y, saved = unit.primal(*bound.values)
+        except BaseException as error:
+            if unit.writes and any_may_write([function, *bound.values]):
+                lose(function.__qualname__, error)
+            raise
     else:
         with writing(None):
             y, saved = unit.primal(*bound.values)
@@ -83,6 +92,16 @@ def differentiate_inner(
         journal.append(Step(function, args, kwargs, back))
         raise_failure(y)
     return y, back
+
+
+def _are_there_handlers() -> bool:
+    """Whether a function that runs now, as a part of the run, has a `try` or a `with`."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not differentiate_tracked.__code__:
+        if not is_own(frame) and has_handlers(frame.f_code):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _arguments(function: types.FunctionType, bound: Binding, count: int, inputs: list[Any], shadows: Shadows) -> Bars:
@@ -101,7 +120,6 @@ class _Suspendable:
     unit: Unit
     values: list[Any]
     catches: bool
-    delegates: bool
 
     def start(self) -> Any:
         assert self.unit.primal is not None
@@ -158,11 +176,13 @@ def differentiate_tracked(
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    with inside_run(), caches_of_run():
+    with inside_run() as whole, caches_of_run():
         y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 
     def back(y_bar: Any) -> Bars:
+        if whole.lost:
+            raise MutationError(whole.lost, None, REMEDY)
         shadows = Shadows()
         if unit.takes_value and not isinstance(y, tuple):
             seed = y_bar

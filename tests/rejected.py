@@ -298,58 +298,6 @@ def is_a_generator(x):
     yield x * x
 
 
-def numbers(x):
-    yield x
-    yield x * x
-
-
-@rejected(2.0, error=MutationError, words="loop try generator raised ValueError list")
-def keeps_what_a_loop_over_an_iterator_that_writes_had_done(x):
-    total = x
-    try:
-        for value in Counter(x):  # here
-            total = total * value
-    except ValueError:
-        return total
-    return x
-
-
-class Counter:
-    def __init__(self, a):
-        self.a = a
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        self.a = self.a * 2.0
-        if self.a > 9.0:
-            raise ValueError(self.a)
-        return self.a
-
-
-@rejected(2.0, error=MissingRuleError, words="generator raised exception caught")
-def catches_what_a_generator_raised(x):
-    steps = raising(x)
-    first = next(steps)  # here
-    try:
-        next(steps)
-    except ValueError:
-        return first * x
-    return x
-
-
-def raising(x):
-    yield x
-    raise ValueError("no more")
-
-
-@rejected(2.0, error=MissingRuleError, words="generator numbers values not followed")
-def looks_for_a_number_in_a_generator(x):
-    steps = numbers(x)  # here
-    return x if 4.0 in steps else x * x
-
-
 @rejected(2.0, error=MissingRuleError, words="generator yield try end")
 def leaves_a_generator_in_a_try(x):
     return next(guarded(x))  # here
@@ -569,14 +517,6 @@ class Counting:
         return self.a > other
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="loop condition operators while True")
-def operator_in_a_condition_writes(x):
-    o, total = Counting(x), 0.0
-    while o > 0.0:  # here
-        total += o.a
-    return total
-
-
 class Scale:
     def __init__(self, a):
         self.a = a
@@ -732,33 +672,6 @@ def calls_a_ufunc_made_of_python(x):
 # Exceptions that are caught after a part of a write
 
 
-class Level:
-    """A property whose setter writes, and then looks at what it wrote."""
-
-    def __init__(self) -> None:
-        self.set_so_far = 1.0
-
-    @property
-    def level(self):
-        return self.set_so_far
-
-    @level.setter
-    def level(self, value):
-        self.set_so_far = value * self.set_so_far
-        if self.set_so_far > 1.0:
-            raise ValueError
-
-
-@rejected(2.0, error=MutationError, words="setattr raised ValueError after it had written")
-def catches_what_a_setter_raises(x):
-    box = Level()
-    try:
-        box.level = x  # here
-    except ValueError:
-        box.set_so_far *= 2.0
-    return box.level
-
-
 @rejected(np.array([1.0, 2.0]), error=MutationError, words="imul raised FloatingPointError after it had written")
 def catches_an_overflow(x):
     u = x * 1e200
@@ -790,10 +703,6 @@ class Place:
         self.x = self.x * 5.0
         return 1
 
-    def __getattr__(self, name):
-        self.x = self.x * 2.0
-        raise AttributeError(name)
-
 
 @rejected(0.7, error=MutationError, words="getitem Place.__index__ may write")
 def index_writes(x):
@@ -801,28 +710,28 @@ def index_writes(x):
     return items[place] * place.x  # here
 
 
-@rejected(0.7, error=MutationError, words="hasattr Place.__getattr__ may write")
-def looking_for_an_attribute_writes(x):
-    place = Place(x)
-    return place.x if not hasattr(place, "missing") else x  # here
+class Answering:
+    """An object whose items take what is thrown to them."""
 
+    def __init__(self, x):
+        self.x = x
 
-def inner(x):
-    try:
-        yield x
-    except ValueError:
-        yield x * x
+    def __iter__(self):
+        try:
+            yield self.x
+        except ValueError:
+            yield self.x * self.x
 
 
 def outer(x):
-    yield from inner(x)
+    yield from Answering(x)  # here
 
 
-@rejected(0.7, error=MissingRuleError, words="thrown generator outer yield from loop")
-def throws_through_a_yield_from(x):
+@rejected(0.7, error=MissingRuleError, words="thrown yield from object loop")
+def throws_to_an_object_behind_a_yield_from(x):
     steps = outer(x)
     next(steps)
-    return steps.throw(ValueError)  # here
+    return steps.throw(ValueError)
 
 
 # What NumPy's functions and builtins ask of objects, and what they call, where nobody sees it
@@ -1035,3 +944,58 @@ def a_number_of_samples_writes(x):
     BOX[0] = x[0]
     z = np.random.default_rng(1).normal(size=NUMBER)  # here
     return BOX[0] * x[1] + len(z)
+
+
+# What is lost when something raises, or is asked for by `**`
+
+
+@rejected(0.7, error=MissingRuleError, words="map read further raised list")
+def goes_on_with_a_map_that_raised(x):
+    steps, total = map(lambda v: math.sqrt(v) * x, [1.0, -2.0, 3.0]), x
+    for _ in range(3):
+        try:
+            total = total * next(steps)  # here
+        except ValueError:
+            total = total + 2.0
+    return total
+
+
+def raising_late(x):
+    yield x
+    x = x * x
+    raise ValueError
+
+
+def passed_over(steps):
+    try:
+        return next(steps)
+    except ValueError:
+        return 2.0
+
+
+@rejected(0.7, error=MutationError, words="raising_late raised ValueError caught written")
+def catches_in_a_function_that_was_not_foreseen(x):
+    steps = raising_late(x)
+    return x * passed_over(steps) * passed_over(steps)
+
+
+class Options:
+    def __init__(self, x):
+        self.x = x
+
+    def keys(self):
+        self.x = self.x * 2.0
+        return ["scale"]
+
+    def __getitem__(self, name):
+        return self.x
+
+
+def scaled(x, scale):
+    return x * scale
+
+
+@rejected(0.7, error=MutationError, words="** Options.keys may write dict")
+def spreads_an_object_that_writes(x):
+    options = Options(x)
+    return scaled(x, **options) * options.x  # here

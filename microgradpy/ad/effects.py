@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from microgradpy.ad.atomic import is_harmless
-from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, StoreItem, Suspend, UnitCall
+from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, Iterated, StoreItem, Suspend, UnitCall
 from microgradpy.ad.primal_builder import PrimalBuilder
-from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Try, Var, While
-from microgradpy.ir.traversal import is_mark, walk
+from microgradpy.ad.primal_structure import is_proven
+from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Statement, Try, Var, While
+from microgradpy.ir.traversal import is_mark, item_variables, walk
 from microgradpy.state.snapshots import frozen
 
 
-def has_effect(primal: PrimalBuilder, op: Op) -> bool:
-    """Whether an operation may change what the adjoint has to change back."""
-    return effect_of(primal, op) is not None
+def has_effect(primal: PrimalBuilder, statement: Statement) -> bool:
+    """Whether an operation, or the items of a loop, may change what the adjoint has to change back."""
+    if isinstance(statement, For):
+        return iteration_effect(primal, statement) is not None
+    return isinstance(statement, Op) and effect_of(primal, statement) is not None
+
+
+def iteration_effect(primal: PrimalBuilder, loop: While | For) -> Call | None:
+    """The items of a loop that the user's code may give."""
+    items = item_variables(loop.items) if isinstance(loop, For) else ()
+    found = (primal.calls.get(item) for item in items)
+    return next((call for call in found if isinstance(call, Iterated) and not is_proven(primal.kind(call.source))), None)
 
 
 def effect_of(primal: PrimalBuilder, op: Op) -> Call | None:
@@ -80,8 +90,9 @@ class _Search:
         effects = [op for op in walk(loop.body) if isinstance(op, Op) and has_effect(self.primal, op)]
         if isinstance(loop, While):
             effects += [op for op in walk(loop.condition) if isinstance(op, Op) and has_effect(self.primal, op)]
+        own = iteration_effect(self.primal, loop)
         if not effects:
-            return None
+            return own
         last = effect_of(self.primal, effects[-1])
         guarded = [op for s in loop.body.statements if isinstance(s, Try) and _catches_all(s) for op in walk(s.body)]
         if any(all(op is not known for known in guarded) for op in effects):

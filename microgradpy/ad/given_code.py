@@ -104,8 +104,16 @@ def gives_items(kind: Kind) -> bool:
     return not _ITERATION.isdisjoint(features_of_kind(kind).operators)
 
 
-def any_gives_items(kinds: Iterable[Kind]) -> bool:
-    return any(map(gives_items, kinds))
+def may_run_generator(function: Any, kinds: Iterable[Kind]) -> bool:
+    """Whether a call may advance a generator, or another iterator that runs the user's code: what is not known may be one."""
+    try:
+        return function in _READERS and any_unknown(kinds)
+    except TypeError:
+        return False
+
+
+def any_unknown(kinds: Iterable[Kind]) -> bool:
+    return any(isinstance(kind, Unknown) for kind in kinds)
 
 
 def _is_code(value: Value, kind: Kind) -> bool:

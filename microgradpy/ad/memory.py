@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any, final
 
 from microgradpy.ad.calls import Unit
-from microgradpy.ad.given_code import any_gives_items, asks_class, runs_given_code
+from microgradpy.ad.given_code import any_unknown, asks_class, may_run_generator, runs_given_code
 from microgradpy.ad.known_functions import is_fresh, is_view
 from microgradpy.ir.kinds import (
     UNASSIGNED,
@@ -65,6 +65,8 @@ from microgradpy.state.snapshots import frozen
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
 _BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
 _DISPATCHERS = (*_BY_ARGUMENT, tracked_pullback_of_packed, attempted_pullback_of_packed)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -100,9 +102,7 @@ class _Region:
     items: Kind = UNASSIGNED
 
 
-def analyse(
-    function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool
-) -> Memory:
+def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool) -> Memory:
     """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is. The root
     of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
     arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""
@@ -270,12 +270,12 @@ class _Analysis:
             sources = self.mutable(item_sources(loop.items))
             if region is not None and any(not isinstance(self.kind(source), Array) for source in sources):
                 region.is_held = True
-            if region is not None and any_gives_items(map(self.kind, sources)):
+            if region is not None and any_unknown(map(self.kind, sources)):
                 region.is_written = self.writes = True
 
     def operation(self, op: Op) -> None:
         match op.callee:
-            case Opcode.UNPACK if any_gives_items(map(self.kind, op.arguments)):
+            case Opcode.UNPACK if any_unknown(map(self.kind, op.arguments)):
                 self.unknown(op)
             case Opcode.UNPACK | Opcode.GETATTR | Opcode.GETITEM:
                 self.unite((*op.arguments, *op.results))
@@ -339,11 +339,16 @@ class _Analysis:
             return False
         return True
 
+    def uses_active(self, op: Op) -> bool:
+        return any(isinstance(value, Var) and value in self.active for value in uses(op))
+
     def call_of_user(self, op: Op, function: Any, reads_active: bool) -> None:
         if function is getattr:
             target, _, *default = op.arguments
             self.unite((target, *default, *op.results))
-        elif any(isinstance(v, Var) and v in self.active for v in uses(op)) and asks_class(function, self.kinds_of(op)):
+        elif self.uses_active(op) and (
+            asks_class(function, self.kinds_of(op)) or may_run_generator(function, self.kinds_of(op))
+        ):
             self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))

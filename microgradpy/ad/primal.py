@@ -21,7 +21,8 @@ from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined, Item
 from microgradpy.ad.effects import has_effect, unmarked_effect
-from microgradpy.ad.given_code import asks_class, tells
+from microgradpy.ad.given_code import tells
+from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
@@ -53,11 +54,8 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
-from microgradpy.runtime.opaque import refuse_mutation, refuse_syntax
+from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state.truth import truth
-
-_BOOL = Const(bool, "bool", bool)
 
 
 @final
@@ -270,19 +268,12 @@ class _Walk:
 
     def branch(self, statement: If) -> None:
         condition = self.builder.of(statement.condition)
-        kinds = (self.builder.kind(condition),)
-        is_asked = tells(bool, kinds)
-        if self.builder.services.tracks and not is_asked and asks_class(bool, kinds):
-            # Of an object that was stored somewhere nothing is known. In a `try` nothing would say that it was asked.
-            is_asked = not self.builder.attempts and self.builder.is_active(condition)
-        if is_asked:
+        if not self.builder.attempts and asks_for_truth(self.builder, condition):
             holds = self.builder.variable(Scalar("bool"), "holds")
-            lower_call(self.builder, Op(_BOOL, (statement.condition,), (holds,), where=statement.where))
+            lower_call(self.builder, Op(BOOL, (statement.condition,), (holds,), where=statement.where))
             condition = self.builder.of(holds)
-        elif self.builder.services.tracks and not is_immutable(self.builder.kind(condition)):
-            # It may be another one by the time the adjoint asks for it.
-            asked = function_constant(truth) if asks_class(bool, kinds) else _BOOL
-            condition = self.builder.call(asked, (condition,), hint="holds", from_user=True, kind=Scalar("bool"))
+        else:
+            condition = steady_condition(self.builder, condition)
         then, orelse = self.region(statement.then), self.region(statement.orelse)
         yields = [arm.terminator.values for arm in (then, orelse) if isinstance(arm.terminator, Yield)]
         results = self.joined(statement.results, yields)
@@ -343,12 +334,8 @@ class _Walk:
                 self.builder.services.calls_unknown()
             made = [call for result, call in self.builder.calls.items() if result not in known]
             if self.builder.services.tracks and not all(isinstance(call, Inlined | Item) for call in made):
-                # It may write, and nothing would undo that.
-                found = "A loop whose condition calls operators of an object"
-                arguments = Const(found), Const("Compute the condition in the body: `while True:`, `if not ...: break`.")
-                unread = (self.builder.variable(UNKNOWN),)
-                refusal = Op(function_constant(refuse_syntax), arguments, unread, where=statement.where)
-                condition = Region((refusal,), Yield((Const(False),)))
+                # It may write, which is undone with the body.
+                return self.loop_body(condition_inside(statement))
             return replace(statement, condition=condition, body=self.region(statement.body))
         items = bind_items(self.builder, statement.items, statement.where)
         return replace(statement, items=items, body=self.region(statement.body))

@@ -153,6 +153,11 @@ class PrimalBuilder(TypedBuilder):
             self.values[old] = new
             self.origin[new] = old
 
+    def stand_for(self, old: Var, new: Value) -> None:
+        """The same for a value that stays the variable of the user's that it was."""
+        self.methods.pop(old, None)
+        self.values[old] = new
+
     def bind_method(self, op: Op, target: Value, name: str) -> bool:
         """Let the result of an attribute's read stand for a method of an array or container; whether it is one."""
         cls = python_type(self.kind(target))

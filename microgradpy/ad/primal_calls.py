@@ -27,9 +27,10 @@ from microgradpy.ad.differentiated_calls import (
     name_of,
 )
 from microgradpy.ad.given_code import runs_given_code
+from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import check_source, is_proven, lower_steady
+from microgradpy.ad.primal_structure import check_source, is_proven, lower_row, lower_steady
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.ir.kinds import (
@@ -99,6 +100,9 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.steady: lower_steady,
     exceptions.check_steady: lambda primal, op: check_source(primal, *primal.inputs(op)[0]),
     raise_failure: _raise_failure,
+    exceptions.new_row: lower_row,
+    exceptions.asked: lower_asked,
+    exceptions.items_of: lower_items,
 }
 """What the front end puts into programs, with what becomes of a call."""
 

@@ -1,9 +1,9 @@
 """The operations of the primal that are not calls: values are put together, taken apart and iterated over.
 
-    t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
-    a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
-    for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
-    def g(): return x       recorded: Capture    x is a field of the function g
+t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
+a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
+for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
+def g(): return x       recorded: Capture    x is a field of the function g
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.frontend.exceptions import check_steady
+from microgradpy.frontend.exceptions import check_steady, new_row
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -132,9 +132,13 @@ def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
     in the shadow of the dict."""
     kind = primal.kind(source)
     is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not (is_list or _is_asked(primal, source)) and primal.is_active(source)
+
+
+def _is_asked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether a source has been asked for its items already."""
     made = primal.calls.get(source) if isinstance(source, Var) else None
-    is_asked = isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY
-    return primal.services.tracks and not (is_list or is_asked or source in primal.steady) and primal.is_active(source)
+    return (isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY) or source in primal.steady
 
 
 def _iterable(primal: PrimalBuilder, source: Value) -> Value:
@@ -146,7 +150,8 @@ def _iterable(primal: PrimalBuilder, source: Value) -> Value:
         primal.services.calls_unknown()
     if _is_walked(primal, value):
         return _asked_for_items(primal, _WALKED, value)
-    if not (isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators) and primal.is_active(value)):
+    is_users = isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators)
+    if not is_users or _is_asked(primal, value) or not primal.is_active(value):
         return source
     return _asked_for_items(primal, _ITER, value)
 
@@ -159,18 +164,29 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: s
 
 def lower_steady(primal: PrimalBuilder, op: Op) -> None:
     """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
-    source, place = map(primal.of, op.arguments)
+    source, place = map(primal.of, op.arguments[:2])
     if is_proven(primal.kind(source)):
-        assert isinstance(source, Var)
-        primal.bind(op.result, source)
+        primal.stand_for(op.result, source)
     elif not primal.is_active(source):
-        primal.plain(replace(op, arguments=op.arguments[:1]), kind=UNKNOWN)
+        given = (op.arguments[0], Const(""), *op.arguments[2:]) if _row(primal, op) else op.arguments[:1]
+        primal.plain(replace(op, arguments=given), kind=UNKNOWN)
     elif _is_walked(primal, source):
-        dispatch(primal, op, _WALKED_STEADILY, (source, place), ())
+        dispatch(primal, op, _WALKED_STEADILY, (source, place, *_row(primal, op)), ())
     else:
         check_source(primal, source, place)
-        assert isinstance(source, Var)
-        primal.bind(op.result, source)
+        primal.stand_for(op.result, source)
+
+
+def lower_row(primal: PrimalBuilder, op: Op) -> None:
+    """What the parts of a `zip` share: made when the first of them asks for it."""
+    primal.values.pop(op.result, None)
+
+
+def _row(primal: PrimalBuilder, op: Op) -> tuple[Value, ...]:
+    for row in op.arguments[2:]:
+        if isinstance(row, Var) and row not in primal.values:
+            primal.values[row] = primal.call(function_constant(new_row), (), hint="row", kind=UNKNOWN)
+    return tuple(map(primal.of, op.arguments[2:]))
 
 
 def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:

@@ -17,15 +17,16 @@ _REWRITTEN = ("@py_assert", "@pytest_ar")  # names that pytest's assertion rewri
 
 
 @functools.lru_cache(maxsize=1024)
-def delegates(code: types.CodeType) -> bool:
-    """Whether a generator has a `yield from`."""
-    return any(instruction.opname == "GET_YIELD_FROM_ITER" for instruction in dis.get_instructions(code))
-
-
-@functools.lru_cache(maxsize=1024)
 def has_handlers(code: types.CodeType) -> bool:
     """Whether a function has a `try` or a `with`."""
     return any(instruction.opname == "PUSH_EXC_INFO" for instruction in dis.get_instructions(code))
+
+
+@functools.lru_cache(maxsize=1024)
+def takes_exceptions(code: types.CodeType) -> bool:
+    """Whether a generator does something with what is thrown to it: it has handlers, or another generator behind it."""
+    names = (instruction.opname for instruction in dis.get_instructions(code))
+    return any(name in ("PUSH_EXC_INFO", "GET_YIELD_FROM_ITER") for name in names)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import CompilerBug, DifferentiationError, UnsupportedSyntaxError
-from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.failures import NO_ROW, SKIPPED, Row, failed, raise_failure
 
 _CARRIES_NOTHING = (str, bytes, bool, type(None), type, types.TracebackType, types.ModuleType)
 _STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
@@ -65,32 +65,49 @@ def check_steady(source: object, place: str) -> None:
 class Attempts:
     """The items of something else; what that raises between two of them is an item too, a `Failure`."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "row")
 
-    def __init__(self, source: Any) -> None:
-        self.items = iter(source)
+    def __init__(self, source: Any, row: Row) -> None:
+        self.items, self.row = iter(source), row
 
     def __iter__(self) -> Attempts:
         return self
 
     def __next__(self) -> Any:
+        if self.row.has_failed:
+            return SKIPPED
         try:
             return next(self.items)
         except (StopIteration, DifferentiationError, CompilerBug):
             raise
         except BaseException as exception:
-            return Failure(exception)
+            return failed(exception, self.row)
 
 
-def steady(source: Any, place: str = "") -> Any:
+def steady(source: Any, place: str = "", row: Row = NO_ROW) -> Any:
     """What a loop runs over that catches what its body raises, where no derivative flows through the items; `place` is for
     those that are refused."""
-    return source if _is_steady(source) else Attempts(source)
+    return source if _is_steady(source) else Attempts(source, row)
+
+
+def new_row() -> Row:
+    """What the parts of a `zip` share that a loop runs over which catches what its body raises."""
+    return Row()
 
 
 def _is_steady(source: Any) -> bool:
     """Whether none of the user's code gives the items."""
     return any(isinstance(source, cls) and type(source).__iter__ is cls.__iter__ for cls in _STEADY)
+
+
+def asked(condition: Any) -> bool:
+    """The truth value of a condition in the body of a `try`: the user's code may say it."""
+    return bool(condition)
+
+
+def items_of(source: Any, count: int) -> Any:
+    """What is taken apart into so many parts in the body of a `try`: the user's code may give the items."""
+    return source
 
 
 def find_exit(manager: Any) -> Any:
@@ -121,5 +138,15 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     return bool(suppressed)
 
 
-CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady, find_exit, raise_failure, steady)
+CHECKS = (
+    check_caught,
+    check_part_of_caught,
+    check_not_interrupted,
+    check_steady,
+    find_exit,
+    raise_failure,
+    steady,
+    asked,
+    new_row,
+)
 """What carries no derivative, whatever it is called with."""

@@ -29,6 +29,7 @@ from microgradpy.ir.nodes import (
     Each,
     Enumerate,
     Items,
+    Op,
     Opcode,
     Raise,
     Reversed,
@@ -60,9 +61,9 @@ def guarded_for(
     given = _may_fail(items)
 
     def repeated() -> None:
-        if given is not None and low.unit.marks_effects:
+        for item in given if low.unit.marks_effects else ():
             low.mark()
-            low.emit(function_constant(raise_failure), given, node=source)
+            low.emit(function_constant(raise_failure), item, node=source)
         body()
 
     failure = _begin(low, frame)
@@ -73,9 +74,6 @@ def guarded_for(
 
 def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
     """A `while` that hands over its state. Its condition may raise too, so it is evaluated inside."""
-    failure = _begin(low, frame)
-    inner = _with(frame, failure)
-    inner.is_broken = True
 
     def leave() -> None:
         low.leave(Break(low.state()))
@@ -84,6 +82,14 @@ def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
         test = low.expression(node.test)
         low.branch(test, lambda: low.statements(node.body, low.go_on), leave, node.test)
 
+    guarded_loop(low, node, frame, body)
+
+
+def guarded_loop(low: Lowering, node: ast.AST, frame: LoopFrame, body: Step) -> None:
+    """A loop without end that hands over its state; `body` leaves it."""
+    failure = _begin(low, frame)
+    inner = _with(frame, failure)
+    inner.is_broken = True
     low.while_loop(lambda: Const(True), inner, lambda: _guard(low, node, frame, failure, body), node)
     _raise_failure(low, failure, node)
 
@@ -98,29 +104,43 @@ def _may_raise(items: Items) -> bool:
     return False
 
 
-def _steady(low: Lowering, items: Items, node: ast.expr) -> Items:
-    """The items of objects that do not raise between two iterations; of a single one, what it raises is an item."""
+def _steady(low: Lowering, items: Items, node: ast.expr, *row: Value) -> Items:
+    """The items of objects that do not raise between two iterations: what one of them raises is an item. Those of a `zip` are
+    in one `row`."""
     place = Const(str(low.location(node)))
     match items:
         case Each(source=Var() as source, item=item):
-            asked = low.emit(function_constant(exceptions.steady), source, place, node=node)
+            asked = low.emit(function_constant(exceptions.steady), source, place, *row, node=node)
             low.mark()  # the user's code may have been asked for the items
             return Each(asked, item)
         case Enumerate(inner=inner, start=start, index=index):
-            return Enumerate(_steady(low, inner, node), start, index)
+            return Enumerate(_steady(low, inner, node, *row), start, index)
+        case Zip(inners=inners, strict=strict):
+            row = row or (_new_row(low, node),)
+            return Zip(tuple(_steady(low, inner, node, *row) for inner in inners), strict)
     for iterated in _sources(items):
         low.emit(function_constant(exceptions.check_steady), iterated, place, node=node)
     return items
 
 
-def _may_fail(items: Items) -> Var | None:
-    """The item that may be a `Failure`."""
+def _new_row(low: Lowering, node: ast.expr) -> Var:
+    """What nobody asks for, and is left out, where all parts are lists."""
+    row = low.variable(".row")
+    made = Op(function_constant(exceptions.new_row), (), (row,), from_user=False, where=low.location(node))
+    low.block.statements.append(made)
+    return row
+
+
+def _may_fail(items: Items) -> tuple[Var, ...]:
+    """The items that may be a `Failure`."""
     match items:
         case Each(source=Var(), item=item):
-            return item
+            return (item,)
         case Enumerate(inner=inner):
             return _may_fail(inner)
-    return None
+        case Zip(inners=inners):
+            return tuple(item for inner in inners for item in _may_fail(inner))
+    return ()
 
 
 def _sources(items: Items) -> tuple[Var, ...]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-from microgradpy.frontend import fence
+from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
@@ -50,6 +50,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     fresh,
+    function_constant,
 )
 from microgradpy.runtime.opaque import UNASSIGNED
 
@@ -64,11 +65,10 @@ MISSING = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
 in the generated text might still hold what was lost."""
 
 
-
 def may_have_effect(callee: Opcode | Value, payload: Any) -> bool:
     """Whether an operation may change something, for all that is known before kinds are."""
     if callee is Opcode.INFIX:
-        return payload not in ("is", "is not", "not")
+        return payload not in ("is", "is not")
     return not isinstance(callee, Opcode) or callee in (Opcode.GETATTR, Opcode.GETITEM, Opcode.APPLY)
 
 
@@ -218,10 +218,13 @@ class Lowering:
     def mark(self) -> None:
         """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
         for scope in self.scopes:
-            if scope.inner_names != self.inner_names:
+            if scope.inner_names != self.inner_names and not self.unit.marks_effects:
                 continue  # inside a comprehension nothing is bound that the handlers outside see
             where = self.location(self.statement)
-            mark = Op(Opcode.MARK, self.visible(scope.names), (), payload=scope.var, from_user=False, where=where)
+            hidden = self.inner_names - scope.inner_names
+            seen = zip(scope.names, self.visible(scope.names), strict=True)
+            values = tuple(UNDEFINED if name in hidden else value for name, value in seen)
+            mark = Op(Opcode.MARK, values, (), payload=scope.var, from_user=False, where=where)
             self.block.statements.append(mark)
 
     def state(self) -> tuple[Value, ...]:
@@ -297,6 +300,8 @@ class Lowering:
 
     def branch(self, condition: Value, then: Step, orelse: Step, node: ast.AST, rest: Step | None = None) -> bool:
         """Lower an `If`. True if `rest`, what follows it in its block, was lowered inside it."""
+        if self.unit.marks_effects and self.scopes and isinstance(condition, Var):
+            condition = self.emit(function_constant(exceptions.asked), condition, node=node, name=".holds")
         arms = (self.arm(then), self.arm(orelse))
         leaving = [arm for arm in arms if not arm.is_open]
         takes_rest = False

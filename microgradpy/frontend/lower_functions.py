@@ -71,9 +71,7 @@ def lower_code(
         for inner, names in shared_in(code, shared):
             note_shared(inner, names)
         try:
-            return _lower_with(
-                tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches
-            )
+            return _lower_with(tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches)
         except Shared as found:
             shared |= found.names
 
@@ -94,9 +92,7 @@ def _lower_with(
     `guarded` hand over what they have done to the handlers around them; which those are is known when the function has been
     lowered once."""
     parameters = lower_parameters(tree.args)
-    captured = tuple(
-        fresh(f"{name}_cell") if name in shared else fresh(name, user_named=True) for name in code.co_freevars
-    )
+    captured = tuple(fresh(f"{name}_cell") if name in shared else fresh(name, user_named=True) for name in code.co_freevars)
     keys = (cell_key(name) if name in shared else name for name in code.co_freevars)
     env: dict[str, Value] = dict(zip(keys, captured, strict=True))
     env.update((parameter.name, parameter.var) for parameter in parameters)
@@ -132,9 +128,7 @@ def _lower_with(
     more = loops_with_marks(region) - guarded
     if more:
         more |= guarded
-        return _lower_with(
-            tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches
-        )
+        return _lower_with(tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches)
     outdated = outdated_names(region, low.closures)
     if outdated:
         raise Shared(outdated)
@@ -148,11 +142,11 @@ def _lower_body(low: Lowering, tree: FunctionNode) -> None:
     if is_asynchronous(low.unit.code):
         low.refuse(fence.ASYNC_FUNCTION, tree)
     open_cells(low, low.unit.shared & low.unit.locals, tree)
-    if isinstance(tree, ast.Lambda):
-        low.statement = tree.body
-        low.return_value(low.expression(tree.body), tree.body)
 
     def body() -> None:
+        if isinstance(tree, ast.Lambda):
+            low.statement = tree.body
+            low.return_value(low.expression(tree.body), tree.body)
         low.statements(tree.body, lambda: low.return_value(Const(None), low.statement))
 
     if low.unit.catches:

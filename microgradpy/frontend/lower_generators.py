@@ -16,13 +16,16 @@ is thrown to it arrives there as a `Failure`:
                                 while True:
                                     done, z = advance(steps, sent)
                                     if done: break
-                                    sent = yield z
+                                    sent = suspend z
+
+What is thrown to the generator there is sent to `advance`, which throws it to the generator behind it.
 """
 
 from __future__ import annotations
 
 import ast
 
+from microgradpy.frontend.guarded_loops import guarded_loop
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.places import LoopFrame
@@ -50,22 +53,27 @@ def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
         step = low.emit(function_constant(advance), steps, low.env[sent], node=node)
         done, item = low.variable(".done"), low.variable(result)
         low.block.statements.append(Op(Opcode.UNPACK, (step,), (done, item), where=low.location(node)))
+        low.mark()
         low.env[result] = item
         low.branch(done, low.break_out, nothing, node)
-        low.env[sent] = _suspend(low, item, node, sent)
+        # What is thrown at this place goes to `advance`, which throws it on.
+        low.env[sent] = _suspend(low, item, node, sent, raises=False)
 
-    low.while_loop(lambda: Const(True), LoopFrame((sent, result)), body, node)
+    if low.scopes:
+        guarded_loop(low, node, LoopFrame((sent, result)), body)
+    else:
+        low.while_loop(lambda: Const(True), LoopFrame((sent, result)), body, node)
     del low.env[sent]
     return low.env.pop(result)
 
 
-def _suspend(low: Lowering, value: Value, node: ast.expr, name: str) -> Var:
+def _suspend(low: Lowering, value: Value, node: ast.expr, name: str, *, raises: bool = True) -> Var:
     sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
     low.mark()
     is_inside = bool(low.protections or low.handling or any(scope.is_users for scope in low.scopes))
     left = _UNFINISHED if is_inside else Const(None)
     is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
     low.branch(is_left, lambda: low.leave(Return(left, where=low.location(node))), nothing, node)
-    if is_inside or low.scopes:
+    if raises and (is_inside or low.scopes):
         low.emit(function_constant(raise_failure), sent, node=node)
     return sent

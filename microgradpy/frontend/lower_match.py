@@ -20,10 +20,10 @@ from typing import final
 
 from microgradpy.frontend.lower_core import MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
-from microgradpy.frontend.lower_targets import assign_name
+from microgradpy.frontend.lower_targets import assign_name, unpack
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import MATCHING_THEMSELVES, builtin
-from microgradpy.ir.nodes import UNDEFINED, Const, DictItems, Op, Opcode, Value, function_constant
+from microgradpy.ir.nodes import UNDEFINED, Const, DictItems, Opcode, Value, function_constant
 from microgradpy.runtime.matching import attributes_of, is_mapping, is_sequence, values_of
 
 Get = Callable[[], Value]
@@ -133,12 +133,7 @@ class _Steps:
 
     def add_unpacked(self, node: ast.pattern, patterns: Sequence[ast.pattern], whole: Get) -> None:
         variables = tuple(self.low.variable(_name_of(item)) for item in patterns)
-
-        def unpack() -> None:
-            where = self.low.location(node)
-            self.low.block.statements.append(Op(Opcode.UNPACK, (whole(),), variables, where=where))
-
-        self.steps.append(unpack)
+        self.steps.append(lambda: unpack(self.low, whole(), variables, node))
         for item, variable in zip(patterns, variables, strict=True):
             self.add(item, _constant(variable))
 
@@ -332,9 +327,7 @@ def _take(
     for index, step in enumerate(steps):
         if isinstance(step, Test):
             after = steps[index + 1 :]
-            return low.branch(
-                step.holds(), partial(_continue, low, after, then, otherwise, node), otherwise, node, rest
-            )
+            return low.branch(step.holds(), partial(_continue, low, after, then, otherwise, node), otherwise, node, rest)
         step()
     then()
     return None

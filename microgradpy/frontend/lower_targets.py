@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from microgradpy.frontend import fence
+from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, Lowering, lowers
 from microgradpy.frontend.lower_variables import assign_global, assign_shared
 from microgradpy.frontend.resolve import builtin
-from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, operator_constant
+from microgradpy.ir.nodes import STATEMENT, Const, Op, Opcode, Value, Var, function_constant, operator_constant
 
 
 def name_of(target: ast.expr | None) -> str:
@@ -26,6 +26,13 @@ def is_pattern(target: ast.expr | None) -> bool:
     return isinstance(target, ast.Tuple | ast.List) and not any(isinstance(item, ast.Starred) for item in target.elts)
 
 
+def unpack(low: Lowering, value: Value, variables: tuple[Var, ...], node: ast.AST) -> None:
+    """Take a value apart. In the body of a `try` a mark says that the user's code has given the items."""
+    if low.unit.marks_effects and low.scopes and isinstance(value, Var):
+        value = low.emit(function_constant(exceptions.items_of), value, Const(len(variables)), node=node, name=".items")
+    low.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=low.location(node)))
+
+
 def assign(low: Lowering, target: ast.expr, value: Value) -> None:
     """Give a target its value; refuses what would write to an object or to another function's variable."""
     match target:
@@ -33,8 +40,7 @@ def assign(low: Lowering, target: ast.expr, value: Value) -> None:
             assign_name(low, target.id, value, target)
         case ast.Tuple(elts=items) | ast.List(elts=items) if is_pattern(target):
             variables = tuple(low.variable(name_of(item)) for item in items)
-            where = low.location(target)
-            low.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=where))
+            unpack(low, value, variables, target)
             for item, variable in zip(items, variables, strict=True):
                 assign(low, item, variable)
         case ast.Tuple(elts=items) | ast.List(elts=items):

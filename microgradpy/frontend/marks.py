@@ -6,7 +6,7 @@ what the one before said, or come right before another one, with nothing between
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -34,7 +34,7 @@ Known = dict[Var, tuple[Value, ...]]
 
 
 def tidy_marks(
-    body: Region, spared: frozenset[Var] = frozenset(), has_effect: Callable[[Op], bool] = lambda op: False
+    body: Region, spared: frozenset[Var] = frozenset(), has_effect: Callable[[Statement], bool] = lambda statement: False
 ) -> Region:
     """The function without marks that change nothing, but for the scopes `spared`: a mark after an effect says that it was
     had, even if it says nothing else."""
@@ -45,7 +45,7 @@ def tidy_marks(
 @dataclass(frozen=True, slots=True)
 class _Tidying:
     spared: frozenset[Var]
-    has_effect: Callable[[Op], bool]
+    has_effect: Callable[[Statement], bool]
 
     def region(self, region: Region, known: Known) -> Region:
         """`known` is what the last mark of each scope said; it is changed to what is known at the region's end."""
@@ -73,7 +73,7 @@ class _Tidying:
                     body = _without_last_mark(body, statement.scope)
                 # An exception may come anywhere in the body, so a handler starts from what no mark inside has changed.
                 outer = {scope: said for scope, said in known.items() if scope not in _marked(body)}
-                if any(map(self.has_effect, _operations(body))):
+                if any(map(self.has_effect, walk(body))):
                     outer.clear()
                 new = replace(statement, body=body, handlers=tuple(self.handler(handler, outer) for handler in handlers))
             case While(condition=condition, body=body):
@@ -82,11 +82,10 @@ class _Tidying:
             case For(body=body):
                 known = self.repeated(statement, known)
                 new = replace(statement, body=self.region(body, dict(known)))
-        for inner in regions(new):
-            if any(map(self.has_effect, _operations(inner))):
-                known.clear()
-            for scope in _marked(inner):
-                known.pop(scope, None)
+        if self.affects(new):
+            known.clear()
+        for scope in set().union(*map(_marked, regions(new))):
+            known.pop(scope, None)
         return new
 
     def handler(self, handler: Handler, known: Known) -> Handler:
@@ -94,13 +93,14 @@ class _Tidying:
 
     def repeated(self, loop: While | For, known: Known) -> Known:
         """What is known where an iteration begins."""
-        if any(map(self.has_effect, (op for region in regions(loop) for op in _operations(region)))):
+        if self.affects(loop):
             known.clear()
         return known
 
-
-def _operations(region: Region) -> Iterator[Op]:
-    return (statement for statement in walk(region) if isinstance(statement, Op))
+    def affects(self, statement: Statement) -> bool:
+        """Whether a statement, or one inside of it, has an effect."""
+        inside = (inner for region in regions(statement) for inner in walk(region))
+        return self.has_effect(statement) or any(map(self.has_effect, inside))
 
 
 def _append_mark(kept: list[Statement], mark: Op) -> None:

@@ -45,12 +45,12 @@ ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((operator.getitem, operator.setitem, list.pop, list.insert), ("__hash__", "__index__")),
     **dict.fromkeys((operator.countOf, operator.indexOf), (*_EQUALITY, *_ITEMS)),
     **dict.fromkeys(TAKE_NUMBERS, _NUMBERS),
-    hasattr: ("__getattr__", "__getattribute__"),
 }
 """Builtins that ask what they are given, or what that holds, for methods: too deep inside to be differentiated."""
 MAY_ASK: dict[Any, tuple[str, ...]] = {
-    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)), operator.contains: _ITEMS, math.fsum: _ITEMS, math.prod: _ITEMS,
-}
+    **dict.fromkeys((any, all), (*_ITEMS, *_OF_TRUTH)), **dict.fromkeys((operator.contains, math.fsum, math.prod), _ITEMS),
+    hasattr: ("__getattr__", "__getattribute__"),
+}  # fmt: skip
 """Builtins in whose place a text is differentiated if they ask the user's code, with the methods that they ask."""
 _LENGTH = ("__len__", "__length_hint__")
 HINTED: dict[Any, tuple[str, ...]] = dict.fromkeys((list, tuple, list.extend, deque.extend, operator.iadd), _LENGTH)

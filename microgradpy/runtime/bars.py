@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, final
 
@@ -42,15 +43,28 @@ class Entry(Protocol):
     ) -> Resolved: ...
 
 
+def _plainly(f: Callable[[Any], Any], x: Any) -> Any:
+    return f(x)
+
+
+def _as_it_is(back: Back, f: Any, x: Any) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Resolve:
     """The dispatcher, as those modules get it that it calls itself. `tracks`: what is written is tracked;
-    `may_write` says whether some callables may write."""
+    `may_write` says whether some callables may write. Where somebody goes on after exceptions, `attempt` gives a `Failure` for
+    the value of a call that raises, who calls by `expect` undoes what was done by then, and what is done in a `undone_by` has
+    been done by one call."""
 
     call: Callable[..., Resolved]
     tracks: bool = False
     may_write: Callable[[list[Any]], bool] = bool
+    attempt: Callable[[Any, tuple[Any, ...]], Resolved] | None = None
+    expect: Callable[[Callable[[Any], Any], Any], Any] = _plainly
+    undone_by: Callable[[Back, Any, Any], AbstractContextManager[None]] = _as_it_is
 
     def __call__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
         return self.call(f, args, kwargs)

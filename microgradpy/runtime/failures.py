@@ -18,6 +18,29 @@ class Failure:
     exception: BaseException
 
 
+@final
+class Row:
+    """One iteration of a loop over a `zip`: when one of its items has raised, the others are not asked any more."""
+
+    __slots__ = ("has_failed",)
+
+    def __init__(self) -> None:
+        self.has_failed = False
+
+
+NO_ROW = Row()
+"""For what a loop runs over alone. Nobody notes a failure in it."""
+SKIPPED = object()
+"""The item of what is not asked any more."""
+
+
+def failed(exception: BaseException, row: Row) -> Failure:
+    """The item of what has raised an exception."""
+    if row is not NO_ROW:
+        row.has_failed = True
+    return Failure(exception)
+
+
 def raise_failure(value: Any) -> None:
     """Raise what a call has raised, as it was."""
     if type(value) is not Failure:

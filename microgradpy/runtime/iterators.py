@@ -52,8 +52,14 @@ def stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resol
 def next_item(iterator: Stream, *default: Any) -> Resolved:
     """next(iterator), which may have a default."""
     was_over = iterator.is_over
+
+    def left_back(y_bar: Any, *shadows: Any) -> Bars:
+        shadows[0].of(iterator).undo_end()
+        return Bars(None, (None,), {})
+
     try:
-        y = next(iterator)
+        with iterator.reading.undone_by(left_back, iterator):
+            y = next(iterator)
     except StopIteration:
         if not default:
             iterator.reading.is_caught = True
@@ -81,7 +87,13 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
 
 def listed(iterator: Stream) -> Resolved:
     """list(iterator)"""
-    y = list(iterator)
+
+    def left_back(y_bar: Any, *shadows: Any) -> Bars:
+        shadows[0].of(iterator).undo_all(())
+        return Bars(None, (None,), {})
+
+    with iterator.reading.undone_by(left_back, iterator):
+        y = list(iterator)
 
     def listed_back(y_bar: Any, *shadows: Any) -> Bars:
         bars = content(y, y_bar, shadows)
@@ -167,8 +179,15 @@ def _map(reading: Reading, function: Any, *iterables: Any) -> Made:
 
 def _calls(reading: Reading, function: Any, rows: Iterator[tuple[Box, ...]]) -> Items:
     for boxes in rows:
-        y, back = reading.call(function, tuple(box.value for box in boxes))
-        yield y, give_to_call(back, boxes, y)
+        yield reading.call(function, tuple(box.value for box in boxes), _giving(boxes))
+
+
+def _giving(boxes: tuple[Box, ...]) -> Callable[[Back, Any], Give]:
+    return lambda back, y: give_to_call(back, boxes, y)
+
+
+def _giving_rows(box: Box) -> Callable[[Back, Any], Give]:
+    return lambda back, y: _give_to_row(back, box, y)
 
 
 def _starmap(reading: Reading, function: Any, iterable: Any) -> Made:
@@ -176,8 +195,7 @@ def _starmap(reading: Reading, function: Any, iterable: Any) -> Made:
 
     def items() -> Items:
         for box in source:
-            y, back = reading.call(function, tuple(box.value))
-            yield y, _give_to_row(back, box, y)
+            yield reading.call(function, tuple(box.value), _giving_rows(box))
 
     return Made(items(), {1: source}, (0,))
 
@@ -206,8 +224,7 @@ def _accumulate(reading: Reading, iterable: Any, func: Any = None, *, initial: A
             if last is None:
                 total, give = box.value, _give_to_box(box)
             else:
-                total, back = reading.call(function, (last.value, box.value))
-                give = give_to_call(back, (last, box), total)
+                total, give = reading.call(function, (last.value, box.value), _giving((last, box)))
             last = Box(_TOTALS, 0 if last is None else last.position + 1, total)
             yield total, _give_to_total(last, give)
 

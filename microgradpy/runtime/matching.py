@@ -14,7 +14,7 @@ from microgradpy.tangents.types import NoTangent, is_structural_zero
 # Py_TPFLAGS_SEQUENCE, Py_TPFLAGS_MAPPING and _Py_TPFLAGS_MATCH_SELF of CPython, which decide this for the interpreter.
 _SEQUENCE, _MAPPING, _MATCH_SELF = 1 << 5, 1 << 6, 1 << 22
 _NO_CLASS = f"called match pattern must be a {'class' if sys.version_info >= (3, 12) else 'type'}"
-_MISSING: Any = object()
+MISSING: Any = object()
 
 
 def is_sequence(subject: Any, length: int, at_least: bool = False) -> bool:
@@ -39,8 +39,8 @@ def values_of(subject: Any, *keys: Any) -> tuple[Any, ...] | None:
     for key in keys:
         if key in found:
             raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
-        found[key] = get(key, _MISSING)
-        if found[key] is _MISSING:
+        found[key] = get(key, MISSING)
+        if found[key] is MISSING:
             return None
     return tuple(found.values())
 
@@ -48,25 +48,31 @@ def values_of(subject: Any, *keys: Any) -> tuple[Any, ...] | None:
 def attributes_of(subject: Any, cls: Any, count: int, *names: str) -> tuple[Any, ...] | None:
     """The parts that a class pattern names: `count` by position, then those of the attributes `names`. None if the
     subject is no `cls` or has not got all of them."""
-    if not isinstance(cls, type):
-        raise TypeError(_NO_CLASS)
-    if not isinstance(subject, cls):
+    every = names_in_pattern(subject, cls, count, names)
+    if every is None:
         return None
     found: list[Any] = []
-    for name in _names(cls, count, names):
-        value = subject if name is None else getattr(subject, name, _MISSING)
-        if value is _MISSING:
+    for name in every:
+        value = subject if name is None else getattr(subject, name, MISSING)
+        if value is MISSING:
             return None
         found.append(value)
     return tuple(found)
 
 
+def names_in_pattern(subject: Any, cls: Any, count: int, names: tuple[str, ...]) -> Iterator[str | None] | None:
+    """The names of the parts, None for the subject itself; no names at all if the subject is no `cls`."""
+    if not isinstance(cls, type):
+        raise TypeError(_NO_CLASS)
+    return _names(cls, count, names) if isinstance(subject, cls) else None
+
+
 def _names(cls: type, count: int, named: tuple[str, ...]) -> Iterator[str | None]:
     """The attributes that the patterns in `cls(...)` stand for, the positional ones first; None stands for the subject
     itself. What is wrong with a name is found when it is its turn."""
-    positional = getattr(cls, "__match_args__", _MISSING) if count else ()
-    is_whole = positional is _MISSING and bool(cls.__flags__ & _MATCH_SELF)
-    positional = (None,) if is_whole else () if positional is _MISSING else positional
+    positional = getattr(cls, "__match_args__", MISSING) if count else ()
+    is_whole = positional is MISSING and bool(cls.__flags__ & _MATCH_SELF)
+    positional = (None,) if is_whole else () if positional is MISSING else positional
     if type(positional) is not tuple:
         raise TypeError(f"{cls.__name__}.__match_args__ must be a tuple (got {type(positional).__name__})")
     if count > len(positional):

@@ -6,6 +6,7 @@ Each does what the builtin does, calling the same functions in the same order.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -52,6 +53,71 @@ def next_or(iterator: Any, default: Any) -> Any:
         return next(iterator)
     except StopIteration:
         return default
+
+
+def first_items(iterable: Iterable[Any], count: int) -> list[Any]:
+    """What `a, b = iterable` takes, for a pattern of so many parts."""
+    items: list[Any] = []
+    for item in iterable:
+        if len(items) == count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        items.append(item)
+    if len(items) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+    return items
+
+
+def extend_list(items: list[Any], iterable: Iterable[Any]) -> None:
+    """items.extend(iterable): what gives the items finds those that it has given."""
+    for item in iterable:
+        list.append(items, item)
+
+
+def extend_deque(items: deque[Any], iterable: Iterable[Any]) -> None:
+    """items.extend(iterable)"""
+    for item in iterable:
+        deque.append(items, item)
+
+
+def extend_deque_left(items: deque[Any], iterable: Iterable[Any]) -> None:
+    """items.extendleft(iterable)"""
+    for item in iterable:
+        deque.appendleft(items, item)
+
+
+def update_dict(table: dict[Any, Any], pairs: Iterable[Any], /, **named: Any) -> None:
+    """table.update(pairs, **named)"""
+    for key, value in pairs:
+        dict.__setitem__(table, key, value)
+    for key, value in named.items():
+        dict.__setitem__(table, key, value)
+
+
+def grow_list(items: list[Any], iterable: Iterable[Any]) -> list[Any]:
+    """items += iterable"""
+    extend_list(items, iterable)
+    return items
+
+
+def grow_deque(items: deque[Any], iterable: Iterable[Any]) -> deque[Any]:
+    """items += iterable"""
+    extend_deque(items, iterable)
+    return items
+
+
+def grow_dict(table: dict[Any, Any], pairs: Iterable[Any]) -> dict[Any, Any]:
+    """table |= pairs"""
+    update_dict(table, pairs)
+    return table
+
+
+def has_attribute(x: Any, name: str) -> bool:
+    """hasattr(x, name)"""
+    try:
+        getattr(x, name)
+    except AttributeError:
+        return False
+    return True
 
 
 def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = NOTHING, /) -> Any:
@@ -113,5 +179,5 @@ def sort_in_place(items: list[Any], key: Callable[[Any], Any], reverse: bool) ->
     items[:] = ordered
 
 
-REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce}
+REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce, hasattr: has_attribute}
 """What is differentiated in the place of a builtin, whatever it is called with."""

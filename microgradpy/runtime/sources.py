@@ -59,6 +59,10 @@ class Source:
                 if not was_over:
                     self.reading.note(self._undo_end)
                 return
+            except BaseException:
+                if not was_over:
+                    self.reading.note(self._undo_end)
+                raise
             box = Box(self.number, place, value)
             if self.keys is not None:
                 self.keys[place] = self._key
@@ -212,10 +216,10 @@ def _give_to_box(box: Box, bar: Any, sums: Sums) -> None:
 def _read_in_turn(x: Any, reader: Any, reading: Reading) -> Items:
     for index in itertools.count():
         try:
-            value, back = reading.call(reader, (x, index))
+            item = reading.expect(lambda place: reading.call(reader, (x, place), _give_to_function), index)
         except IndexError:
             return
-        yield value, _give_to_function(back, value)
+        yield item
 
 
 def _give_to_function(back: Back, y: Any) -> Give:

@@ -66,6 +66,7 @@ _IN_PLACE = {
     getattr(operator, "i" + name.rstrip("_")): (f"__i{name.rstrip('_')}__", getattr(operator, name)) for name in _ARITHMETIC
 }
 
+
 def _methods_asked() -> dict[Any, frozenset[str]]:
     table = {f: frozenset({methods.name, methods.reflected}) for f, methods in _BINARY.items()}
     table |= {f: frozenset({name}) for f, name in _UNARY.items()}

@@ -17,14 +17,15 @@ all that was read and called to make it, since that may have written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
-from microgradpy.runtime.bars import Back, Resolve, Resolved, given_to, is_nothing
-from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.bars import Back, Resolve, given_to, is_nothing
+from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 Give = Callable[[Any, "Sums"], None]
@@ -87,7 +88,7 @@ class Stream:
         self.name = name
         self.is_part = is_part
         self.given: list[Give] = []
-        self.is_over = self.catches = False
+        self.is_over = self.is_broken = self.catches = False
         self.added_up: list[tuple[Any, Any]] | None = None
         self.reading = reading
         if not is_part:
@@ -95,6 +96,7 @@ class Stream:
         self.before = reading.taken()
         self._items = items
         self._is_taken = False
+        self.row = NO_ROW
 
     def __iter__(self) -> _Passage:
         if self._is_taken:
@@ -108,8 +110,12 @@ class Stream:
 
     def __next__(self) -> Any:
         self._is_taken = True
+        if self.row.has_failed:
+            return SKIPPED
+        if self.is_broken:
+            raise MissingRuleError(f"a {self.name} was read further after it had raised", None, "Make a list of it first.")
         try:
-            value, give = next(self._items)
+            value, give = self.reading.expect(next, self._items) if self.catches else next(self._items)
         except StopIteration:
             self.is_over = True
             check_unchanged(self.name, self.added_up or [])
@@ -117,16 +123,10 @@ class Stream:
         except (DifferentiationError, CompilerBug):
             raise
         except BaseException as exception:
+            self.is_broken = True
             if not self.catches:
                 raise
-            if self.reading.may_write():
-                raised = type(exception).__name__
-                raise MutationError(
-                    f"a loop in a `try` ran over a {self.name} that raised a {raised}, and may have written before",
-                    None,
-                    "Make a list of the items first.",
-                ) from exception
-            return Failure(exception)
+            return failed(exception, self.row)
         if self.added_up is not None and isinstance(value, np.ndarray):
             self.added_up.append((value, value.copy()))
         noted = self.reading.taken()
@@ -178,16 +178,31 @@ class Reading:
         if self.resolve.tracks:
             self._noted.append(undo)
 
-    def call(self, function: Any, values: tuple[Any, ...]) -> Resolved:
+    def expect(self, f: Callable[[Any], Any], x: Any) -> Any:
+        """f(x), of which what was noted here is undone if it raises."""
+        return self.resolve.expect(f, x)
+
+    def undone_by(self, back: Back, stream: Stream) -> AbstractContextManager[None]:
+        """A reading of the stream that is undone by `back` if it raises."""
+        return self.resolve.undone_by(back, next, stream)
+
+    def call(self, function: Any, values: tuple[Any, ...], giving: Callable[[Back, Any], Give]) -> tuple[Any, Give]:
+        """What a function returns, and what undoes that. One that raises is undone with what was read."""
         self.called.append(function)
-        return self.resolve(function, values, {})
+        attempt = self.resolve.attempt
+        y, back = self.resolve(function, values, {}) if attempt is None else attempt(function, values)
+        if type(y) is not Failure:
+            return y, giving(back, y)
+        self.note(giving(back, None))
+        raise_failure(y)
+        raise AssertionError
 
     def ask(self, function: Any, box: Box) -> Any:
         """What a function that only chooses items returns: no derivative flows through that, but it may write."""
         if not self.resolve.tracks:
             return function(box.value)
-        y, back = self.call(function, (box.value,))
-        self.note(give_to_call(back, (box,), y))
+        y, give = self.call(function, (box.value,), lambda back, y: give_to_call(back, (box,), y))
+        self.note(give)
         return y
 
 

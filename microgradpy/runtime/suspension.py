@@ -8,6 +8,8 @@ import types
 from collections.abc import Iterator
 from typing import Any, final
 
+from microgradpy.runtime.failures import Failure
+
 
 def is_generator(code: types.CodeType) -> bool:
     """Whether calling a function with this code only makes a generator."""
@@ -46,10 +48,27 @@ def delegate_to(source: Any) -> Delegate:
 
 
 def advance(steps: Delegate, sent: Any) -> tuple[bool, Any]:
-    """Whether a `yield from` is done, and the item that it yields next or its own value."""
+    """Whether a `yield from` is done, and the item that it yields next or its own value. A `Failure` that is sent is thrown."""
     try:
-        item = next(steps.items) if sent is None else steps.items.send(sent)  # type: ignore[attr-defined]
+        item = _given_to(steps, sent)
     except StopIteration as stop:
+        if type(sent) is Failure and stop is sent.exception:
+            raise
         return True, stop.value
     steps.taken += 1
     return False, item
+
+
+def _given_to(steps: Delegate, sent: Any) -> Any:
+    """What the items give next when this is sent or thrown to them."""
+    if sent is None:
+        return next(steps.items)
+    items: Any = steps.items
+    if type(sent) is not Failure:
+        return items.send(sent)
+    if isinstance(sent.exception, GeneratorExit):
+        if hasattr(items, "close"):
+            items.close()
+    elif hasattr(items, "throw"):
+        return items.throw(sent.exception)
+    raise sent.exception

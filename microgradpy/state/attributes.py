@@ -12,12 +12,15 @@ from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.matching import names_in_pattern
 from microgradpy.runtime.special_methods import attribute
 from microgradpy.state import arrays, flat, objects, variables
 from microgradpy.state.known_rules import by_rule, from_undo
+from microgradpy.state.partial import attempted, undone_by
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import Shadows
-from microgradpy.tangents.types import Tangent
+from microgradpy.tangents.types import Tangent, accumulate
 
 
 def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
@@ -31,6 +34,33 @@ def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
             return default[0], lambda y_bar, shadows: Bars(None, (None, None, y_bar), {})
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     return read_attribute(resolve, x, name)
+
+
+def parts_of_subject(resolve: Resolve, subject: Any, cls: Any, count: int, *names: str) -> Resolved:
+    """The parts that a class pattern of `match` names, each read as any attribute is."""
+    every = names_in_pattern(subject, cls, count, names)
+    if every is None:
+        return None, nothing(3 + len(names))
+    parts: list[Resolved] = []
+
+    def back(bars: Any, shadows: Shadows) -> Bars:
+        own: Any = None
+        given = bars or (None,) * len(parts)
+        for (_, read), bar in zip(reversed(parts), reversed(given), strict=True):
+            own = accumulate(own, shadows.settle(subject, read(bar, shadows).arguments[0]))
+        return Bars(None, (own, None, None, *(None for _ in names)), {})
+
+    with undone_by(back, getattr, subject):
+        for name in every:
+            if name is None:
+                parts.append((subject, lambda bar, shadows: Bars(None, (bar,), {})))
+                continue
+            parts.append(attempted(resolve.call, getattr, (subject, name), {}))
+            part = parts[-1][0]
+            if type(part) is Failure and isinstance(part.exception, AttributeError):
+                return None, lambda bars, shadows: back(None, shadows)
+            raise_failure(part)
+    return tuple(part for part, _ in parts), back
 
 
 def _refuse_write_before(x: Any, name: str) -> None:

@@ -19,12 +19,12 @@ from typing import Any, Protocol, final
 from weakref import WeakKeyDictionary
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
-from microgradpy.runtime.failures import Failure, raise_failure
+from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
+from microgradpy.state.journal import apart, current, expected
 
-_current: ContextVar[object | None] = ContextVar("run", default=None)
+_current: ContextVar[Whole | None] = ContextVar("run", default=None)
 _completing = Lock()
-_THROW_REMEDY = "Write the `yield from` as a loop."
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -34,9 +34,6 @@ class Derivative(Protocol):
 
     @property
     def catches(self) -> bool: ...
-
-    @property
-    def delegates(self) -> bool: ...
 
     def start(self) -> Any:
         """A generator that returns the value and what was saved; or these, if it never yields."""
@@ -75,7 +72,7 @@ class Run:
             return
         self.is_left = True
         try:
-            self.inner.send(LEFT)
+            apart(self.inner.send, LEFT)
         except StopIteration as stop:
             value, self.saved = stop.value
             if value is UNFINISHED:
@@ -99,14 +96,33 @@ def run_of(x: Any) -> Run | None:
     return _runs.get(x) if type(x) is GeneratorType else None
 
 
+@final
+class Whole:
+    """One run of the user's program. `lost` is what was done in it that nobody can undo."""
+
+    __slots__ = ("lost",)
+
+    def __init__(self) -> None:
+        self.lost = ""
+
+
 @contextmanager
-def inside_run() -> Generator[None, None, None]:
+def inside_run() -> Generator[Whole, None, None]:
     """One run of the user's program: generators made in it are advanced in it only."""
-    before = _current.set(object())
+    whole = Whole()
+    before = _current.set(whole)
     try:
-        yield
+        yield whole
     finally:
         _current.reset(before)
+
+
+def lose(name: str, error: BaseException) -> None:
+    """Note that an exception left code that may have written, for a caller that did not reckon with going on after it. If the
+    run comes to its end all the same, somebody has caught it."""
+    whole = _current.get()
+    if whole is not None and not isinstance(error, DifferentiationError | CompilerBug):
+        whole.lost = f"{name} raised a {type(error).__name__}, which is caught, after it may have written"
 
 
 @final
@@ -114,18 +130,20 @@ class Steps:
     """A loop over a generator: how many items it has taken, and whether it has brought the generator to its end. One that
     `catches` takes a `Failure` for an item that the generator raises."""
 
-    __slots__ = ("catches", "is_ended", "source", "taken")
+    __slots__ = ("catches", "is_ended", "row", "source", "taken")
 
     def __init__(self, source: Generator[Any, Any, Any]) -> None:
-        self.source, self.taken, self.is_ended, self.catches = source, 0, False, False
+        self.source, self.taken, self.is_ended, self.catches, self.row = source, 0, False, False, NO_ROW
 
     def __iter__(self) -> Steps:
         return self
 
     def __next__(self) -> Any:
+        if self.row.has_failed:
+            return SKIPPED
         was_over = is_over(self.source)
         try:
-            item = next(self.source)
+            item = expected(next, self.source) if self.catches else next(self.source)
         except StopIteration:
             self.is_ended = not was_over
             raise
@@ -134,7 +152,7 @@ class Steps:
         except BaseException as error:
             if not self.catches:
                 raise
-            return Failure(error)
+            return failed(error, self.row)
         self.taken += 1
         return item
 
@@ -148,11 +166,12 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
     sent = None
     while True:
         try:
-            item = run.inner.send(sent)
+            item = apart(run.inner.send, sent)
         except StopIteration as stop:
             return _ended(run, stop.value)
-        except BaseException:
+        except BaseException as error:
             run.problem = "raised an exception that was caught"
+            lose(run.name, error)
             raise
         run.given += 1
         try:
@@ -160,10 +179,6 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
         except BaseException as error:
             if isinstance(error, GeneratorExit) and not run.is_closed:
                 raise  # nobody has it any more
-            if run.derivative.delegates:
-                raise MissingRuleError(
-                    f"an exception was thrown to the generator {run.name!r}, which has a `yield from`", None, _THROW_REMEDY
-                ) from error
             if not run.derivative.catches:
                 run.complete()
                 run.is_finished = True
@@ -173,9 +188,11 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
 
 
 def _ended(run: Run, returned: Any) -> Any:
-    """What a generator returns, or raises."""
+    """What a generator returns, or raises. Somebody has to know of it."""
     run.value, run.saved = returned
     run.is_finished = True
+    if type(run.value) is Failure and current() is None and not run.is_closed:
+        lose(run.name, run.value.exception)
     raise_failure(run.value)
     return run.value
 

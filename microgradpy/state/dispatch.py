@@ -23,6 +23,7 @@ from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, 
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
@@ -30,14 +31,15 @@ from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
 from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
-from microgradpy.state.attributes import get_attribute, set_attribute
+from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event, has_event
 from microgradpy.state.held import is_of_python
 from microgradpy.state.iteration import by_items
-from microgradpy.state.journal import Step, current, noticing
+from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.mappings import made_item, makes_item
+from microgradpy.state.partial import attempted_if_caught, undone_by
 from microgradpy.state.reach import any_may_write, writing_function, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
@@ -71,8 +73,17 @@ def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    args, kwargs = tuple(args), dict(kwargs)
+    args, kwargs = tuple(args), keywords_of(kwargs)
     return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
+
+
+def keywords_of(kwargs: Any) -> dict[str, Any]:
+    """The keyword arguments that a mapping holds; refuses one of the user's that may write when it is asked for them."""
+    method = None if isinstance(kwargs, dict) else writing_method((kwargs,), ("keys", "__getitem__"))
+    if method is not None:
+        found = f"`**` calls {method.__qualname__}, which may write"
+        raise MutationError(found, None, "Make a dict of it first.")
+    return dict(kwargs)
 
 
 def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
@@ -99,7 +110,7 @@ def resolve(
         return _resolve(f, args, kwargs, wanted, keywords_wanted)
     before = len(journal)
     made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-    journal[before:] = [Step(f, args, kwargs, made[1])]
+    journal[before:] = [Step(f, args, kwargs, made[1], made[0])]
     return made
 
 
@@ -152,7 +163,7 @@ def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
     return _opaque(f, args, kwargs)
 
 
-RESOLVE = Resolve(resolve, tracks=True, may_write=any_may_write)
+RESOLVE = Resolve(resolve, True, any_may_write, partial(attempted_if_caught, resolve), expected, undone_by)
 event(delegate_to)(partial(generators.delegated, RESOLVE))
 
 
@@ -196,6 +207,8 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
     """Reading, assigning and deleting attributes."""
     if f is getattr and len(args) in (2, 3):
         return get_attribute(RESOLVE, args)
+    if f is attributes_of:
+        return parts_of_subject(RESOLVE, *args)
     if f is setattr and len(args) == 3:
         return set_attribute(RESOLVE, *args)
     if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):

@@ -16,12 +16,15 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
-from microgradpy.runtime.streams import check_unchanged
+from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.iterators import STREAMS
+from microgradpy.runtime.streams import Stream, check_unchanged
 from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import Made, event
 from microgradpy.state.iteration import walk
 from microgradpy.state.journal import Step, current
+from microgradpy.state.partial import undone_by
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
 
@@ -29,7 +32,8 @@ _ADDS_UP = (sum, min, max, math.fsum, math.prod)
 _MISSING = object()
 
 
-def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_of_sent: int | None = None) -> Made:
+def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: tuple[Any, ...] = ()) -> Made:
+    """A step of a generator, into which a value may be `sent`; `count` is the number of arguments of the call."""
     was_over = is_over(g)
     try:
         y = step()
@@ -42,34 +46,35 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, place_o
 
         if default is _MISSING:
             if not was_over:
-                _note_end(g)
+                _note_end(g, *sent)
             raise
         return default, undo_last
     except BaseException:
         if not was_over:
-            _note_end(g)
+            _note_end(g, *sent)
         raise
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars: list[Any] = [None] * count
         sent_bar = step_back(shadows, g, y, y_bar)
-        if place_of_sent is not None:
-            bars[place_of_sent] = sent_bar
+        if sent:
+            bars[1] = sent_bar
         return tuple(bars)
 
     return y, undo
 
 
-def _note_end(g: Any) -> None:
-    """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end."""
+def _note_end(g: Any, *sent: Any) -> None:
+    """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end. What was sent
+    into it has its cotangent from there."""
     journal = current()
     if journal is not None:
 
         def back(y_bar: Any, shadows: Shadows) -> Bars:
-            undo_end(shadows, g)
-            return Bars(None, (None,), {})
+            sent_bar = undo_end(shadows, g)
+            return Bars(None, (None, *(sent_bar for _ in sent)), {})
 
-        journal.append(Step(next, (g,), {}, back))
+        journal.append(Step(GeneratorType.send if sent else next, (g, *sent), {}, back))
 
 
 @event(next, of=GeneratorType)
@@ -90,14 +95,13 @@ def send(g: Any, value: Any, /) -> Made:
             None,
             "Make the generator inside the differentiated function.",
         )
-    return _advanced(g, lambda: g.send(value), _MISSING, 2, 1)
+    return _advanced(g, lambda: g.send(value), _MISSING, 2, (value,))
 
 
 @event(GeneratorType.close, of=GeneratorType)
 def close(g: Any, /) -> Made:
-    was_over, run = is_over(g), run_of(g)
-    if run is not None:
-        run.is_closed = True
+    was_over = is_over(g)
+    _note_closed(g)
     try:
         g.close()
     except BaseException:
@@ -110,6 +114,13 @@ def close(g: Any, /) -> Made:
         return (None,)
 
     return None, undo
+
+
+def _note_closed(g: Any) -> None:
+    """Note that the program itself closes a generator, which is not just dropped."""
+    run = run_of(g)
+    if run is not None:
+        run.is_closed = True
 
 
 @event(GeneratorType.throw, of=GeneratorType)
@@ -133,11 +144,33 @@ def delegated(resolve: Resolve, source: Any) -> Made:
     return steps, undo
 
 
+def _check_not_thrown_on(source: Any) -> None:
+    """Refuse to throw an exception to items that may take it: those of an object of the user's."""
+    if isinstance(source, Stream) and source.name not in _OF_PYTHON:
+        raise MissingRuleError(
+            "an exception was thrown to a `yield from` over an object", None, "Write the `yield from` as a loop."
+        )
+
+
+_OF_PYTHON = frozenset(f.__name__ for f in STREAMS)
+
+
 @event(advance)
 def advanced(steps: Delegate, sent: Any, /) -> Made:
-    place, was_over = steps.taken, is_over(steps.items)
-    y = done, item = advance(steps, sent)
-    source = steps.source
+    place, was_over, source = steps.taken, is_over(steps.items), steps.source
+    if type(sent) is Failure and not isinstance(source, Steps):
+        _check_not_thrown_on(source)
+    if type(sent) is Failure and isinstance(sent.exception, GeneratorExit) and isinstance(source, Steps):
+        _note_closed(source.source)
+
+    def left_back(y_bar: Any, shadows: Shadows) -> Bars:
+        sent_bar = undo_end(shadows, source.source) if isinstance(source, Steps) and not was_over else None
+        if isinstance(source, Stream):
+            exhausted(shadows, source)
+        return Bars(None, (None, sent_bar), {})
+
+    with undone_by(left_back, advance, steps, sent):
+        y = done, item = advance(steps, sent)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bar = None if y_bar is None else y_bar[1]
@@ -204,8 +237,7 @@ def leave(manager: Any, /, *exception: Any) -> Made:
 
 _COLLECTORS: dict[Any, int] = {
     sum: 0, list: 0, tuple: 0, sorted: 0, dict: 0, set: 0, frozenset: 0, min: 0, max: 0, collections.deque: 0,
-    math.fsum: 0, math.prod: 0, list.extend: 1, collections.deque.extend: 1, operator.iadd: 1, str.join: 1,
-    dict.update: 1, operator.setitem: 2, list.__setitem__: 2,
+    math.fsum: 0, math.prod: 0, str.join: 1, operator.setitem: 2, list.__setitem__: 2,
 }  # fmt: skip
 """Functions that use a generator up before they do anything else, and the place of that among their arguments."""
 
@@ -219,28 +251,38 @@ def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str,
     if place is None or place >= len(args) or run_of(args[place]) is None:
         return None
     source = args[place]
-    was_over, items = is_over(source), []
-    given: list[tuple[Any, Any]] = []
-    for item in source:
-        items.append(item)
-        if isinstance(item, np.ndarray):
-            given.append((item, item.copy()))
-    if f in _ADDS_UP:
-        check_unchanged("generator", given)
+    items, undo_reading = _items_of(source, f)
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
 
     def collected_back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = back(y_bar, shadows)
-        given = bars.arguments[place]
-        shadows.settle(items, given)
-        taken = shadows.take(items)
+        shadows.settle(items, bars.arguments[place])
+        undo_reading(shadows.take(items), shadows)
+        arguments = (*bars.arguments[:place], None, *bars.arguments[place + 1 :])
+        return Bars(bars.function, arguments, bars.keywords)
+
+    return y, collected_back
+
+
+def _items_of(source: Any, f: Any) -> tuple[list[Any], Callable[[Any, Shadows], Bars]]:
+    """All items that a generator gives to `f`, and what undoes their reading."""
+    was_over, items = is_over(source), list[Any]()
+    given: list[tuple[Any, Any]] = []
+
+    def undo_reading(taken: Any, shadows: Shadows) -> Bars:
         rewind = shadows.of_generator(source)
         assert rewind is not None
         if not was_over:
             rewind.undo_end()
         for number in reversed(range(len(items))):
             rewind.undo(None if taken is None else taken.get(number))
-        arguments = (*bars.arguments[:place], None, *bars.arguments[place + 1 :])
-        return Bars(bars.function, arguments, bars.keywords)
+        return Bars(None, (None,), {})
 
-    return y, collected_back
+    with undone_by(undo_reading, f, source):
+        for item in source:
+            items.append(item)
+            if isinstance(item, np.ndarray):
+                given.append((item, item.copy()))
+    if f in _ADDS_UP:
+        check_unchanged("generator", given)
+    return items, undo_reading

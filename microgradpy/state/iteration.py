@@ -18,29 +18,34 @@ import numpy as np
 from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.objects import features_of
 from microgradpy.rules.registry import hashes_itself, rrule
+from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.asking import TELLERS
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
+from microgradpy.runtime.failures import NO_ROW, Row
 from microgradpy.runtime.iterators import STREAMS, listed, stream
-from microgradpy.runtime.replacements import NOTHING, all_of, any_of, greatest, in_order, is_among, least, sort_in_place
 from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 
 _READ_TO_THE_END: Any = frozenset({
-    list, tuple, dict, sorted, deque, collections.OrderedDict, list.extend, deque.extend, deque.extendleft, dict.update,
+    list, tuple, dict, sorted, deque, collections.OrderedDict,
     math.fsum, math.prod, statistics.mean, statistics.fmean,
 })  # fmt: skip
 """Functions that do nothing else while they read an iterator."""
-_TEXTS: Any = {max: greatest, min: least}
+_TEXTS: Any = {max: texts.greatest, min: texts.least}
 _GROWS: Any = {
-    operator.iadd: (list, deque), list.__iadd__: list, deque.__iadd__: deque, operator.ior: dict, dict.__ior__: dict,
+    (list.extend, list): texts.extend_list, (deque.extend, deque): texts.extend_deque,
+    (deque.extendleft, deque): texts.extend_deque_left,
+    (dict.update, dict): texts.update_dict, (operator.iadd, list): texts.grow_list, (list.__iadd__, list): texts.grow_list,
+    (operator.iadd, deque): texts.grow_deque, (deque.__iadd__, deque): texts.grow_deque, (operator.ior, dict): texts.grow_dict,
+    (dict.__ior__, dict): texts.grow_dict,
 }  # fmt: skip
-"""Operators in place that read all items on their right, and of what."""
-_TESTS: Any = {any: any_of, all: all_of}
+"""What takes in the items of an iterator one by one, by what is called and for what."""
+_TESTS: Any = {any: texts.any_of, all: texts.all_of}
 _ASKING: Any = {any, all, operator.contains}
 _TRUTH = ("__bool__", "__len__")
-_SORTS: Any = {sorted: in_order, list.sort: sort_in_place}
+_SORTS: Any = {sorted: texts.in_order, list.sort: texts.sort_in_place}
 
 
 def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -49,7 +54,12 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return walk(resolve, *args)
     if f is walked_steadily:
         return _walk_steadily(resolve, *args)
+    if f is items_of_pattern:
+        return _take_apart(resolve, *args)
     try:
+        grows = _growth(f, args)
+        if grows is not None:
+            return resolve(grows, args, kwargs)
         reads_all = f in _READ_TO_THE_END or _takes_items(f, args)
         known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
     except TypeError:
@@ -71,8 +81,8 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """A builtin that calls the user's code, as the text that stands for it."""
     if f in _TESTS and len(args) == 1 and not kwargs and _asks_users(args[0]):
         return resolve(_TESTS[f], args, {})
-    if f is operator.contains and len(args) == 2 and _is_read_once(args[0]):
-        return resolve(is_among, args, {})
+    if f is operator.contains and len(args) == 2 and _runs_step_by_step(args[0]):
+        return resolve(texts.is_among, args, {})
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
     if f in _SORTS and _runs_code(kwargs.get("key")) and len(args) == 1:
@@ -83,16 +93,23 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _takes_items(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether an operator in place, or an assignment to a slice, takes the items of what is on its right."""
-    if f in (operator.setitem, list.__setitem__):
-        return len(args) == 3 and isinstance(args[0], list) and isinstance(args[1], slice)
-    cls = _GROWS.get(f)
-    return cls is not None and len(args) == 2 and isinstance(args[0], cls)
+    """Whether an assignment to a slice takes the items of what is on its right."""
+    is_assignment = f in (operator.setitem, list.__setitem__) and len(args) == 3
+    return is_assignment and isinstance(args[0], list) and isinstance(args[1], slice)
+
+
+def _growth(f: Any, args: tuple[Any, ...]) -> Any:
+    """The text for a call that takes in the items of an iterator; None for any other call."""
+    if len(args) != 2 or not _runs_step_by_step(args[1]):
+        return None
+    if isinstance(args[0], dict) and hasattr(type(args[1]), "keys"):
+        return None
+    return next((text for (known, cls), text in _GROWS.items() if f is known and isinstance(args[0], cls)), None)
 
 
 def _asks_users(items: Any) -> bool:
     """Whether the user's code gives the items, or says if they are true."""
-    return _is_read_once(items) or (
+    return _runs_step_by_step(items) or (
         isinstance(items, list | tuple) and any(not features_of(type(item)).operators.isdisjoint(_TRUTH) for item in items)
     )
 
@@ -101,6 +118,11 @@ def _runs_code(key: Any) -> bool:
     if not hashes_itself(key) and isinstance(key, Hashable) and key in TELLERS:
         return True
     return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
+
+
+def _runs_step_by_step(x: Any) -> bool:
+    """Whether the user's code gives the items, one by one."""
+    return isinstance(x, types.GeneratorType) or _is_read_once(x)
 
 
 def _is_read_once(x: Any) -> bool:
@@ -148,7 +170,7 @@ def walked(x: Any) -> Any:
     return x
 
 
-def walked_steadily(x: Any, place: str) -> Any:
+def walked_steadily(x: Any, place: str, row: Row = NO_ROW) -> Any:
     """The same, where the loop catches what its body raises."""
     return walked(x)
 
@@ -162,20 +184,32 @@ def walk(resolve: Resolve, x: Any) -> Resolved:
     return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
 
 
-def _walk_steadily(resolve: Resolve, x: Any, place: str) -> Resolved:
+def _walk_steadily(resolve: Resolve, x: Any, place: str, row: Row = NO_ROW) -> Resolved:
     """The same, of what gives a `Failure` for an item instead of raising between two items."""
     y, back = walk(resolve, x)
     if isinstance(y, Steps | Stream):
-        y.catches = True
+        y.catches, y.row = True, row
     else:
         check_steady(y, place)
-    return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None), {})
+    return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None, None), {})
+
+
+def items_of_pattern(x: Any, count: int) -> Any:
+    """What `a, b = x` takes apart."""
+    return x
+
+
+def _take_apart(resolve: Resolve, x: Any, count: int) -> Resolved:
+    """The same: a list of the items, where the user's code gives them."""
+    if _runs_step_by_step(x):
+        return resolve(texts.first_items, (x, count), {})
+    return x, lambda y_bar, shadows: Bars(None, (y_bar, None), {})
 
 
 def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """max and min with a key or a default, or of what is read item by item."""
     items = args[0] if len(args) == 1 else args
-    y, back = resolve(text, (items, kwargs.get("key"), kwargs.get("default", NOTHING)), {})
+    y, back = resolve(text, (items, kwargs.get("key"), kwargs.get("default", texts.NOTHING)), {})
 
     def extreme_back(y_bar: Any, shadows: Any) -> Bars:
         bars = back(y_bar, shadows)

@@ -21,7 +21,6 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.runtime.dispatch import Bars
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state.shadows import Shadows
 
 _ATOMIC = (operator.setitem, operator.delitem, list.append, list.insert, list.pop, dict.pop)
 
@@ -34,7 +33,8 @@ class Step:
     f: Any
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    back: Callable[[Any, Shadows], Bars]
+    back: Callable[[Any, Any], Bars]
+    y: Any = None
 
 
 Journal = list[Step]
@@ -70,7 +70,7 @@ def noticing(name: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         raise
 
 
-def _refuse(found: str, y_bar: Any, shadows: Shadows) -> Bars:
+def _refuse(found: str, y_bar: Any, shadows: Any) -> Bars:
     raise MutationError(found, None, REMEDY)
 
 
@@ -81,6 +81,21 @@ def _contents(x: Any) -> Any:
     if isinstance(x, dict):
         return [(id(key), id(value)) for key, value in x.items()]
     return list(map(id, x)) if isinstance(x, list | set | deque) else None
+
+
+def apart(f: Callable[[Any], Any], x: Any) -> Any:
+    """f(x), of which nothing is noted: it is undone by other means."""
+    outer, _current.journal = _current.journal, None
+    try:
+        return f(x)
+    finally:
+        _current.journal = outer
+
+
+def expected(f: Callable[[Any], Any], x: Any) -> Any:
+    """f(x), of which the caller undoes what was done by then if it raises."""
+    with writing([]):
+        return f(x)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.cotangents import from_items
-from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.failures import SKIPPED, Failure
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
@@ -69,6 +69,8 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, str | bytes | range | set | frozenset):
+        return None
+    if item is SKIPPED:
         return None
     if type(item) is Failure:
         if isinstance(source, Steps):
@@ -159,4 +161,3 @@ def iterated_value(shadows: Shadows, source: Any, key: Any, item: Any, d: Any) -
     if not is_structural_zero(d):
         shadows.of(source).add(key, d)
     return None
-
