@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from tests.programs.mutation.table import program
+from tests.programs.mutation.table import K, program
 
 
 def powers(x, n):
@@ -549,3 +549,18 @@ class Walk:
         for _ in range(n):
             self.position = self.position * k
             yield self.position
+
+
+@program(K, features="generator expressions over constants")
+def expressions_over_constants_are_kept(x):
+    items, total = [x], x
+    inverse = (1.0 / k for k in [1.0, 0.0])
+    try:
+        for v in inverse:
+            total = total * v * x
+            items.append(total)
+    except ZeroDivisionError:
+        total = total * 2.0
+    steps, names, entries = (k for k in range(3)), (c for c in "ab"), (v * 2.0 for v in np.array([1.0, 2.0]))
+    items.append(next(steps) + len(list(names)) + sum(entries))
+    return total * sum(items) * sum(k * 0.5 for k in steps)
