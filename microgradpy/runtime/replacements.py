@@ -111,6 +111,11 @@ def grow_dict(table: dict[Any, Any], pairs: Iterable[Any]) -> dict[Any, Any]:
     return table
 
 
+def dict_of(mapping: Any) -> dict[Any, Any]:
+    """dict(mapping), of an object with `keys`"""
+    return {key: mapping[key] for key in mapping.keys()}
+
+
 def has_attribute(x: Any, name: str) -> bool:
     """hasattr(x, name)"""
     try:

@@ -24,6 +24,7 @@ from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import Made, event
 from microgradpy.state.iteration import walk
 from microgradpy.state.journal import Step, current
+from microgradpy.state.lists import with_fixed_slice
 from microgradpy.state.partial import undone_by
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
@@ -250,6 +251,8 @@ def collected(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str,
         return None
     if place is None or place >= len(args) or run_of(args[place]) is None:
         return None
+    if place == 2 and isinstance(args[0], list) and isinstance(args[1], slice):
+        args = with_fixed_slice(*args)
     source = args[place]
     items, undo_reading = _items_of(source, f)
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)

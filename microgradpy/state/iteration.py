@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.frontend.exceptions import check_steady
-from microgradpy.ir.objects import features_of
+from microgradpy.ir.objects import features_of, is_function, static_member
 from microgradpy.rules.registry import hashes_itself, rrule
 from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.asking import TELLERS
@@ -27,6 +27,7 @@ from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
+from microgradpy.state.lists import with_fixed_slice
 
 _READ_TO_THE_END: Any = frozenset({
     list, tuple, dict, sorted, deque, collections.OrderedDict,
@@ -42,6 +43,8 @@ _GROWS: Any = {
     (dict.__ior__, dict): texts.grow_dict,
 }  # fmt: skip
 """What takes in the items of an iterator one by one, by what is called and for what."""
+_MERGES: Any = {dict: 0, collections.OrderedDict: 0, dict.update: 1, operator.ior: 1, dict.__ior__: 1}
+"""What reads a mapping by its keys, and where it is given."""
 _TESTS: Any = {any: texts.any_of, all: texts.all_of}
 _ASKING: Any = {any, all, operator.contains}
 _TRUTH = ("__bool__", "__len__")
@@ -66,9 +69,14 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return None
     if not known:
         return None
+    place = _MERGES.get(f)
+    if place is not None and len(args) > place and _is_mapping(args[place]):
+        return _with_read(resolve, f, args, kwargs, place, resolve(texts.dict_of, (args[place],), {}))
     place = None if f in _ASKING else _place_of_items(args, reads_all)
     if place is not None:
-        return _of_list(resolve, f, args, kwargs, place)
+        if _takes_items(f, args):
+            args = with_fixed_slice(*args)
+        return _with_read(resolve, f, args, kwargs, place, as_list(resolve, args[place]))
     return _with_text(resolve, f, args, kwargs)
 
 
@@ -137,18 +145,25 @@ def items_are_computed(x: Any) -> bool:
     return any(name in vars(cls) for cls in type(x).__mro__ for name in ("__iter__", "__getitem__"))
 
 
-def _of_list(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: int) -> Resolved:
-    """The call with a list in the place of one argument."""
-    items, items_back = as_list(resolve, args[place])
+def _is_mapping(x: Any) -> bool:
+    """Whether a class of the user's gives items for keys."""
+    return is_function(static_member(type(x), "keys")) and is_function(static_member(type(x), "__getitem__"))
+
+
+def _with_read(
+    resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: int, read: Resolved
+) -> Resolved:
+    """The call with what was read of one argument in its place: a list, or a dict."""
+    items, items_back = read
     y, back = resolve(f, (*args[:place], items, *args[place + 1 :]), kwargs)
 
-    def list_back(y_bar: Any, shadows: Any) -> Bars:
+    def read_back(y_bar: Any, shadows: Any) -> Bars:
         bars = back(y_bar, shadows)
         given = (*bars.arguments, *(None,) * (len(args) - len(bars.arguments)))
         own = items_back(shadows.settle(items, given[place]), shadows).arguments[0]
         return Bars(None, (*given[:place], own, *given[place + 1 :]), bars.keywords)
 
-    return y, list_back
+    return y, read_back
 
 
 def as_list(resolve: Resolve, x: Any) -> Resolved:

@@ -173,6 +173,14 @@ def list_item(items: list[Any], index: Any, /) -> Made:
     return y, undo
 
 
+def with_fixed_slice(items: list[Any], index: slice, value: Any) -> tuple[Any, ...]:
+    """The arguments of an assignment to a slice with the bounds that it has before the first item of `value` is taken."""
+    start, stop, step = index.indices(len(items))
+    if step == 1:
+        stop = max(start, stop)
+    return items, slice(start, stop if stop >= 0 else None, step), value
+
+
 @event(operator.setitem, list.__setitem__, of=list)
 def set_list_item(items: list[Any], index: Any, value: Any, /) -> Made:
     if isinstance(index, slice):

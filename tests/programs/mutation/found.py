@@ -355,3 +355,56 @@ def heaps_hold_one_number_twice(x):
     bisect.insort(ends, x[2], key=lambda v: -v)
     bisect.insort(ends, a, 0, 2)
     return least * next_one**2 * heap[0] ** 3 + heap[1] * heap[2] + ends[0] + 10.0 * ends[1] + 100.0 * ends[2] * ends[3]
+
+
+# What is read by its keys, or grows while it is read
+
+
+class ByKeys:
+    def __init__(self, x):
+        self.table = {"a": x, "b": x * x}
+
+    def keys(self):
+        return list(self.table)
+
+    def __getitem__(self, key):
+        return self.table[key]
+
+    def __iter__(self):
+        return iter(list(self.table))
+
+
+@program(K, features="dict of an object with keys, ** in a dict, update, |=")
+def mappings_of_the_user_are_merged(x):
+    source, table = ByKeys(x), {"c": 1.0}
+    table["c"] = x * 3.0
+    table.update(source)
+    table |= ByKeys(x * 2.0)
+    return dict(source)["a"] * {**source}["b"] * table["a"] * table["b"] * table["c"]
+
+
+class Adding:
+    def __init__(self, items, x):
+        self.items, self.x = items, x
+
+    def __iter__(self):
+        self.items.append(self.x * 3.0)
+        yield self.x
+        self.items.append(self.x * 5.0)
+
+
+@program(V3, features="slice assignment from what changes the list")
+def a_list_grows_while_items_are_taken_in(x):
+    items, others, total = [x[0], x[1]], [x[0], x[1], x[2]], 1.0
+
+    def adding():
+        others.append(x[2])
+        yield x[0] * x[1]
+        yield x[1]
+        others.append(x[1])
+
+    items[1:] = Adding(items, x[1])
+    others[::2] = adding()
+    for v in items + others:
+        total = total * v + x[2]
+    return total
