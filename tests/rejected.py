@@ -999,3 +999,25 @@ def scaled(x, scale):
 def spreads_an_object_that_writes(x):
     options = Options(x)
     return scaled(x, **options) * options.x  # here
+
+
+BITS = np.ones(3)
+SHOWN = BITS.view(np.int64)
+MEMORY = bytearray(24)
+NUMBERS, WHOLE = np.frombuffer(MEMORY, np.float64), np.frombuffer(MEMORY, np.int64)
+
+
+@rejected(V3, error=MutationError, words="int64 view memory of an array of float64")
+def the_bits_of_an_array_are_written(x):
+    BITS[:] = x
+    total = BITS[0] * x[1]
+    SHOWN[0] = 0  # here
+    return total + BITS[0] * BITS[1]
+
+
+@rejected(V3, error=MutationError, words="int64 in the memory of a bytearray")
+def the_bits_of_a_buffer_are_written(x):
+    NUMBERS[:] = x
+    total = NUMBERS[0] * x[1]
+    WHOLE[0] = 0  # here
+    return total + NUMBERS[0] * NUMBERS[1]

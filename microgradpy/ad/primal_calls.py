@@ -30,9 +30,10 @@ from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import check_source, is_proven, lower_row, lower_steady, with_iterator
+from microgradpy.ad.primal_structure import check_source, is_proven, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
+from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -80,14 +81,14 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
     elif isinstance(callee, Const) and isinstance(callee.value, Maker):
         _make(primal, op)
     elif tracks and not isinstance(callee, Const):
-        lower_tracked_value(primal, with_iterator(primal, op, callee), callee)
+        lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
         if not _refused(primal, op, callee):
             lower_tracked_constant(primal, op, callee)
     elif isinstance(callee, Const):
         _call_constant(primal, op, callee)
     else:
-        _call_value(primal, with_iterator(primal, op, callee), callee)
+        _call_value(primal, op, callee)
 
 
 def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
@@ -103,6 +104,7 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.new_row: lower_row,
     exceptions.asked: lower_asked,
     exceptions.items_of: lower_items,
+    iterator_of: lower_iterator,
 }
 """What the front end puts into programs, with what becomes of a call."""
 

@@ -27,7 +27,6 @@ from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.frontend.codes import GENERATOR_EXPRESSION
 from microgradpy.frontend.exceptions import check_steady, new_row
 from microgradpy.ir.kinds import (
     INT,
@@ -163,16 +162,13 @@ def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: s
     return items
 
 
-def with_iterator(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
-    """The call of a generator expression of which nothing is differentiated: Python made its code for an iterator."""
-    made = primal.producers.get(callee) if isinstance(callee, Var) else None
-    body = None if made is None else made.payload
-    is_expression = isinstance(body, ClosureBody) and body.code.co_name == GENERATOR_EXPRESSION
-    if not is_expression or primal.any_active((callee, *primal.inputs(op)[0])):
-        return op
-    items = fresh("items")
-    primal.plain(Op(_ITER, op.arguments, (items,), where=op.where), kind=UNKNOWN)
-    return replace(op, arguments=(items,))
+def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
+    """What a generator expression runs over: where it is differentiated, its text asks for the items."""
+    source, function = map(primal.of, op.arguments)
+    if primal.any_active((source, function)) and isinstance(source, Var):
+        primal.bind(op.result, source)
+    else:
+        primal.plain(replace(op, callee=_ITER, arguments=op.arguments[:1]), kind=UNKNOWN)
 
 
 def lower_steady(primal: PrimalBuilder, op: Op) -> None:

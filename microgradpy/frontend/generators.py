@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION
 
@@ -28,6 +28,12 @@ def function_of_expression(node: ast.GeneratorExp) -> ast.FunctionDef:
     function = ast.FunctionDef(GENERATOR_EXPRESSION, arguments, [body], [], None, None)
     function.type_params = []  # type: ignore[attr-defined,unused-ignore]  # required from 3.12 on
     return ast.fix_missing_locations(_at(node, function))
+
+
+def iterator_of(source: Any, function: Any) -> Any:
+    """What Python calls a generator expression with: the iterator of what it runs over first. (With anything else its code
+    crashes the interpreter.)"""
+    return iter(source)
 
 
 def _at(place: ast.expr, node: Node) -> Node:

@@ -12,7 +12,7 @@ from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
 from microgradpy.frontend.failures import catch_all
-from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression
+from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression, iterator_of
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
@@ -248,7 +248,8 @@ def lower_generator_expression(low: Lowering, node: ast.GeneratorExp, name: str)
         low.refuse(fence.BINDING_GENERATOR, node)
     source = low.expression(node.generators[0].iter)
     function = make_closure(low, function_of_expression(node), "")
-    return low.emit(function, source, node=node, name=name)
+    items = low.emit(function_constant(iterator_of), source, function, node=node)
+    return low.emit(function, items, node=node, name=name)
 
 
 @lowers(EXPRESSIONS, ast.Lambda)

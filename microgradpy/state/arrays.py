@@ -31,7 +31,11 @@ def carries(x: Any) -> bool:
     the bits of other numbers, which a write would change."""
     if not isinstance(x, np.ndarray) or x.dtype.kind in "fc":
         return isinstance(x, np.ndarray)
-    if x.base is not None and isinstance(owner := owner_of(x), np.ndarray) and owner.dtype.kind in "fc":
+    owner = owner_of(x)
+    if not isinstance(owner, np.ndarray):
+        found = f"an array of {x.dtype} in the memory of a {type(owner).__name__}, which other arrays may show, is written into"
+        raise MutationError(found, None, "Make a copy of it: x.copy().")
+    if owner.dtype.kind in "fc":
         raise other_view(x, owner.dtype)
     return False
 

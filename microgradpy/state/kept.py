@@ -16,6 +16,7 @@ from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import static_member
 from microgradpy.runtime.bytecode import names_in
+from microgradpy.state.array_memory import owner_of
 from microgradpy.state.held import (
     captured_by,
     defaults_of,
@@ -73,7 +74,9 @@ def _held_by(function: types.FunctionType) -> Iterator[Any]:
 def carries_state(value: Any) -> bool:
     """Whether an object that is not an argument may hold something active once a run has stored it there."""
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fcO"
+        # One of whole numbers may show the bits of another.
+        owner = owner_of(value)
+        return value.dtype.kind in "fcO" or not isinstance(owner, np.ndarray) or owner.dtype.kind in "fcO"
     if isinstance(value, list | dict | deque | types.SimpleNamespace):
         return True
     if isinstance(value, tuple):

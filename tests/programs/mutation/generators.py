@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import types
 
 import numpy as np
 
-from tests.programs.mutation.table import K, program
+from tests.programs.mutation.table import V3, K, program
 
 
 def powers(x, n):
@@ -564,3 +565,15 @@ def expressions_over_constants_are_kept(x):
     steps, names, entries = (k for k in range(3)), (c for c in "ab"), (v * 2.0 for v in np.array([1.0, 2.0]))
     items.append(next(steps) + len(list(names)) + sum(entries))
     return total * sum(items) * sum(k * 0.5 for k in steps)
+
+
+@program(V3, features="generator expression over what cannot be iterated over, caught")
+def an_expression_asks_for_an_iterator_when_it_is_made(x):
+    items = [x[0]]
+    try:
+        made = (v for v in 5)
+        items.append(x[2])
+        items.append(sum(made))
+    except TypeError:
+        items.append(x[1] * x[0])
+    return math.prod(items)
