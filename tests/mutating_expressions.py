@@ -187,6 +187,8 @@ class Expressions(ProgramWriter):
         if n > 1:
             forms += [(f"{a}[{text}]", (n - 1, *held.shape[1:]), keep) for text in ("1:", ":-1")]
             forms.append((f"{a}[::2]", ((n + 1) // 2, *held.shape[1:]), keep))
+        if len(held.shape) == 1 and n > 2:
+            forms.append((f"np.lib.stride_tricks.sliding_window_view({a}, 2)", (n - 1, 2), False))
         if len(held.shape) == 1 and n == SIZE:
             forms.append((f"{a}.reshape(2, 2)", (2, 2), keep))
         if len(held.shape) == 2:

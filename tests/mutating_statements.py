@@ -126,6 +126,13 @@ class Statements(Expressions):
                     f"np.copyto({a}, {x}, where={a} > {self.number()})",
                     f"np.add.at({a}, [0, {n - 1}, 0], 0.2 * {rows})",
                     f"np.putmask({a}, {a} > {self.number()}, {b})",
+                    f"np.multiply.at({a}, [{n - 1}, 0, 0], np.cos({rows}))",
+                    f"np.negative.at({a}, [0, {n - 1}, 0])",
+                    f"np.add.accumulate(0.3 * {b}, axis=0, out={a})",
+                    f"{a}.flat[{self.random.randrange(n)}] = {x}",
+                    f"{a}.flat[1:3] = {x}",
+                    f"{a}.flat = 0.7 * {b}",
+                    f"np.random.default_rng({n}).shuffle({a})",
                 ]
             )
         )
