@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Hint = Var | str
 _GETATTR = Const(getattr, "getattr", getattr)
+_DOT = Const(np.dot, "np.dot", np)
 _MUL, _POW, _MATMUL = map(operator_constant, ("mul", "pow", "matmul"))
 
 
@@ -49,7 +50,11 @@ def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: V
         return None
     if is_real_scalar(wanted):
         # A Python number, so that the arithmetic that follows is Python's.
-        (total,) = builder.operation(_method(builder, cotangent, "sum"), (), kinds=(FLOAT,))
+        factors = _factors(builder, cotangent)
+        if factors is None:
+            (total,) = builder.operation(_method(builder, cotangent, "sum"), (), kinds=(FLOAT,))
+        else:
+            (total,) = builder.operation(_DOT, factors, kinds=(FLOAT,))
         return builder.operation(Const(float, "float", float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
     if not isinstance(wanted, Array) or given.ndim is None or not wanted.ndim or given.ndim <= wanted.ndim:
         return None
@@ -61,6 +66,18 @@ def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: V
         (axis,) = builder.operation(Opcode.TUPLE, tuple(map(Const, range(count))))
     kind = Array(wanted.ndim, "float", wanted.shape)
     return builder.operation(_method(builder, cotangent, "sum"), (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
+
+
+def _factors(builder: TypedBuilder, product: Value) -> tuple[Value, Value] | None:
+    """The vectors of one length whose product a value is; None if it is none. (If nobody else reads it, it is not made.)"""
+    made = builder.producers.get(product) if isinstance(product, Var) else None
+    if made is None or made.callee != _MUL or made.from_user:
+        return None
+    left, right = made.arguments
+    kinds = builder.kind(left), builder.kind(right)
+    if not all(isinstance(kind, Array) and kind.ndim == 1 and kind.shape and is_real(kind) for kind in kinds):
+        return None
+    return (left, right) if kinds[0] == kinds[1] else None
 
 
 def _method(builder: TypedBuilder, owner: Value, name: str) -> Value:

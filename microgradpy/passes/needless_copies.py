@@ -15,11 +15,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions, map_uses
 from microgradpy.ir.traversal import regions, terminator_values, uses
 
 _MAKE_NEW = (operator.mul, operator.add, operator.sub, operator.truediv, operator.matmul, operator.neg)
+_READ_AT_ONCE = (*_MAKE_NEW, np.dot)
+"""What reads its operands and neither changes nor keeps them."""
 
 
 def drop_needless_copies(adjoint: Function) -> Function:
@@ -78,7 +82,7 @@ def _given(statement: Statement, made: dict[Var, Op], counts: Counter[Value]) ->
 
 
 def _last_use(copy: Var, after: list[Statement], region: Region) -> int | None:
-    """The place of the last use of a copy, if all are in arithmetic that makes new arrays, and nothing is written before."""
+    """The place of the last use of a copy, if all are in arithmetic that keeps nothing, and nothing is written before."""
     last: int | None = None
     total = sum(1 for s in after for value in _all_uses(s) if value == copy) + terminator_values(region.terminator).count(copy)
     seen = 0
@@ -88,7 +92,7 @@ def _last_use(copy: Var, after: list[Statement], region: Region) -> int | None:
         if not isinstance(statement, Op):
             return None
         here = uses(statement).count(copy)
-        if here and not (isinstance(statement.callee, Const) and any(statement.callee.value is f for f in _MAKE_NEW)):
+        if here and not (isinstance(statement.callee, Const) and any(statement.callee.value is f for f in _READ_AT_ONCE)):
             return None
         if statement.from_user:
             return None
