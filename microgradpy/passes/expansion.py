@@ -102,7 +102,18 @@ def _product(builder: TypedBuilder, hint: Hint, left: Value, right: Value) -> Va
         number, of, kind = _repeated(builder, repeated), builder.kind(repeated), builder.kind(other)
         if number is not None and isinstance(of, Array) and isinstance(kind, Array) and of.shape == kind.shape:
             return builder.call(_MUL, (number, other), hint=hint)
-    return None
+    return _scaled_again(builder, hint, left, right)
+
+
+def _scaled_again(builder: TypedBuilder, hint: Hint, factor: Value, array: Value) -> Value | None:
+    """2.0 * (y_bar * x) as (2.0 * y_bar) * x, which makes one array."""
+    made = builder.producers.get(array) if isinstance(array, Var) and isinstance(factor, Const) else None
+    if made is None or made.callee != _MUL or made.from_user or not is_real_scalar(builder.kind(factor)):
+        return None
+    number, scaled = made.arguments
+    if not is_real_scalar(builder.kind(number)) or not isinstance(builder.kind(scaled), Array):
+        return None
+    return builder.call(_MUL, (builder.call(_MUL, (factor, number)), scaled), hint=hint)
 
 
 def _repeated(builder: TypedBuilder, value: Value) -> Value | None:
