@@ -213,6 +213,8 @@ class Session:
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)
         kind = None if value is UNDEFINED else value_kind(value)
+        if self.tracks and isinstance(value, set) and carries_state(value):
+            kind = UNKNOWN
         if kind != UNKNOWN or self.tracks:
             self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind, type(value) if kind == UNKNOWN else None)
         return kind

@@ -189,6 +189,7 @@ def differentiate_tracked(
         else:
             seed = made.settle(shadows, y_bar)
         inputs = _bars(unit, saved, y, seed, shadows)
+        shadows.check_taken()
         absent, met = iter(unit.absent), set[int]()
         read = [
             structure.read(shadows, bar, met) if flag and not next(absent) else None

@@ -19,6 +19,7 @@ import queue
 import struct
 import sys
 import threading
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -1021,3 +1022,54 @@ def the_bits_of_a_buffer_are_written(x):
     total = NUMBERS[0] * x[1]
     WHOLE[0] = 0  # here
     return total + NUMBERS[0] * NUMBERS[1]
+
+
+class Level(enum.Enum):
+    LOW = 1
+
+
+@rejected(V3, error=MutationError, words="attribute of the enum Level")
+def an_enum_holds_what_is_differentiated(x):
+    Level.LOW.weight = x[0]  # here
+    return Level.LOW.weight * x[1]
+
+
+class NamedTable(dict):
+    pass
+
+
+@rejected(V3, error=MutationError, words="attribute scale of a NamedTable which is a dict")
+def a_container_has_attributes(x):
+    table = NamedTable()
+    table["a"] = x[0]
+    table.scale = x[1]  # here
+    return table["a"] * table.scale
+
+
+TABLE = {"a": 0.0}
+PROXY = types.MappingProxyType(TABLE)
+
+
+@rejected(V3, error=MutationError, words="mappingproxy shows what others write")
+def a_proxy_is_merged(x):
+    TABLE["a"] = x[0]
+    return {**PROXY}["a"] * x[1]  # here
+
+
+class Printed:
+    def __init__(self, items):
+        self.items = items
+
+    def __repr__(self):
+        self.items[0] = self.items[0] * 3.0
+        return "printed"
+
+
+@rejected(V3, error=MutationError, words="ValueError printed Printed.__repr__ may write")
+def an_exception_is_printed(x):
+    items = [x[0]]
+    try:
+        raise ValueError(Printed(items))  # here
+    except ValueError as error:
+        print(error)
+    return items[0]

@@ -877,3 +877,15 @@ def loop_over_a_list_that_reads_in_its_own_way(xs):
 @case(Doubled([2.0, 3.0]))
 def sum_of_a_list_that_reads_in_its_own_way(xs):
     return sum(xs)
+
+
+def shown(x):
+    return (x * 2.0)[1:]
+
+
+@case(np.array([0.4, -0.9, 1.3]))
+def the_array_behind_a_view_is_used(x):
+    view = shown(x)
+    behind = view.base
+    behind[1] *= 3.0
+    return behind[0] * view[0]

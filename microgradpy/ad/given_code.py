@@ -17,8 +17,18 @@ import numpy as np
 
 from microgradpy.ir.kinds import Inert, Kind, Sequence, TupleOf, Unknown, features_of_kind
 from microgradpy.ir.nodes import Const, Value
+from microgradpy.ir.objects import is_function, static_member
 from microgradpy.passes.typed_builder import Keywords
-from microgradpy.runtime.asking import ANYTHING, MAY_WRITE, TAKE_NUMBERS, asks_within, may_ask_anything, that_write, told_by
+from microgradpy.runtime.asking import (
+    ANYTHING,
+    MAY_WRITE,
+    TAKE_NUMBERS,
+    TEXTS,
+    asks_within,
+    may_ask_anything,
+    that_write,
+    told_by,
+)
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.protocols import CONSUMERS, asks_for
 from microgradpy.runtime.special_methods import METHODS_ASKED
@@ -40,6 +50,7 @@ _OF_KEYS: Any = frozenset({
 })  # fmt: skip
 """Functions that ask a key for its hash, or an index for its number."""
 _ANYTHING = MAY_WRITE | frozenset(ANYTHING)
+_SHOWN = that_write(TEXTS) | frozenset(TEXTS)
 _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "method-wrapper")
 
 
@@ -69,6 +80,8 @@ def asks_class(function: Any, kinds: Iterable[Kind]) -> bool:
     kinds = list(kinds)
     if may_ask_anything(function):
         return answers(_ANYTHING, kinds) or any(map(_may_be_called, kinds))
+    if isinstance(function, type) and issubclass(function, BaseException):
+        return answers(_SHOWN, kinds) or any(is_function(static_member(function, name)) for name in TEXTS)
     told = told_by(function)
     if told and function not in _OF_KEYS:
         # Not so for operators, most of which are those of numbers, nor for what takes numbers: there the kind has what the

@@ -398,6 +398,9 @@ class _Analysis:
     def write(self, op: Op, function: Any) -> None:
         """A known write: of the first argument for most, of any for `out=`."""
         self.writes = True
+        if not op.arguments:  # a bound method
+            self.unknown(op, reads_active=True)
+            return
         first, *others = op.arguments
         given = [*others, *(value for _, value in op.keywords)]
         copies = has_event(function) and isinstance(self.kind(first), Array)

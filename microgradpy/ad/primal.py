@@ -21,7 +21,7 @@ from typing import TypeGuard, assert_never, final
 
 from microgradpy.ad.calls import Call, Inlined, Item
 from microgradpy.ad.effects import has_effect, unmarked_effect
-from microgradpy.ad.given_code import tells
+from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
@@ -56,6 +56,7 @@ from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
+from microgradpy.state.truth import check_shown
 
 
 @final
@@ -193,6 +194,13 @@ class _Walk:
         """Make the exception that is raised at once. It may have differentiated data in it (a message, a value that is out
         of range): the function does not return, so no derivative flows through that."""
         self.builder.where = op.where
+        arguments = self.builder.inputs(op)[0]
+        cls = op.callee
+        if isinstance(cls, Const) and asks_class(cls.value, map(self.builder.kind, arguments)):
+            if not self.builder.services.tracks:
+                self.builder.services.calls_unknown()
+            elif self.builder.attempts:
+                self.builder.emit(function_constant(check_shown), (cls, *arguments), (self.builder.variable(UNKNOWN),))
         self.builder.plain(op, kind=UNKNOWN)
 
     def terminator(self, terminator: Terminator) -> Terminator:

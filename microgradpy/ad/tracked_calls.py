@@ -53,6 +53,7 @@ from microgradpy.ir.objects import features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.runtime.making import import_from
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
 from microgradpy.state.held import is_users_class
 
@@ -72,7 +73,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
-    elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
+    elif function is import_from or asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)

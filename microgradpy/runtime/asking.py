@@ -25,7 +25,7 @@ TELLERS: dict[Any, tuple[str, ...]] = {
     int: ("__int__", "__index__", "__trunc__"), operator.index: ("__index__",), operator.contains: ("__contains__",),
 }  # fmt: skip
 """Builtins whose result has no derivative, with the methods one of which each asks."""
-_TEXTS = ("__str__", "__repr__", "__format__")
+TEXTS = ("__str__", "__repr__", "__format__")
 _ORDER = ("__lt__", "__gt__")
 _EQUALITY = ("__eq__", "__ne__")
 _NUMBERS = ("__float__", "__index__", "__int__", "__complex__", "__trunc__")
@@ -36,8 +36,8 @@ TAKE_NUMBERS: Any = frozenset({
 })  # fmt: skip
 """Builtins that make numbers of some of their arguments."""
 ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
-    **dict.fromkeys((str, repr, format, print, str.format, str.format_map), _TEXTS),
-    operator.mod: (*_TEXTS, *_NUMBERS), operator.mul: ("__index__",), operator.imul: ("__index__",),
+    **dict.fromkeys((str, repr, format, print, str.format, str.format_map), TEXTS),
+    operator.mod: (*TEXTS, *_NUMBERS), operator.mul: ("__index__",), operator.imul: ("__index__",),
     **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
     **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
     **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
@@ -57,7 +57,7 @@ HINTED: dict[Any, tuple[str, ...]] = dict.fromkeys((list, tuple, list.extend, de
 """Builtins that ask what they read for its length before they do."""
 ANYTHING = (
     "__array__", "__array_ufunc__", "__array_function__", "__contains__", "__hash__", "__le__", "__ge__", "__fspath__",
-    *_NUMBERS, *_TEXTS, *_ORDER, *_EQUALITY, *_ITEMS, *_OF_TRUTH, *_LENGTH,
+    *_NUMBERS, *TEXTS, *_ORDER, *_EQUALITY, *_ITEMS, *_OF_TRUTH, *_LENGTH,
 )  # fmt: skip
 """What a function of which nothing else is known may ask for. (Arithmetic on objects within arrays is refused.)"""
 

@@ -111,9 +111,23 @@ def grow_dict(table: dict[Any, Any], pairs: Iterable[Any]) -> dict[Any, Any]:
     return table
 
 
-def dict_of(mapping: Any) -> dict[Any, Any]:
-    """dict(mapping), of an object with `keys`"""
-    return {key: mapping[key] for key in mapping.keys()}
+def dict_of(mapping: Any, /, **named: Any) -> dict[Any, Any]:
+    """dict(mapping, **named), of an object with `keys`"""
+    return merge({}, mapping, **named)
+
+
+def update_by_keys(table: dict[Any, Any], mapping: Any, /, **named: Any) -> None:
+    """table.update(mapping, **named): what gives the items finds those that were taken in."""
+    merge(table, mapping, **named)
+
+
+def merge(table: dict[Any, Any], mapping: Any, /, **named: Any) -> dict[Any, Any]:
+    """table |= mapping"""
+    for key in list(mapping.keys()):
+        dict.__setitem__(table, key, mapping[key])
+    for key, value in named.items():
+        dict.__setitem__(table, key, value)
+    return table
 
 
 def has_attribute(x: Any, name: str) -> bool:

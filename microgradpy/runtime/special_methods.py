@@ -90,8 +90,13 @@ def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
     if f in _IN_PLACE and len(args) == 2:
         return _in_place(f, args, resolve)
     if f is operator.getitem and len(args) == 2 and not isinstance(args[0], type):
-        return _method("__getitem__", args, resolve)
+        return _method("__missing__" if _misses(*args) else "__getitem__", args, resolve)
     return None
+
+
+def _misses(x: Any, key: Any) -> bool:
+    """Whether `x[key]` asks a dict for what it does not have."""
+    return isinstance(x, dict) and type(x).__getitem__ is dict.__getitem__ and key not in x
 
 
 def _method(name: str, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:

@@ -83,6 +83,10 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     if isinstance(x, types.ModuleType):
         return from_undo(*variables.read_attribute(x, name))
+    of_metaclass = static_member(type(x), name) if isinstance(x, type) and static_member(x, name) is None else None
+    if isinstance(of_metaclass, property) and isinstance(of_metaclass.fget, types.FunctionType):
+        y, back = resolve(of_metaclass.fget, (x,), {})
+        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     if isinstance(x, type) or is_inert_attribute(type(x), name) or name == "__dict__":
         return getattr(x, name), nothing(2)
     if objects.is_plain_field(x, name):

@@ -14,6 +14,7 @@ from microgradpy.state import objects
 from microgradpy.state.attributes import set_attribute
 from microgradpy.state.known_rules import from_undo
 from microgradpy.state.shadows import Shadows
+from microgradpy.tangents.types import accumulate
 
 
 def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -37,8 +38,9 @@ def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[s
     def construct_back(y_bar: Any, shadows: Shadows) -> Bars:
         bars = _without_first(init_back(None, shadows))
         made = _without_first(new_back(None, shadows))
-        arguments = tuple(a if b is None else b for a, b in zip(made.arguments, bars.arguments, strict=True))
-        return Bars(None, arguments, {**made.keywords, **bars.keywords})
+        arguments = tuple(map(accumulate, made.arguments, bars.arguments))
+        keywords = {name: accumulate(made.keywords.get(name), bars.keywords.get(name)) for name in kwargs}
+        return Bars(None, arguments, keywords)
 
     return y, construct_back
 

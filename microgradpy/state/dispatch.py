@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import sys
 import types
+import weakref
 from collections import deque
 from functools import partial
 from typing import Any
@@ -22,6 +24,7 @@ from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.protocols import by_protocol
@@ -43,6 +46,7 @@ from microgradpy.state.partial import attempted_if_caught, undone_by
 from microgradpy.state.reach import any_may_write, writing_function, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
+from microgradpy.state.truth import check_shown
 from microgradpy.tangents.types import Tangent
 
 _entry: list[Entry] = []
@@ -135,9 +139,16 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
     return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
 
 
+_WINDOWS: Any = (types.MappingProxyType, memoryview, *weakref.ProxyTypes)
+"""What has no shadow of its own, nor shows which one it is of."""
+
+
 def _by_rule_or_kind(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> Resolved:
+    if any(isinstance(x, _WINDOWS) for x in args):
+        name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
+        raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
     if rrule.has(f):
         rule = rrule.find(f, tuple(map(type, args)))
         return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)
@@ -192,6 +203,8 @@ def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Non
     elif may_ask_anything(f):
         given = (*args, *kwargs.values())
         found = writing_method(given, ANYTHING) or writing_function(given)
+    if isinstance(f, type) and issubclass(f, BaseException):
+        check_shown(f, *args)
     hints = _looked_up(HINTED, f)
     if hints is not None and args:
         found = writing_method(args[-1:], hints, within=False)
@@ -207,6 +220,9 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
     """Reading, assigning and deleting attributes."""
     if f is getattr and len(args) in (2, 3):
         return get_attribute(RESOLVE, args)
+    if f is import_from:
+        import_from(*args)  # which may import the module
+        return get_attribute(RESOLVE, (sys.modules[args[0]], args[1]))
     if f is attributes_of:
         return parts_of_subject(RESOLVE, *args)
     if f is setattr and len(args) == 3:

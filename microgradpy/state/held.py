@@ -69,7 +69,8 @@ def _look_at(value: Any, found: Reached) -> Iterable[Any]:
             return parts(value)
     if is_users_class(type(value)):
         found.classes.add(type(value))
-    return [part for _, part in parts_of(value)]
+    own = value.args if isinstance(value, BaseException) else ()
+    return [*own, *(part for _, part in parts_of(value))]
 
 
 def captured_by(function: types.FunctionType) -> Iterator[Any]:

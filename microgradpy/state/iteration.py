@@ -43,8 +43,10 @@ _GROWS: Any = {
     (dict.__ior__, dict): texts.grow_dict,
 }  # fmt: skip
 """What takes in the items of an iterator one by one, by what is called and for what."""
-_MERGES: Any = {dict: 0, collections.OrderedDict: 0, dict.update: 1, operator.ior: 1, dict.__ior__: 1}
-"""What reads a mapping by its keys, and where it is given."""
+_MERGES: Any = {
+    dict: texts.dict_of, dict.update: texts.update_by_keys, operator.ior: texts.merge, dict.__ior__: texts.merge,
+}  # fmt: skip
+"""What reads a mapping, its last argument, by its keys."""
 _TESTS: Any = {any: texts.any_of, all: texts.all_of}
 _ASKING: Any = {any, all, operator.contains}
 _TRUTH = ("__bool__", "__len__")
@@ -69,9 +71,9 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return None
     if not known:
         return None
-    place = _MERGES.get(f)
-    if place is not None and len(args) > place and _is_mapping(args[place]):
-        return _with_read(resolve, f, args, kwargs, place, resolve(texts.dict_of, (args[place],), {}))
+    merges = _MERGES.get(f)
+    if merges is not None and args and _is_mapping(args[-1]):
+        return resolve(merges, args, kwargs)
     place = None if f in _ASKING else _place_of_items(args, reads_all)
     if place is not None:
         if _takes_items(f, args):

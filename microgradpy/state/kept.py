@@ -3,10 +3,12 @@ classes."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
+import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
 
@@ -14,10 +16,12 @@ import numpy as np
 
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
-from microgradpy.ir.objects import static_member
+from microgradpy.ir.objects import is_computed, static_member
 from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.sources import VIEWS
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.held import (
+    Reached,
     captured_by,
     defaults_of,
     functions_of,
@@ -39,7 +43,11 @@ def reads_state(value: Any) -> bool:
         return carries_state(value)
     if isinstance(value, np.ufunc):
         return is_of_python(value)
-    waiting, seen = _code_of(value), set[int]()
+    reached = reached_from((value,))
+    classes = with_metaclasses(filter(is_users_class, reached.classes | reached.made))
+    if any(map(carries_state, classes)):
+        return True  # its methods may read that of themselves
+    waiting, seen = _code_of(classes, reached), set[int]()
     while waiting:
         current = waiting.pop()
         if id(current.__code__) in seen or not is_searched(current):
@@ -56,10 +64,14 @@ def reads_state(value: Any) -> bool:
     return False
 
 
-def _code_of(value: Any) -> list[types.FunctionType]:
-    """The functions that a value is, has as methods, or holds."""
-    reached = reached_from((value,))
-    classes = filter(is_users_class, reached.classes | reached.made)
+def with_metaclasses(classes: Iterable[type]) -> set[type]:
+    """Some classes, with those of the user's that they are objects of."""
+    classes = set(classes)
+    return classes | set(filter(is_users_class, map(type, classes)))
+
+
+def _code_of(classes: Iterable[type], reached: Reached) -> list[types.FunctionType]:
+    """The functions among some values, and those that are methods."""
     methods = [f for cls in classes for base in cls.__mro__ for found in vars(base).values() for f in functions_of(found)]
     return [*methods, *reached.functions]
 
@@ -71,18 +83,27 @@ def _held_by(function: types.FunctionType) -> Iterator[Any]:
         yield value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value
 
 
+_HOLDERS: Any = (
+    list, dict, deque, types.SimpleNamespace, types.MappingProxyType, types.CellType, memoryview, np.flatiter, *VIEWS,
+    collections.ChainMap, collections.UserDict, collections.UserList, weakref.ref, *weakref.ProxyTypes,
+    weakref.WeakValueDictionary, weakref.WeakKeyDictionary, weakref.WeakSet,
+)  # fmt: skip
+"""What holds, or shows, what others write."""
+
+
 def carries_state(value: Any) -> bool:
     """Whether an object that is not an argument may hold something active once a run has stored it there."""
     if isinstance(value, np.ndarray):
         # One of whole numbers may show the bits of another.
         owner = owner_of(value)
         return value.dtype.kind in "fcO" or not isinstance(owner, np.ndarray) or owner.dtype.kind in "fcO"
-    if isinstance(value, list | dict | deque | types.SimpleNamespace):
+    if isinstance(value, _HOLDERS):
         return True
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | set | frozenset):
         return any(map(carries_state, value))
     if isinstance(value, type):
-        return is_users_class(value) and any(class_holds_state(value, name) for base in value.__mro__ for name in vars(base))
+        classes = with_metaclasses((value,)) if is_users_class(value) else ()
+        return any(class_holds_state(cls, name) for cls in classes for base in cls.__mro__ for name in vars(base))
     if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
         return carries_state(value.__self__)
     if isinstance(value, np.vectorize):
@@ -99,6 +120,8 @@ def carries_state(value: Any) -> bool:
 def class_holds_state(cls: type, name: str) -> bool:
     """Whether an attribute of a class, as it stands there, may hold something active."""
     value = static_member(cls, name)
+    if value is None and is_computed(static_member(type(cls), name)):
+        return True
     if isinstance(value, Enum):
         value = value.value
     return not (name.startswith("__") or isinstance(value, type)) and carries_state(value)

@@ -127,14 +127,21 @@ def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> M
     return y, undo
 
 
-@event(dict.popitem, collections.OrderedDict.popitem, of=dict)
-def popitem(mapping: dict[Any, Any], /, *last: bool) -> Made:
-    y = mapping.popitem(*last)
+@event(dict.popitem, of=dict)
+def popitem(mapping: dict[Any, Any], /) -> Made:
+    return _popped(mapping, mapping.popitem())
 
+
+@event(collections.OrderedDict.popitem, of=dict)
+def popitem_of_end(mapping: collections.OrderedDict[Any, Any], last: bool = True) -> Made:
+    return _popped(mapping, mapping.popitem(last))
+
+
+def _popped(mapping: dict[Any, Any], y: tuple[Any, Any]) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
             shadows.of(mapping).add(y[0], y_bar[1])
-        return None, *(None for _ in last)
+        return None, None
 
     return y, undo
 
@@ -193,9 +200,10 @@ for _method in (collections.OrderedDict.values, collections.OrderedDict.items, c
     event(_method, of=collections.OrderedDict)(lambda mapping, method=_method: (method(mapping), no_cotangents(1)))
 
 
-event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)(
-    lambda mapping, *rest: (mapping.move_to_end(*rest), no_cotangents(1 + len(rest)))
-)
+@event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)
+def move_to_end(mapping: collections.OrderedDict[Any, Any], key: Any, last: bool = True) -> Made:
+    mapping.move_to_end(key, last)
+    return None, no_cotangents(3)
 
 
 # Sets

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections import deque
+from enum import Enum
 from typing import Any
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
+from microgradpy.runtime.activity import may_be_active
 from microgradpy.state.events import Made
 from microgradpy.state.shadows import Shadows
 
@@ -62,8 +65,25 @@ def store(x: Any, name: str, value: Any) -> Made:
             None,
             "Store it in an object that is an argument, or return it.",
         )
+    if isinstance(x, Enum) and not name.startswith("_"):
+        raise MutationError(f"an attribute of the enum {type(x).__name__} is assigned", None, "Store it in another object.")
+    refuse_two_natured(x, name, value)
     (setattr if isinstance(x, types.SimpleNamespace) else object.__setattr__)(x, name, value)
     return None, lambda y_bar, shadows: (None, None, shadows.of(x).take(name))
+
+
+def refuse_two_natured(x: Any, name: str, value: Any) -> None:
+    """The shadow of a container has its items; there is none for attributes of its own."""
+    if isinstance(x, dict | list | deque) and may_be_active(value):
+        raise MutationError(
+            f"attribute {name!r} of a {type(x).__name__}, which is a {_container(x)}, may be differentiated",
+            None,
+            "Keep the container in an attribute of an object instead.",
+        )
+
+
+def _container(x: Any) -> str:
+    return next(cls.__name__ for cls in (dict, list, deque) if isinstance(x, cls))
 
 
 def deleter_of(x: Any, name: str) -> Any:
@@ -90,6 +110,7 @@ def delete(x: Any, name: str) -> Made:
 def load(x: Any, name: str) -> Made:
     """x.name of an object that just stores it."""
     y = getattr(x, name)
+    refuse_two_natured(x, name, y)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:

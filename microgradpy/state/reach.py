@@ -81,6 +81,11 @@ def writing_method(values: Iterable[Any], names: Iterable[str], *, within: bool 
     return _writing_method(classes, names, reached)
 
 
+def own_method_that_writes(cls: type, names: Iterable[str]) -> types.FunctionType | None:
+    """A method of these names of a class that may write."""
+    return _writing_method((cls,), names, Reached({cls}))
+
+
 def _writing_method(classes: Iterable[type], names: Iterable[str], reached: Reached) -> types.FunctionType | None:
     for cls, name in itertools.product(classes, names):
         found = static_member(cls, name)

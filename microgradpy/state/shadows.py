@@ -128,9 +128,10 @@ class FieldShadow:
 class Shadows:
     """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
 
-    __slots__ = ("entries", "memories")
+    __slots__ = ("entries", "memories", "taken_in_part")
 
     def __init__(self) -> None:
+        self.taken_in_part: list[np.ndarray[Any, Any]] = []
         self.entries: dict[int, tuple[Any, Any]] = {}
         self.memories: dict[int, tuple[Any, np.ndarray[Any, Any], list[int]]] = {}
 
@@ -261,7 +262,14 @@ class Shadows:
         shadow = self.of(x)
         taken = told_apart(shadow).copy()
         shadow[...] = 0.0
+        self.taken_in_part.append(self.memories[id(owner_of(x))][1])
         return taken
+
+    def check_taken(self) -> None:
+        """Refuse, at the end, if something of an array has a cotangent of which only views were handed on by who made it."""
+        if any(memory.any() for memory in self.taken_in_part):
+            found = "a function returned a view of an array that it made, and more of the array was used by way of the view"
+            raise MutationError(found, None, "Return the array itself, or a copy of the view.")
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""

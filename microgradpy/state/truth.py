@@ -1,4 +1,5 @@
-"""The truth value of an object that was stored somewhere, of whose class nothing is known when the program is compiled."""
+"""Methods that are asked where nobody would undo what they write: for the truth of an object of whose class nothing is known
+when the program is compiled, and by whoever prints an exception."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from typing import Any
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import LEAVES, is_function, static_member
 from microgradpy.rules.registry import non_differentiable
-from microgradpy.state.reach import any_may_write
+from microgradpy.runtime.asking import TEXTS
+from microgradpy.state.reach import any_may_write, own_method_that_writes, writing_method
 
 
 def truth(x: Any) -> bool:
@@ -21,4 +23,12 @@ def truth(x: Any) -> bool:
     return bool(x)
 
 
-non_differentiable(truth)
+def check_shown(cls: type, *held: Any) -> None:
+    """Refuse to make an exception that holds objects whose texts may write: whoever catches it may print it."""
+    method = writing_method(held, TEXTS) or own_method_that_writes(cls, TEXTS)
+    if method is not None:
+        found = f"{cls.__name__} may be printed, which calls {method.__qualname__}, which may write"
+        raise MutationError(found, None, "Give the exception a text, or let the method compute its answer without writing.")
+
+
+non_differentiable(truth, check_shown)

@@ -157,14 +157,3 @@ def loop_unpacks_nested_pairs(pairs):
     for i, (a, (b, c)) in enumerate(pairs):
         total = total * a + b * c * i
     return total
-
-
-@program(0.7, features="generator expressions over constants that are kept")
-def expressions_over_constants(x):
-    total = x
-    inverse, halves = (1.0 / k for k in [1.0, 2.0]), (k * 0.5 for k in range(3))
-    for v in inverse:
-        total = total * v * x
-    for v in halves:
-        total = total + v * x
-    return total
