@@ -124,7 +124,11 @@ def class_holds_state(cls: type, name: str) -> bool:
         return True
     if isinstance(value, Enum):
         value = value.value
-    return not (name.startswith("__") or isinstance(value, type)) and carries_state(value)
+    is_own = name.startswith("__") or name in _OF_NAMED_TUPLES or (issubclass(cls, Enum) and name.startswith("_"))
+    return not (is_own or isinstance(value, type)) and carries_state(value)
+
+
+_OF_NAMED_TUPLES = ("_fields", "_field_defaults")
 
 
 def keeps_state_in_defaults(function: types.FunctionType) -> bool:

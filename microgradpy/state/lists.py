@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -174,7 +175,10 @@ def list_item(items: list[Any], index: Any, /) -> Made:
 
 
 def with_fixed_slice(items: list[Any], index: slice, value: Any) -> tuple[Any, ...]:
-    """The arguments of an assignment to a slice with the bounds that it has before the first item of `value` is taken."""
+    """The arguments of an assignment to a slice, with the bounds that it has before the first item of `value` is taken. (From
+    3.13 on, Python asks for the bounds afterwards.)"""
+    if sys.version_info >= (3, 13):
+        return items, index, value
     start, stop, step = index.indices(len(items))
     if step == 1:
         stop = max(start, stop)

@@ -404,7 +404,7 @@ def a_list_grows_while_items_are_taken_in(x):
         others.append(x[1])
 
     items[1:] = Adding(items, x[1])
-    others[::2] = adding()
+    others[0:3:2] = adding()
     for v in items + others:
         total = total * v + x[2]
     return total
