@@ -37,7 +37,7 @@ from microgradpy.state import arrays, deques, flat, generators, lists, mappings,
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.events import event, find_event, has_event
-from microgradpy.state.held import is_of_python
+from microgradpy.state.held import PLAIN, is_of_python
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
@@ -194,6 +194,8 @@ def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
 
 def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A builtin would call methods or functions that write where they cannot be differentiated."""
+    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type | np.vectorize):
+        return
     names = _looked_up(ASKED_WITHIN, f)
     found = writing_function([f.pyfunc]) if isinstance(f, np.vectorize) else None
     if names is not None:

@@ -16,7 +16,7 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.state.snapshots import parts_of
 
-_PLAIN = LEAVES - {type, types.BuiltinFunctionType, np.ufunc}
+PLAIN = LEAVES - {type, types.BuiltinFunctionType, np.ufunc, slice}
 """Types of what holds nothing that may be called."""
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 
@@ -41,7 +41,7 @@ def reached_from(values: Iterable[Any]) -> Reached:
         value = waiting.pop()
         if isinstance(value, np.ndarray | int | float | str | types.NoneType | np.generic) or id(value) in seen:
             continue
-        if isinstance(value, list | tuple) and _PLAIN.issuperset(map(type, value)):
+        if isinstance(value, list | tuple) and PLAIN.issuperset(map(type, value)):
             continue
         seen.add(id(value))
         waiting += _look_at(value, found)

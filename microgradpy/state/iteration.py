@@ -72,8 +72,8 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     if not known:
         return None
     merges = _MERGES.get(f)
-    if merges is not None and args and _is_mapping(args[-1]):
-        return resolve(merges, args, kwargs)
+    if merges is not None and len(args) == (1 if f is dict else 2) and _is_mapping(args[-1]):
+        return resolve(merges, args, kwargs) if f is dict or isinstance(args[0], dict) else None
     place = None if f in _ASKING else _place_of_items(args, reads_all)
     if place is not None:
         if _takes_items(f, args):

@@ -188,3 +188,22 @@ def ends_of_an_ordered_dict(x):
     key, value = table.popitem(last=False)
     _, other = table.popitem()
     return value * other**2 * sum(table.values()) * len(key)
+
+
+class Table(dict):
+    """A dict that says itself which keys it has."""
+
+    def keys(self):
+        return [key for key in super().keys() if key != "hidden"]
+
+    def __getitem__(self, key):
+        return dict.get(self, key, 2.0)
+
+
+@program(V3, features="dict with keys of its own, update by names only")
+def a_dict_with_keys_of_its_own_is_updated(x):
+    table = Table()
+    table.update(a=x[0], hidden=x[1])
+    table.update()
+    table |= {"b": x[2]}
+    return dict.get(table, "a") * dict.get(table, "b") * dict.get(table, "hidden")

@@ -8,14 +8,7 @@ import math
 import numpy as np
 
 from tests.programs.mutation.table import K, program
-
-
-def failing(x, log):
-    for i in range(5):
-        log.append(x * i)
-        if i == 3:
-            raise ValueError(i)
-        yield x * i * log[-1]
+from tests.programs.mutation.thrown import failing
 
 
 def writing(x, box, n, bad):
