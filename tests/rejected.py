@@ -577,6 +577,11 @@ def looks_into_the_module(x):
     return globals()["square"](x)  # here
 
 
+@rejected(2.0, error=UnsupportedSyntaxError, words="f_globals frame")
+def looks_into_a_frame(x):
+    return sys._getframe().f_globals["square"](x)  # here
+
+
 @rejected(2.0, error=MissingRuleError, words="threading.Thread thread")
 def starts_a_thread(x):
     found = []

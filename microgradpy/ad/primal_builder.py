@@ -26,7 +26,7 @@ from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
 
-_CODE = (FunctionType, type, _lru_cache_wrapper)
+_CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
 
 
 class NeedsTracking(Exception):

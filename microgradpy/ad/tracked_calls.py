@@ -53,7 +53,7 @@ from microgradpy.ir.objects import features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
-from microgradpy.runtime.making import import_from
+from microgradpy.runtime.making import IMPORTERS
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
 from microgradpy.state.held import is_users_class
 
@@ -62,7 +62,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     """A call of something that is known now."""
     function = callee.value
     arguments, keywords = primal.inputs(op)
-    if function in OF_CELLS or function in OF_MODULES:
+    if function in OF_CELLS or function in OF_MODULES or function in IMPORTERS:
         # Whatever is stored there, something active may be before or afterwards.
         dispatch(primal, op, callee, arguments, keywords)
         result = primal.of(op.result)
@@ -73,7 +73,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
-    elif function is import_from or asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
+    elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
@@ -237,7 +237,7 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     if isinstance(owner, ModuleType | type) and primal.services.holds_state(owner, name):
         dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
         return
-    if not active or (cls is not None and is_inert_attribute(cls, name)):
+    if not active or isinstance(owner, ModuleType) or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)
         return
     rule = find_attribute_rule(cls, name) if isinstance(kind, Array) and cls is not None and primal.services.inlines else None

@@ -61,12 +61,16 @@ def sentence(refusal: Refusal) -> str:
     return f"{refusal.what[0].upper()}{refusal.what[1:]} cannot be differentiated"
 
 
+OF_FRAMES = frozenset({"f_globals", "f_locals"})
+
+
 def frame_access(name: str) -> Refusal:
-    """A builtin that reads the variables of its caller."""
+    """A builtin that reads the variables of its caller, or an attribute of a frame that has them."""
     if name in ("eval", "exec"):
         what = f"`{name}`, which runs a text that is not part of the function,"
         return _syntax(what, "Write out what the text says, or run it outside and pass the result in.")
-    return _syntax(f"`{name}()`, which reads the variables of the running frame,", "Name the variables instead.")
+    shown = name if name in OF_FRAMES else f"{name}()"
+    return _syntax(f"`{shown}`, which reads the variables of the running frame,", "Name the variables instead.")
 
 
 def rebound_capture(name: str, made: int, rebound: int) -> Refusal:

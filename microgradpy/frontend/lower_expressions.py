@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Sequence
 
+from microgradpy.frontend import fence
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, Lowering, lowers
 from microgradpy.frontend.lower_variables import read_shared
 from microgradpy.frontend.resolve import builtin
@@ -70,6 +71,8 @@ def lower_name(low: Lowering, node: ast.Name, name: str) -> Value:
 @lowers(EXPRESSIONS, ast.Attribute)
 def lower_attribute(low: Lowering, node: ast.Attribute, name: str) -> Value:
     value = low.expression(node.value)
+    if node.attr in fence.OF_FRAMES:
+        low.refuse(fence.frame_access(node.attr), node)
     constant = low.unit.resolver.attribute(value, node.attr) if isinstance(value, Const) else None
     return constant or low.emit(Opcode.GETATTR, value, node=node, name=name, payload=node.attr)
 

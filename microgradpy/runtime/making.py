@@ -4,6 +4,8 @@ that use each other."""
 from __future__ import annotations
 
 import builtins
+import importlib
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +43,9 @@ def _member(module: Any, attribute: str, shown: str) -> Any:
     return found
 
 
-non_differentiable(import_module, import_from)
+IMPORTERS = frozenset({import_module, import_from, importlib.import_module, builtins.__import__, inspect.getmodule})
+"""What gives modules and their variables, which may hold what is differentiated."""
+non_differentiable(*IMPORTERS)
 
 
 @final

@@ -7,7 +7,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, TypeGuard, final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.state.snapshots import parts_of
 
-PLAIN = LEAVES - {type, types.BuiltinFunctionType, np.ufunc, slice}
+PLAIN = LEAVES - {type, types.BuiltinFunctionType, types.ModuleType, np.ufunc, slice}
 """Types of what holds nothing that may be called."""
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 
@@ -25,12 +25,14 @@ _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 @dataclass
 class Reached:
     """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
-    (`made`), functions; and whether there is a suspended generator or a method such as `items.append` that writes."""
+    (`made`), functions; whether there is a suspended generator or a method such as `items.append` that writes, and whether
+    there is a module of the user's."""
 
     classes: set[type] = field(default_factory=set)
     made: set[type] = field(default_factory=set)
     functions: set[types.FunctionType] = field(default_factory=set)
     writes: bool = False
+    modules: bool = False
 
 
 def reached_from(values: Iterable[Any]) -> Reached:
@@ -55,15 +57,9 @@ def _look_at(value: Any, found: Reached) -> Iterable[Any]:
             found.functions.add(value)
         case type():
             found.made.add(value)
-        case functools._lru_cache_wrapper():
-            found.writes = True  # its entries
-        case types.GeneratorType():
-            found.writes |= value.gi_frame is not None
-        case types.BuiltinMethodType():
-            is_bound = not isinstance(value.__self__, types.ModuleType | types.NoneType)
-            found.writes |= is_bound and value.__name__ in WRITERS
-        case np.ufunc():
-            found.writes |= is_of_python(value)
+        case types.ModuleType():
+            found.modules |= is_users_module(value)
+    found.writes |= _may_write_when_used(value)
     for cls, parts in _PARTS.items():
         if isinstance(value, cls):
             return parts(value)
@@ -71,6 +67,20 @@ def _look_at(value: Any, found: Reached) -> Iterable[Any]:
         found.classes.add(type(value))
     own = value.args if isinstance(value, BaseException) else ()
     return [*own, *(part for _, part in parts_of(value))]
+
+
+def _may_write_when_used(value: Any) -> bool:
+    """Whether a value that is no function of the user's writes when it is called or advanced."""
+    match value:
+        case functools._lru_cache_wrapper():
+            return True  # its entries
+        case types.GeneratorType():
+            return value.gi_frame is not None
+        case types.BuiltinMethodType():
+            return not isinstance(value.__self__, types.ModuleType | types.NoneType) and value.__name__ in WRITERS
+        case np.ufunc():
+            return is_of_python(value)
+    return False
 
 
 def captured_by(function: types.FunctionType) -> Iterator[Any]:
@@ -113,16 +123,33 @@ def functions_of(found: Any) -> list[types.FunctionType]:
     return []
 
 
-def meanings_of(function: types.FunctionType, name: str) -> Iterator[Any]:
-    """What a name may mean in a function: a module variable, or an attribute of a module that it names."""
+def meanings_in(function: types.FunctionType) -> Iterator[Any]:
+    """What the names in a function may mean: module variables, and attributes of modules that it names."""
+    variables = [function.__globals__, *map(vars, modules_named(function))]
+    for name in names_in(function.__code__):
+        for namespace in variables:
+            if name in namespace:
+                yield namespace[name]
+
+
+def modules_named(function: types.FunctionType) -> list[types.ModuleType]:
+    """The user's modules that a function names, imports, or reaches as attributes of those."""
     namespace = function.__globals__
-    if name in namespace:
-        yield namespace[name]
-    for other in names_in(function.__code__):
-        module = namespace.get(other)
-        if isinstance(module, types.ModuleType) and is_users_class(types.SimpleNamespace(__module__=module.__name__)):
-            if name in vars(module):
-                yield vars(module)[name]
+    names = names_in(function.__code__)
+    package = f"{namespace.get('__package__') or ''}."
+    found = [namespace.get(name) for name in names]
+    # A statement in the function imports what has been imported before.
+    found += [sys.modules.get(prefix + name) for name in names for prefix in ("", package)]
+    modules = list(filter(is_users_module, found))
+    for module in modules:
+        parts = (vars(module).get(name) for name in names)
+        modules += [part for part in parts if is_users_module(part) and not any(part is known for known in modules)]
+    return modules
+
+
+def is_users_module(value: Any) -> TypeGuard[types.ModuleType]:
+    """Whether a value is a module that is neither Python's nor NumPy's."""
+    return isinstance(value, types.ModuleType) and is_users_class(types.SimpleNamespace(__module__=value.__name__))
 
 
 def _of_class(cls: type) -> list[Any]:

@@ -3,11 +3,11 @@ classes."""
 
 from __future__ import annotations
 
-import collections
+import _thread
 import functools
+import sys
+import threading
 import types
-import weakref
-from collections import deque
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Any
@@ -18,7 +18,6 @@ from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import is_computed, static_member
 from microgradpy.runtime.bytecode import names_in
-from microgradpy.runtime.sources import VIEWS
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.held import (
     Reached,
@@ -28,9 +27,17 @@ from microgradpy.state.held import (
     is_of_python,
     is_searched,
     is_users_class,
-    meanings_of,
+    is_users_module,
+    meanings_in,
     reached_from,
 )
+
+_GIVE_MODULES = frozenset({
+    "modules", "import_module", "__import__", "getmodule", "globals", "__globals__", "f_globals", "eval", "exec",
+})  # fmt: skip
+"""By these, code reaches modules that it does not name."""
+_COMPUTE_NAMES = frozenset({"getattr", "attrgetter", "methodcaller", "vars", "__dict__", "__getattribute__", "getmembers"})
+"""By these, it reads variables of theirs that it does not name."""
 
 
 def reads_state(value: Any) -> bool:
@@ -44,24 +51,28 @@ def reads_state(value: Any) -> bool:
     if isinstance(value, np.ufunc):
         return is_of_python(value)
     reached = reached_from((value,))
+    # The methods of a class may read what it holds itself.
     classes = with_metaclasses(filter(is_users_class, reached.classes | reached.made))
-    if any(map(carries_state, classes)):
-        return True  # its methods may read that of themselves
+    if reached.modules or any(map(carries_state, classes)):
+        return True
     waiting, seen = _code_of(classes, reached), set[int]()
     while waiting:
         current = waiting.pop()
         if id(current.__code__) in seen or not is_searched(current):
             continue
         seen.add(id(current.__code__))
-        if shared_names(current.__code__, current.__globals__):
-            return True
-        if not rebound_globals(current.__globals__).isdisjoint(names_in(current.__code__)):
-            return True
         held = list(_held_by(current))
-        if any(map(carries_state, held)):
+        if _shares_variables(current) or any(map(carries_state, held)):
             return True
         waiting += [value for value in held if isinstance(value, types.FunctionType)]
     return False
+
+
+def _shares_variables(function: types.FunctionType) -> bool:
+    """Whether a function uses variables that others may give new values, or modules that it does not name."""
+    names = names_in(function.__code__)
+    shares = shared_names(function.__code__, function.__globals__)
+    return bool(shares) or not (_GIVE_MODULES | rebound_globals(function.__globals__)).isdisjoint(names)
 
 
 def with_metaclasses(classes: Iterable[type]) -> set[type]:
@@ -78,17 +89,32 @@ def _code_of(classes: Iterable[type], reached: Reached) -> list[types.FunctionTy
 
 def _held_by(function: types.FunctionType) -> Iterator[Any]:
     """What a function can reach without being given it."""
-    named = (found for name in names_in(function.__code__) for found in meanings_of(function, name))
+    computes_names = not _COMPUTE_NAMES.isdisjoint(names_in(function.__code__))
+    named = (value for value in meanings_in(function) if computes_names or not is_users_module(value))
     for value in (*captured_by(function), *defaults_of(function), *named):
         yield value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value
 
 
-_HOLDERS: Any = (
-    list, dict, deque, types.SimpleNamespace, types.MappingProxyType, types.CellType, memoryview, np.flatiter, *VIEWS,
-    collections.ChainMap, collections.UserDict, collections.UserList, weakref.ref, *weakref.ProxyTypes,
-    weakref.WeakValueDictionary, weakref.WeakKeyDictionary, weakref.WeakSet,
+_HOLD_NOTHING: Any = (
+    str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, types.NoneType, types.EllipsisType,
+    types.NotImplementedType, types.CodeType, types.FunctionType, types.BuiltinFunctionType, types.GenericAlias,
+    types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType,
 )  # fmt: skip
-"""What holds, or shows, what others write."""
+_MODULES_OF_CONSTANTS = frozenset({
+    "abc", "collections.abc", "datetime", "decimal", "enum", "fractions", "inspect", "io", "_io", "ipaddress", "numbers",
+    "numpy._core.getlimits", "os", "pathlib", "pathlib._local", "platform", "random", "re", "secrets", "string", "struct",
+    "_struct", "sys", "tempfile", "textwrap", "time", "timeit", "typing", "uuid", "warnings", "zoneinfo", "_random",
+    "_sitebuiltins",
+})  # fmt: skip
+"""Modules of Python's and NumPy's whose objects show no number or array that was put into them."""
+
+
+def _holds_nothing(cls: type) -> bool:
+    """Whether objects of a class, which is none of the user's, never hold what is differentiated."""
+    if issubclass(cls, _HOLD_NOTHING) or cls in (_thread.LockType, type(threading.RLock())):
+        return True
+    module = cls.__module__
+    return module in _MODULES_OF_CONSTANTS or module.startswith(("numpy.random", "scipy.stats", "logging"))
 
 
 def carries_state(value: Any) -> bool:
@@ -97,8 +123,6 @@ def carries_state(value: Any) -> bool:
         # One of whole numbers may show the bits of another.
         owner = owner_of(value)
         return value.dtype.kind in "fcO" or not isinstance(owner, np.ndarray) or owner.dtype.kind in "fcO"
-    if isinstance(value, _HOLDERS):
-        return True
     if isinstance(value, tuple | set | frozenset):
         return any(map(carries_state, value))
     if isinstance(value, type):
@@ -112,9 +136,11 @@ def carries_state(value: Any) -> bool:
         return any(map(carries_state, (value.func, *value.args, *value.keywords.values()))) or reads_state(value)
     if isinstance(value, types.MethodType):
         return carries_state(value.__self__) or reads_state(value)
-    if isinstance(value, types.ModuleType | types.FunctionType):
-        return False
-    return is_users_class(type(value)) or (isinstance(value, functools._lru_cache_wrapper) and reads_state(value))
+    if isinstance(value, types.ModuleType):
+        return is_users_module(value)
+    if isinstance(value, functools._lru_cache_wrapper):
+        return reads_state(value)
+    return is_users_class(type(value)) or not _holds_nothing(type(value))
 
 
 def class_holds_state(cls: type, name: str) -> bool:
@@ -145,7 +171,9 @@ def module_holds_state(module: types.ModuleType, name: str) -> bool:
     """Whether a variable of a module may hold something active: an object that can be written into, or a variable that
     functions of the module assign."""
     variables = vars(module)
-    if not is_users_class(types.SimpleNamespace(__module__=module.__name__)):
-        return False
+    if not is_users_module(module):
+        return variables.get(name) is sys.modules
+    if name == "__dict__":
+        return True
     note_globals(variables)
     return name in rebound_globals(variables) or carries_state(variables.get(name))

@@ -31,7 +31,7 @@ from microgradpy.state.held import (
     functions_of,
     is_searched,
     is_users_class,
-    meanings_of,
+    meanings_in,
     reached_from,
 )
 
@@ -121,8 +121,7 @@ def operators_met(function: types.FunctionType) -> Features:
         if makes_classes(current.__code__):
             return Features(operators=_OPERATORS | that_write(ANYTHING))
         search.add_reached(reached_from((*captured_by(current), *defaults_of(current))))
-        for name in names_in(current.__code__):
-            search.add_name(current, name)
+        search.add_named(current)
     for cls in search.classes:
         met = met | features_of(cls)
     asked = met.operators.intersection(ANYTHING)
@@ -146,9 +145,7 @@ def _search(functions: list[types.FunctionType], reached: Reached, *, calls_oper
                 return True
             # What dataclasses generates compares classes, and makes no objects.
             is_generated = code.co_qualname.startswith("__create_fn__.")
-            for name in names_in(code):
-                if not (is_generated and name in _MAKERS):
-                    search.add_name(function, name)
+            search.add_named(function, without=_MAKERS if is_generated else frozenset())
         search.waiting += [held for held in captured_by(function) if isinstance(held, types.FunctionType)]
     return search.writes
 
@@ -165,16 +162,15 @@ class _Search:
     classes: dict[type, bool] = field(default_factory=dict)
     writes: bool = False
 
-    def add_name(self, function: types.FunctionType, name: str) -> None:
-        """What a name in a function may stand for."""
-        if name not in self.names:
+    def add_named(self, function: types.FunctionType, without: frozenset[str] = frozenset()) -> None:
+        """What the names in a function may stand for: methods of the classes there are, and what the names mean."""
+        for name in set(names_in(function.__code__)) - self.names - without:
             self.names.add(name)
             for cls in list(self.classes):
                 self.add_method(cls, name)
-            if name in _MAKERS:
-                for cls in list(self.classes):
+                if name in _MAKERS:
                     self.add_class(cls, is_made=True)
-        for found in meanings_of(function, name):
+        for found in meanings_in(function):
             if isinstance(found, type):
                 self.add_reached(reached_from((found,)))
             elif isinstance(found, types.FunctionType):

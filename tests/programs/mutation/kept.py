@@ -3,7 +3,13 @@ bound elsewhere; and constructors and mappings in parts."""
 
 from __future__ import annotations
 
+import argparse
 import collections
+import functools
+import importlib
+import inspect
+import operator
+import sys
 import weakref
 
 import numpy as np
@@ -41,6 +47,85 @@ def bound_methods_are_called(x):
     EMPTY()
     LIST.append(x[2])
     return total * TAKE() * (1.0 + len(LIST))
+
+
+THIS = sys.modules[__name__]
+THE_LIST = operator.attrgetter("LIST")
+MODULES = {"this": THIS}
+TO_COME = argparse.Namespace(value=0.0)
+
+
+def the_list_by_computed_names(key, module):
+    yield getattr(sys.modules[__name__], "LI" + key)
+    yield getattr(module, "LI" + key)
+    yield operator.attrgetter("LI" + key)(THIS)
+    yield THE_LIST(THIS)
+    yield vars(THIS)["LI" + key]
+    yield THIS.__dict__["LI" + key]
+    yield importlib.import_module(__name__).LIST
+    yield __import__("tests.programs.mutation.kept").programs.mutation.kept.LIST
+    yield MODULES["this"].LIST
+    yield first_of_the_list.__globals__["LI" + key]
+    yield inspect.getmodule(first_of_the_list).LIST
+
+
+def first_of_the_list(at):
+    found = list(the_list_by_computed_names("ST", THIS))
+    return found[at][0]
+
+
+@program(V3, features="module variables by computed names")
+def module_variables_are_read_by_computed_names(x):
+    LIST[:] = [x[0] * x[1]]
+    total = 0.0
+    for at in range(11):
+        total += (at + 1) * first_of_the_list(at)
+    return total * x[2]
+
+
+def by_sys_modules():
+    return getattr(sys.modules[__name__], "LIST")[0]
+
+
+def by_vars():
+    return vars(THIS)["LIST"][0]
+
+
+def by_attrgetter():
+    return THE_LIST(THIS)[0]
+
+
+def by_import():
+    return importlib.import_module(__name__).LIST[0]
+
+
+def by_table():
+    return MODULES["this"].LIST[0]
+
+
+def by_default(module=THIS):
+    return getattr(module, "LIST")[0]
+
+
+def by_argument(module):
+    return module.LIST[0]
+
+
+@program(V3, features="module variables by computed names, each in a function of its own")
+def module_variables_are_read_in_functions_without_arguments(x):
+    LIST[:] = [x[0] * x[1]]
+    total = by_sys_modules() * by_vars() + by_attrgetter() * by_import()
+    return total + by_table() * x[2] + by_default() ** 3 + np.sin(by_argument(THIS)) + functools.partial(by_argument, THIS)()
+
+
+def what_is_to_come():
+    return TO_COME.value
+
+
+@program(V3, features="an object of the standard library in a module variable")
+def attributes_of_a_namespace(x):
+    TO_COME.value = x[0] * x[1]
+    return what_is_to_come() * x[2]
 
 
 @program(V3, features="from ... import in the function")
