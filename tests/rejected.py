@@ -9,6 +9,7 @@ import array
 import collections
 import concurrent.futures
 import contextvars
+import copy
 import ctypes
 import datetime
 import enum
@@ -897,8 +898,9 @@ def an_object_becomes_a_number_in_a_list(x):
 
 @rejected(V3, error=MissingRuleError, words="items of a defaultdict")
 def a_factory_holds_differentiated_values(x):
-    table = collections.defaultdict(lambda: x[0])
-    return table["a"] * table["b"] + x[1] * len(table)  # here
+    first = x[0]
+    table = copy.copy(collections.defaultdict(lambda: first))
+    return table["a"] * table["b"] + x[1] * len(table)
 
 
 class Sizes(enum.Enum):

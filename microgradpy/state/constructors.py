@@ -76,8 +76,9 @@ def _container(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[
         if bars is not None and is_list:
             bars = [*(None for _ in range(dropped)), *bars]
         found = items_back(shadows.settle(items, bars), shadows)
+        factory = shadows.take_factory(y)
         rest = (None,) * (len(args) - len(before) - len(given))
-        return Bars(None, (*(None for _ in before), *found.arguments[: len(given)], *rest), found.keywords)
+        return Bars(None, (*(factory for _ in before), *found.arguments[: len(given)], *rest), found.keywords)
 
     return y, back
 

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError, MutationError
-from microgradpy.runtime.activity import may_be_active
+from microgradpy.errors import MutationError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import structure_of
-from microgradpy.tangents.types import is_structural_zero
 
 # Dicts
 
@@ -58,28 +56,31 @@ def makes_item(f: Any, args: tuple[Any, ...]) -> bool:
 def made_item(resolve: Resolve, mapping: collections.defaultdict[Any, Any], key: Any) -> Resolved:
     """The item that a `defaultdict` makes for a key that it does not have."""
     factory: Any = mapping.default_factory
-    held = [cell.cell_contents for cell in factory.__closure__ or ()] if isinstance(factory, types.FunctionType) else [factory]
-    if any(may_be_active(value) for value in held if not isinstance(value, int)):
-        raise _active_factory()
     y, back = resolve(factory, (), {})
     _, stored = set_dict_item(mapping, key, y)
 
     def item_back(y_bar: Any, shadows: Shadows) -> Bars:
         if y_bar is not None:
             shadows.of(mapping).add(key, y_bar)
-        if not is_structural_zero(back(stored(None, shadows)[2], shadows).function):
-            raise _active_factory()
+        bars = back(stored(None, shadows)[2], shadows)
+        shadows.add_to_factory(mapping, shadows.settle(factory, bars.function))
         return Bars(None, (None, None), {})
 
     return y, item_back
 
 
-def _active_factory() -> MissingRuleError:
-    return MissingRuleError(
-        "what makes the items of a defaultdict holds differentiated values",
-        None,
-        "Test for the key, and store the item yourself: `if key not in d: d[key] = ...`.",
-    )
+@event(collections.defaultdict.copy, collections.defaultdict.__copy__, of=collections.defaultdict)
+def copy_with_factory(mapping: collections.defaultdict[Any, Any], /) -> Made:
+    y = mapping.copy()
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        shadow, taken = shadows.of(mapping), shadows.take(y)
+        for key, d in () if taken is None else taken.fields.items():
+            shadow.add(key, d)
+        shadows.add_to_factory(mapping, shadows.take_factory(y))
+        return (None,)
+
+    return y, undo
 
 
 @event(dict.get, of=dict)

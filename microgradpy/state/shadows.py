@@ -128,9 +128,10 @@ class FieldShadow:
 class Shadows:
     """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
 
-    __slots__ = ("entries", "memories", "taken_in_part")
+    __slots__ = ("entries", "factories", "memories", "taken_in_part")
 
     def __init__(self) -> None:
+        self.factories: dict[int, tuple[Any, Any]] = {}
         self.taken_in_part: list[np.ndarray[Any, Any]] = []
         self.entries: dict[int, tuple[Any, Any]] = {}
         self.memories: dict[int, tuple[Any, np.ndarray[Any, Any], list[int]]] = {}
@@ -265,8 +266,21 @@ class Shadows:
         self.taken_in_part.append(self.memories[id(owner_of(x))][1])
         return taken
 
+    def add_to_factory(self, mapping: Any, d: Any) -> None:
+        """Note the cotangent of what a `defaultdict` makes its items by, which is not among these."""
+        if not is_structural_zero(d):
+            _, before = self.factories.get(id(mapping), (mapping, None))
+            self.factories[id(mapping)] = (mapping, accumulate(before, d))
+
+    def take_factory(self, mapping: Any) -> Any:
+        return self.factories.pop(id(mapping), (mapping, None))[1]
+
     def check_taken(self) -> None:
-        """Refuse, at the end, if something of an array has a cotangent of which only views were handed on by who made it."""
+        """Refuse, at the end, if there are cotangents that nobody took: of what makes the items of a `defaultdict` that was not
+        made in the run, or of an array of which only views were handed on by who made it."""
+        if self.factories:
+            found = "what makes the items of a defaultdict that is an argument or a variable holds differentiated values"
+            raise MissingRuleError(found, None, "Store the item yourself: `if key not in d: d[key] = ...`.")
         if any(memory.any() for memory in self.taken_in_part):
             found = "a function returned a view of an array that it made, and more of the array was used by way of the view"
             raise MutationError(found, None, "Return the array itself, or a copy of the view.")

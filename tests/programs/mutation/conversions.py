@@ -4,6 +4,7 @@ dicts that make their items."""
 from __future__ import annotations
 
 import collections
+import functools
 import math
 
 import numpy as np
@@ -132,6 +133,37 @@ def factories_make_arrays_and_dicts(x):
         sums[i % 2][0] *= x[1]
         tables[i % 2][i] += x[i % 3] * i
     return (sums[0] * sums[1]).sum() + sums["none"].sum() + tables[1][1] * tables[1][3] + tables[7][7]
+
+
+class Doubling:
+    def __init__(self, value):
+        self.value = value
+        self.table = collections.defaultdict(self.next)
+
+    def next(self):
+        self.value = self.value * 2.0
+        return [self.value]
+
+
+def with_default(value):
+    return collections.defaultdict(lambda: value)
+
+
+@program(V3, features="defaultdict, factories that hold what is differentiated")
+def factories_hold_values(x):
+    table, powers = with_default(x[0] * x[1]), with_default(x[1])
+    by_two = collections.defaultdict(functools.partial(lambda a, b: a * b, x[2], x[1]), a=x[0])
+    nested = collections.defaultdict(lambda: collections.defaultdict(lambda: x[2]))
+    nested["a"]["b"] += x[0] * table["p"]
+    growing = Doubling(x[0])
+    growing.table[0].append(x[1])
+    growing.table[1].append(x[0] * nested["b"]["c"])
+    total = table["p"] * powers["q"] * table["r"] + len(table) * x[2]
+    for row in growing.table.values():
+        total = total + row[0] * row[1] * by_two["b"]
+    copied = table.copy()
+    copied["p"] = copied["p"] * copied["new"]
+    return total * nested["a"]["b"] * by_two["a"] + growing.value + copied["p"] * copied["r"] * table["p"]
 
 
 class Product:
