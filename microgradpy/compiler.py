@@ -123,7 +123,7 @@ def instrumented(
 ) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on. One that `tracks` writes has marks after
     them in the body of a `try`; one that `catches` returns what it raises."""
-    key = (id(function.__code__), id(function.__globals__), tracks, catches, *_shared(function))
+    key = (id(function.__code__), id(function.__globals__), tracks, catches, *shared_by(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
@@ -138,7 +138,7 @@ def instrumented(
     return ir, tuple(checks)
 
 
-def _shared(function: types.FunctionType) -> tuple[frozenset[str], ...]:
+def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
     """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
     note_globals(function.__globals__)
     return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
@@ -253,7 +253,7 @@ def compile_unit(
         raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     kind_of_run = (_always_dispatch[-1], tracks, is_root, catches)
-    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *_shared(function))
+    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function))
     with lock:
         unit = CACHE.find(key)
         if unit is not None:

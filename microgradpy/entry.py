@@ -14,15 +14,18 @@ import numpy as np
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
-from microgradpy.compiler import compile_unit, is_dispatching, is_tracking
+from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shared_by
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
-from microgradpy.tracked_entry import differentiate_tracked
+from microgradpy.tangents.overlap import is_written_twice
+from microgradpy.tracked_entry import differentiate_tracked, root_unit
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
 _EXOTIC = frozenset((Decimal, Fraction))
@@ -33,7 +36,8 @@ _EXOTIC = frozenset((Decimal, Fraction))
 class Plan:
     """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
     `single`: the adjoint returns one cotangent bare. `fresh` has, per input, whether its cotangent is nobody else's.
-    `leading`: the differentiated inputs are the first ones, and several."""
+    `leading`: the differentiated inputs are the first ones, and several. `shared`: the variables that the function shares with
+    others, if its unit tracks writes, which depends on them."""
 
     unit: Unit
     places: tuple[int | None, ...]
@@ -41,14 +45,15 @@ class Plan:
     fresh: tuple[bool, ...]
     exotic: bool
     leading: bool
+    shared: tuple[frozenset[str], ...] = ()
 
     @classmethod
-    def of(cls, unit: Unit, values: list[Any]) -> Plan:
+    def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
         active = [index for index, flag in enumerate(unit.active) if flag]
         places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
         fresh = tuple(place is not None and unit.fresh[place] for place in places)
         leading = len(active) > 1 and active == list(range(len(active)))
-        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)), leading)
+        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)), leading, shared)
 
 
 def differentiate(
@@ -60,16 +65,11 @@ def differentiate(
     plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted, is_inner)
     if plan is None:
         if is_inner and not is_tracking():
-            if str(function.__module__).partition(".")[0] == "numpy":
-                raise MissingRuleError(
-                    f"{function.__qualname__} of NumPy has no rule", None, "Use what has one, or `@rrule.register` one for it."
-                )
-            raise MutationError(
-                f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
-                None,
-                "Call it by name in the differentiated function, so that what it writes is tracked from the start.",
-            )
-        return differentiate_tracked(function, args, kwargs, wanted, keywords_wanted)
+            raise _unforeseen(function)
+        unit = root_unit(function, bound, wanted, keywords_wanted)
+        return differentiate_tracked(function, bound, len(args), unit)
+    if plan.unit.tracks:
+        return differentiate_tracked(function, bound, len(args), plan.unit)
     unit = plan.unit
     adjoint = unit.adjoint
     assert unit.primal is not None and adjoint is not None
@@ -93,6 +93,17 @@ def differentiate(
         return bars_of(function, bound, len(args), inputs)
 
     return y, back
+
+
+def _unforeseen(function: types.FunctionType) -> DifferentiationError:
+    if str(function.__module__).partition(".")[0] == "numpy":
+        found = f"{function.__qualname__} of NumPy has no rule"
+        return MissingRuleError(found, None, "Use what has one, or `@rrule.register` one for it.")
+    return MutationError(
+        f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
+        None,
+        "Call it by name in the differentiated function, so that what it writes is tracked from the start.",
+    )
 
 
 def resolve_outermost(
@@ -137,16 +148,29 @@ def _plan_for(
                 key.append(features_in((value,)) or None)
     key = tuple(key)
     plan: Plan | None = CACHE.plans.get(key)
-    if plan is not None and is_valid(plan.unit):
+    if plan is not None and is_valid(plan.unit) and (not plan.unit.tracks or _is_tracked_plan_for(plan, function, bound)):
         CACHE.hits += 1
         return plan
     plan = _new_plan(function, bound, wanted, keywords_wanted, is_inner)
+    if plan is None and not is_inner and _says_all(function, bound):
+        unit = root_unit(function, bound, wanted, keywords_wanted)
+        plan = Plan.of(unit, bound.values, shared_by(function))
     if plan is None:
         return None
     if len(CACHE.plans) >= CACHE_SIZE:
         CACHE.plans.clear()
     CACHE.plans[key] = plan
     return plan
+
+
+def _is_tracked_plan_for(plan: Plan, function: types.FunctionType, bound: Binding) -> bool:
+    return plan.shared == shared_by(function) and not any(map(is_written_twice, bound.values))
+
+
+def _says_all(function: types.FunctionType, bound: Binding) -> bool:
+    """Whether the types and shapes of a call's arguments decide which unit it takes in a run that tracks writes."""
+    is_plain = function.__defaults__ is None is function.__kwdefaults__ and PLAIN.issuperset(map(type, bound.values))
+    return is_plain and not any(map(is_written_twice, bound.values)) and not is_generator(function.__code__)
 
 
 def _new_plan(

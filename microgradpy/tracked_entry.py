@@ -29,13 +29,13 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch
 from microgradpy.state.array_memory import owner_of
-from microgradpy.state.coroutines import generator, inside_run, lose, run_of
+from microgradpy.state.coroutines import generator, run_of
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.reach import any_may_write
-from microgradpy.state.remembered import caches_of_run
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
+from microgradpy.state.whole import inside_run, lose
 from microgradpy.tangents.projected import Projected
 
 
@@ -161,22 +161,23 @@ def _divided(unit: Unit, found: Any) -> list[Any]:
     return [next(bars) if flag else None for flag in unit.active]
 
 
-def differentiate_tracked(
-    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> tuple[Any, Back]:
-    """A whole run that tracks what is written."""
+def root_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
+    """The unit of the function that a run begins with."""
     if is_generator(function.__code__):
         raise UnsupportedSyntaxError(
             "A generator function cannot be differentiated by itself",
             place_of(function),
             "Differentiate a function that uses the generator up, or return a list instead of yielding its items.",
         )
-    bound = bind(function, args, kwargs)
-    unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
+    return tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
+
+
+def differentiate_tracked(function: types.FunctionType, bound: Binding, count: int, unit: Unit) -> tuple[Any, Back]:
+    """A whole run that tracks what is written, with `count` positional arguments."""
     structures = tuple(map(structure_of, bound.values))
     _refuse_shared_memory(function, bound, structures)
     assert unit.primal is not None
-    with inside_run() as whole, caches_of_run():
+    with inside_run() as whole:
         y, saved = unit.primal(*bound.values)
     made = structure_of(y)
 
@@ -195,7 +196,7 @@ def differentiate_tracked(
             structure.read(shadows, bar, met) if flag and not next(absent) else None
             for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
         ]
-        return bars_of(function, bound, len(args), _projected(bound, structures, read))
+        return bars_of(function, bound, count, _projected(bound, structures, read))
 
     return y, back
 

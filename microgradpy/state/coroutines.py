@@ -11,8 +11,6 @@ is made to return where it is when a pullback first needs what it recorded.
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from threading import Lock
 from types import GeneratorType
 from typing import Any, Protocol, final
@@ -22,8 +20,8 @@ from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleErr
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
 from microgradpy.state.journal import apart, current, expected
+from microgradpy.state.whole import lose, whole_run
 
-_current: ContextVar[Whole | None] = ContextVar("run", default=None)
 _completing = Lock()
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
@@ -60,7 +58,7 @@ class Run:
         self.given = 0
         self.is_started = self.is_finished = self.is_left = self.is_closed = False
         self.problem = ""
-        self.within = _current.get()
+        self.within = whole_run()
 
     def complete(self) -> None:
         """Let a suspended generator return where it is; pullbacks in several threads may ask for it."""
@@ -94,35 +92,6 @@ _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
 def run_of(x: Any) -> Run | None:
     """The run of a generator that is differentiated."""
     return _runs.get(x) if type(x) is GeneratorType else None
-
-
-@final
-class Whole:
-    """One run of the user's program. `lost` is what was done in it that nobody can undo."""
-
-    __slots__ = ("lost",)
-
-    def __init__(self) -> None:
-        self.lost = ""
-
-
-@contextmanager
-def inside_run() -> Generator[Whole, None, None]:
-    """One run of the user's program: generators made in it are advanced in it only."""
-    whole = Whole()
-    before = _current.set(whole)
-    try:
-        yield whole
-    finally:
-        _current.reset(before)
-
-
-def lose(name: str, error: BaseException) -> None:
-    """Note that an exception left code that may have written, for a caller that did not reckon with going on after it. If the
-    run comes to its end all the same, somebody has caught it."""
-    whole = _current.get()
-    if whole is not None and not isinstance(error, DifferentiationError | CompilerBug):
-        whole.lost = f"{name} raised a {type(error).__name__}, which is caught, after it may have written"
 
 
 @final
@@ -198,7 +167,7 @@ def _ended(run: Run, returned: Any) -> Any:
 
 
 def _check_place(run: Run) -> None:
-    if _current.get() is not run.within or run.is_left:
+    if whole_run() is not run.within or run.is_left:
         raise MutationError(
             f"the generator {run.name!r}, made while a function was differentiated, is advanced outside of that call",
             None,

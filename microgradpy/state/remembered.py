@@ -10,29 +10,14 @@ from __future__ import annotations
 import functools
 import operator
 import types
-from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.state.kept import reads_state
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.whole import whole_run
 from microgradpy.tangents.types import Tangent, accumulate
-
-Cache = dict[Any, Any]
-_caches: ContextVar[dict[int, tuple[Any, Cache, list[Any]]]] = ContextVar("caches")
-
-
-@contextmanager
-def caches_of_run() -> Generator[None, None, None]:
-    """Within, the functions have the caches of one run of the user's program."""
-    before = _caches.set({})
-    try:
-        yield
-    finally:
-        _caches.reset(before)
 
 
 def by_cache(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -41,16 +26,15 @@ def by_cache(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     is_method = isinstance(f, types.BuiltinMethodType) and type(f.__self__) is functools._lru_cache_wrapper
     if is_method and f.__name__ == "cache_clear":
         f(*args, **kwargs)
-        cache = cache_of(f.__self__)
-        _caches.get()[id(f.__self__)][2].clear()
+        cache, order = _memory_of(f.__self__)
+        order.clear()
         return resolve(dict.clear, (cache,), {})
     if type(f) is not functools._lru_cache_wrapper:
         return None
     if not (any(map(may_be_active, (*args, *kwargs.values()))) or reads_state(f)):
         return None
     options = f.cache_parameters()
-    cache, key = cache_of(f), _key(args, kwargs, options["typed"])
-    order = _caches.get()[id(f)][2]
+    (cache, order), key = _memory_of(f), _key(args, kwargs, options["typed"])
     if key in cache and options["maxsize"] != 0:
         order.remove(key)
         order.append(key)
@@ -74,9 +58,12 @@ def by_cache(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return y, cache_back
 
 
-def cache_of(f: Any) -> Cache:
-    """The cache that a function has in this run."""
-    return _caches.get().setdefault(id(f), (f, {}, []))[1]
+def _memory_of(f: Any) -> tuple[dict[Any, Any], list[Any]]:
+    """The cache that a function has in this run, and its keys in the order of their use."""
+    whole = whole_run()
+    assert whole is not None
+    _, cache, order = whole.caches.setdefault(id(f), (f, {}, []))
+    return cache, order
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:

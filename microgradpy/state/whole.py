@@ -1,0 +1,55 @@
+"""What belongs to one run of the user's program that tracks writes, from its first call to its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, final
+
+from microgradpy.errors import CompilerBug, DifferentiationError
+
+
+@final
+class Whole:
+    """One run. `lost` is what was done in it that nobody can undo; `caches` has, by the identity of a function with an
+    `lru_cache`, the function, its cache in this run, and the keys in the order of their use."""
+
+    __slots__ = ("caches", "lost")
+
+    def __init__(self) -> None:
+        self.lost = ""
+        self.caches: dict[int, tuple[Any, dict[Any, Any], list[Any]]] = {}
+
+
+@final
+class _Here(threading.local):
+    # Not a context variable: NumPy looks one up in every operation, which takes longer once others are set.
+    whole: Whole | None = None
+
+
+_here = _Here()
+
+
+def whole_run() -> Whole | None:
+    """The run that is going on in this thread."""
+    return _here.whole
+
+
+@contextmanager
+def inside_run() -> Iterator[Whole]:
+    """One run: generators made in it are advanced in it only."""
+    before, whole = _here.whole, Whole()
+    _here.whole = whole
+    try:
+        yield whole
+    finally:
+        _here.whole = before
+
+
+def lose(name: str, error: BaseException) -> None:
+    """Note that an exception left code that may have written, for a caller that did not reckon with going on after it. If the
+    run comes to its end all the same, somebody has caught it."""
+    whole = _here.whole
+    if whole is not None and not isinstance(error, DifferentiationError | CompilerBug):
+        whole.lost = f"{name} raised a {type(error).__name__}, which is caught, after it may have written"
