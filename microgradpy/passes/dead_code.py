@@ -13,6 +13,7 @@ from dataclasses import replace
 from microgradpy.ir.nodes import (
     Break,
     Continue,
+    Enumerate,
     For,
     Function,
     If,
@@ -144,8 +145,11 @@ def _loop(statement: While | For, needed: set[Var]) -> While | For | None:
         return replace(
             statement, condition=condition, body=body, parameters=parameters, initial=initial, results=results
         )
-    needed |= _variables(item_sources(statement.items))
-    return replace(statement, body=body, parameters=parameters, initial=initial, results=results)
+    items = statement.items
+    if isinstance(items, Enumerate) and items.index not in inside and not items.index.user_named:
+        items = items.inner
+    needed |= _variables(item_sources(items))
+    return replace(statement, items=items, body=body, parameters=parameters, initial=initial, results=results)
 
 
 def _is_removable(items: Items, body: Region) -> bool:
