@@ -23,7 +23,7 @@ from microgradpy.errors import (
 )
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projected import Projected
@@ -298,6 +298,7 @@ def ignore_derivatives(x: Any) -> Any:
 
 
 non_differentiable(stop_gradient, ignore_derivatives)
+RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
 NESTED_DIFFERENTIATION.update((pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))

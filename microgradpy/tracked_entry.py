@@ -30,6 +30,7 @@ from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.coroutines import generator, run_of
+from microgradpy.state.detached import check_copies
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.reach import any_may_write
@@ -179,6 +180,7 @@ def differentiate_tracked(function: types.FunctionType, bound: Binding, count: i
     assert unit.primal is not None
     with inside_run() as whole:
         y, saved = unit.primal(*bound.values)
+    whole.lost = whole.lost or check_copies(whole.copies)
     made = structure_of(y)
 
     def back(y_bar: Any) -> Bars:

@@ -48,13 +48,14 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, operator_constant
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.making import IMPORTERS
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
+from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.held import is_users_class
 
 
@@ -73,12 +74,27 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         lower_tracked_constant(primal, replace(op, callee=binary), binary)
     elif function is getattr and len(arguments) == 2 and isinstance(arguments[1], Const) and not keywords:
         _attribute(primal, op, arguments[1].value)
+    elif _may_return_arguments(primal, function, arguments):
+        _detached(primal, op, callee)
     elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
         primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
     else:
         _active(primal, op, callee, arguments, keywords)
+
+
+def _may_return_arguments(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...]) -> bool:
+    """Whether a call has no derivative and gives what it is given, which may be written into, or a part of it."""
+    is_passing = is_non_differentiable(function) and may_return_arguments(function)
+    return is_passing and not all(is_immutable(primal.kind(value)) for value in arguments)
+
+
+def _detached(primal: PrimalBuilder, op: Op, callee: Const) -> None:
+    arguments, keywords = primal.inputs(op)
+    kind = primal.kind_of_call(callee, arguments, keywords)
+    result = primal.define(op.result, kind, False)
+    primal.emit(function_constant(detached), (callee, *arguments), (result,), keywords)
 
 
 def _holds_code(function: Any, arguments: tuple[Value, ...]) -> bool:
@@ -186,9 +202,12 @@ def _stores_back(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> bool:
 
 def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     arguments, keywords = primal.inputs(op)
-    if not primal.services.inlines or not is_numeric(primal.kind_of_call(callee, arguments, keywords)):
+    kind = primal.kind_of_call(callee, arguments, keywords)
+    if not primal.services.inlines or not is_numeric(kind):
         return False
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments)))
+    if is_users_class(rule) and not isinstance(kind, Scalar):
+        return False  # its value may be an argument, and its derivative another one
     name = callee.path or callee.value.__name__
     return rule is not None and inline_rule(primal, op, rule, name, arguments, dict(keywords), is_view(callee.value))
 

@@ -7,3 +7,6 @@ from weakref import WeakSet
 
 NESTED_DIFFERENTIATION: WeakSet[Any] = WeakSet()
 """Callables that differentiate (`gradient`, what `grad` returns ...): refused inside differentiated code."""
+
+RETURN_ARGUMENTS: set[Any] = set()
+"""Functions of the package that return what they are given, with another derivative."""

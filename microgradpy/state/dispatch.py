@@ -36,6 +36,7 @@ from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
+from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.events import event, find_event, has_event
 from microgradpy.state.held import PLAIN, is_of_python
 from microgradpy.state.iteration import by_items
@@ -153,7 +154,7 @@ def _by_rule_or_kind(
         rule = rrule.find(f, tuple(map(type, args)))
         return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
-        return f(*args, **kwargs), nothing(len(args))
+        return (detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)), nothing(len(args))
     return _by_kind(f, args, kwargs, wanted, keywords_wanted)
 
 

@@ -10,8 +10,10 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.state.detached import apart_from
 from microgradpy.state.events import Event
-from microgradpy.state.shadows import Shadows, Undo
+from microgradpy.state.held import is_users_class
+from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, seal, structure_of
 from microgradpy.tangents.types import is_structural_zero
 
@@ -61,6 +63,8 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     count = len(args)
     known = Known(args)
     y, pullback = rule(*args, **kwargs)
+    if is_users_class(rule) and not is_value(y):
+        y = apart_from(y, args, f)
     if not isinstance(pullback, types.FunctionType):
         raise MissingRuleError(
             f"the pullback of the rule of {pure.name_of(f)} is a {type(pullback).__name__}",

@@ -13,12 +13,14 @@ from microgradpy.errors import CompilerBug, DifferentiationError
 @final
 class Whole:
     """One run. `lost` is what was done in it that nobody can undo; `caches` has, by the identity of a function with an
-    `lru_cache`, the function, its cache in this run, and the keys in the order of their use."""
+    `lru_cache`, the function, its cache in this run, and the keys in the order of their use; `copies` the results that were
+    copied to be told apart from arguments, with the copies and what made them."""
 
-    __slots__ = ("caches", "lost")
+    __slots__ = ("caches", "copies", "lost")
 
     def __init__(self) -> None:
         self.lost = ""
+        self.copies: list[tuple[Any, Any, str]] = []
         self.caches: dict[int, tuple[Any, dict[Any, Any], list[Any]]] = {}
 
 
