@@ -1080,3 +1080,49 @@ def an_exception_is_printed(x):
     except ValueError as error:
         print(error)
     return items[0]
+
+
+@rejected(V3, error=MutationError, words="key of a dict")
+def a_number_is_a_key_of_a_display(x):
+    weights = {x[0]: 0.4, x[1]: 0.6}  # here
+    return sum(value * weight for value, weight in weights.items())
+
+
+@rejected(V3, error=MutationError, words="key of a dict")
+def a_number_is_a_key_of_a_comprehension(x):
+    weights = {(entry, 1): 0.5 for entry in x}  # here
+    return sum(value * weights[value, one] for value, one in weights)
+
+
+@rejected(V3, error=MutationError, words="key of a dict")
+def something_is_stored_under_a_number(x):
+    weights = {}
+    for entry in x:
+        weights[entry] = 2.0  # here
+    return sum(value * weight for value, weight in weights.items())
+
+
+@rejected(V3, error=MissingRuleError, words="RClass index")
+def an_index_makes_an_array(x):
+    return np.r_[x, 1.0].sum()  # here
+
+
+@rejected(V3, error=MutationError, words="bound of a slice")
+def a_number_is_a_bound_of_a_slice(x):
+    return np.mgrid[0 : x[0] : 5j].sum()  # here
+
+
+class ByIndex:
+    def __class_getitem__(cls, k):
+        return k * 3
+
+
+@rejected(V3, error=MissingRuleError, words="index")
+def a_class_has_an_item(x):
+    return ByIndex[x[0]]  # here
+
+
+@rejected(V3, error=MissingRuleError, words="as_integer_ratio")
+def a_number_of_numpy_becomes_a_quotient(x):
+    n, d = x[0].as_integer_ratio()  # here
+    return n / d

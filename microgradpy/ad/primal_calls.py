@@ -30,7 +30,15 @@ from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import check_source, is_proven, lower_iterator, lower_row, lower_steady
+from microgradpy.ad.primal_structure import (
+    check_slice,
+    check_source,
+    is_proven,
+    lower_iterator,
+    lower_key,
+    lower_row,
+    lower_steady,
+)
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
@@ -40,22 +48,26 @@ from microgradpy.ir.kinds import (
     Inert,
     Kind,
     Scalar,
+    Sequence,
+    TupleOf,
     Unknown,
     carries_nothing,
     is_immutable,
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.constructors import writes_fields
+from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
+from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
@@ -103,6 +115,7 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     raise_failure: _raise_failure,
     exceptions.new_row: lower_row,
     exceptions.asked: lower_asked,
+    constant_key: lower_key,
     exceptions.items_of: lower_items,
     iterator_of: lower_iterator,
 }
@@ -136,6 +149,8 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
+    if function is slice:
+        check_slice(primal, arguments)
     if runs_given_code(function, arguments, keywords, (*kinds, *(primal.kind(value) for _, value in keywords))):
         primal.services.calls_unknown()
     if asks_a_class(primal, function, arguments, keywords):
@@ -353,9 +368,19 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
         primal.record(Attribute(result, target, name, op.where))
 
 
+def _is_container(primal: PrimalBuilder, value: Value) -> bool:
+    """Whether it is proven that an index says only which item is read."""
+    kind = primal.kind(value)
+    given = value.value if isinstance(value, Const) else None
+    return isinstance(kind, Array | TupleOf | Sequence) or isinstance(given, CONTAINERS) or kind == Inert("str")
+
+
 def _read_item(primal: PrimalBuilder, op: Op, arguments: tuple[Value, ...], kind: Kind) -> None:
     container, index = arguments
     if not primal.is_active(container):
+        if primal.is_active(index) and not _is_container(primal, container):
+            dispatch(primal, op, operator_constant("getitem"), arguments, ())
+            return
         primal.plain(op, kind=kind)
         return
     result = primal.plain(op, kind=kind, active=True)

@@ -37,6 +37,7 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     Unknown,
+    carries_nothing,
     dict_of,
     entry_kinds,
     item_kind,
@@ -63,6 +64,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.runtime import opaque
+from microgradpy.runtime.keys import check_bounds, check_index, constant_key
 from microgradpy.runtime.protocols import ITERATION
 from microgradpy.runtime.variables import read_variable
 from microgradpy.state.iteration import walked, walked_steadily
@@ -101,6 +103,9 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
     if opcode is Opcode.SET and active:
         primal.refuse(op, opaque.refuse_syntax, "a set of differentiated values", "Use a list or a tuple.")
         return
+    if opcode is Opcode.DICT and active:
+        parts = tuple(part if place % 2 else key_in_dict(primal, part) for place, part in enumerate(parts))
+        active = primal.any_active(parts)
     kinds = tuple(map(primal.kind, parts))
     match opcode:
         case Opcode.TUPLE:
@@ -111,13 +116,48 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             kind = _kind_of_dict(parts[::2], kinds[1::2])
         case _:
             kind = Sequence(opcode.value)
-    result = primal.plain(op, kind=kind, active=active)
+    result = primal.define(op.result, kind, active)
+    primal.emit(opcode, parts, (result,))
+    primal.lend_with(result, parts)
     if result in primal.active:
         if opcode is Opcode.DICT:
             keys, items = parts[::2], parts[1::2]
         else:
             keys, items = tuple(map(Const, range(len(parts)))), parts
         primal.record(Build(result, keys, items, op.where))
+
+
+def lower_key(primal: PrimalBuilder, op: Op) -> None:
+    """What becomes of the mark that the front end puts on the keys of a dict comprehension."""
+    key = key_in_dict(primal, primal.of(op.arguments[0]))
+    primal.values[op.result] = key
+
+
+def key_in_dict(primal: PrimalBuilder, key: Value) -> Value:
+    """A value as the key of a dict, where a number that may be differentiated is refused."""
+    if not may_be_differentiated_key(primal, key):
+        return key
+    checked = primal.variable(primal.kind(key), "key")
+    primal.emit(function_constant(constant_key), (key,), (checked,))
+    return checked
+
+
+def check_stored(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> None:
+    """Let `container[index] = value` refuse a number that may be differentiated as a key."""
+    is_array = isinstance(primal.kind(arguments[0]), Array)
+    if len(arguments) == 3 and not is_array and may_be_differentiated_key(primal, arguments[1]):
+        primal.emit(function_constant(check_index), arguments[:2], (primal.variable(Inert("NoneType"), "checked"),))
+
+
+def check_slice(primal: PrimalBuilder, bounds: tuple[Value, ...]) -> None:
+    """Let the making of a slice refuse bounds that may be differentiated."""
+    doubtful = tuple(bound for bound in bounds if may_be_differentiated_key(primal, bound))
+    if doubtful:
+        primal.emit(function_constant(check_bounds), doubtful, (primal.variable(Inert("NoneType"), "checked"),))
+
+
+def may_be_differentiated_key(primal: PrimalBuilder, key: Value) -> bool:
+    return primal.is_active(key) and not carries_nothing(primal.kind(key)) and primal.kind(key) != INT
 
 
 def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:

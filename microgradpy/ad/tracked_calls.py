@@ -29,6 +29,7 @@ from microgradpy.ad.differentiated_calls import (
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.known_functions import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
+from microgradpy.ad.primal_structure import check_slice, check_stored
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.codes import receives
 from microgradpy.ir.kinds import (
@@ -63,6 +64,8 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     """A call of something that is known now."""
     function = callee.value
     arguments, keywords = primal.inputs(op)
+    if function is slice:
+        check_slice(primal, arguments)
     if function in OF_CELLS or function in OF_MODULES or function in IMPORTERS:
         # Whatever is stored there, something active may be before or afterwards.
         dispatch(primal, op, callee, arguments, keywords)
@@ -132,6 +135,8 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
     kinds = tuple(map(primal.kind, arguments))
     kind = primal.kind_of_call(callee, arguments, keywords)
     if is_write(function, arguments, keywords):
+        if function is operator.setitem:
+            check_stored(primal, arguments)
         if function is operator.getitem and isinstance(kinds[0], Array | TupleOf):
             _item(primal, op, callee, arguments, kind)
             return

@@ -22,7 +22,8 @@ from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
-from microgradpy.ir.nodes import UNDEFINED, Const, Items, Opcode, Value
+from microgradpy.ir.nodes import UNDEFINED, Const, Items, Opcode, Value, function_constant
+from microgradpy.runtime.keys import constant_key
 
 # These take all items of their argument at once, so a list does as well.
 CONSUMERS = (sum, list, tuple, min, max, sorted, dict, set, frozenset)
@@ -50,13 +51,19 @@ def collect(low: Lowering, node: Comprehension, name: str = "") -> Value:
 
     def add() -> None:
         if isinstance(node, ast.DictComp):
-            item: Value = low.emit(Opcode.TUPLE, low.expression(node.key), low.expression(node.value), node=node)
+            item: Value = low.emit(Opcode.TUPLE, _key(low, node.key), low.expression(node.value), node=node)
         else:
             item = low.expression(node.elt)
         low.env[key] = low.emit(Opcode.APPEND, low.env[key], item, node=node, name=key)
 
     _lower_generators(low, node, (key,), add)
     return low.env.pop(key)
+
+
+def _key(low: Lowering, node: ast.expr) -> Value:
+    """The key of a dict, which has no derivative: the primal drops the mark, or refuses."""
+    key = low.expression(node)
+    return key if isinstance(key, Const) else low.emit(function_constant(constant_key), key, node=node)
 
 
 def lower_quantifier(low: Lowering, node: ast.GeneratorExp, stops_at: bool, name: str) -> Value:

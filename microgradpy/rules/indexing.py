@@ -14,14 +14,33 @@ from microgradpy.rules.registry import example, examples, non_differentiable, rr
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
+from microgradpy.tangents.types import NoTangent, is_structural_zero
 
-non_differentiable(np.searchsorted, np.unravel_index, np.ravel_multi_index, np.indices, np.ix_, np.triu_indices)
+non_differentiable(np.searchsorted, np.unravel_index, np.ravel_multi_index, np.indices, np.triu_indices)
 non_differentiable(np.tril_indices, np.diag_indices, np.isin)
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1])
 _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 _STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
+
+
+@rrule.register(np.ix_)
+def ix_rrule(*args):
+    """The i-th array along axis i: each argument has its entries in a row."""
+
+    def ix_pullback(y_bar):
+        return NoTangent(), *map(mesh_bar, y_bar, args)
+
+    return np.ix_(*args), ix_pullback
+
+
+def mesh_bar(y_bar: Any, x: Any) -> Any:
+    """The cotangent of one argument; of booleans, which are turned into numbers of rows, there is none."""
+    is_continuous = not is_structural_zero(y_bar) and np.result_type(x).kind in "fc"
+    return np.reshape(y_bar, np.shape(x)) if is_continuous else NoTangent()
+
+
+examples(np.ix_, (_VECTOR, _VECTOR[:2]), (_VECTOR, np.array([0, 2]), np.array([True, False])))
 
 
 @rrule.register(np.take)

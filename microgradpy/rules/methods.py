@@ -23,7 +23,7 @@ from microgradpy.rules.registry import (
     rrule,
 )
 from microgradpy.rules.shape import repeat_bar, reshape_bar, transpose_bar
-from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast
+from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast, zero_cotangent
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced
 from microgradpy.tangents.types import NoTangent
@@ -34,7 +34,7 @@ for _class in (np.ndarray, np.generic):
     non_differentiable(_class.searchsorted, _class.round)
 non_differentiable(np.ndarray.argpartition)
 for _scalar_class in (np.float64, np.float32, np.float16, np.longdouble):
-    non_differentiable(_scalar_class.is_integer, _scalar_class.as_integer_ratio)
+    non_differentiable(_scalar_class.is_integer)
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
 _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
@@ -301,7 +301,8 @@ def array_tolist_rrule(self):
 @cotangent_of(1)
 def tolist_bar(y_bar: Any, x: Any) -> Any:
     """The cotangent of an array from a nested list of cotangents, with None for zeros."""
-    return stack_items(x, y_bar) if isinstance(y_bar, list | tuple) else y_bar
+    x_bar = stack_items(x, y_bar) if isinstance(y_bar, list | tuple) else y_bar
+    return zero_cotangent(x) if x_bar is None else x_bar
 
 
 for _name in ("copy", "conj", "conjugate", "tolist"):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +80,7 @@ def resolve(
     if found is not None:
         return found
     _refuse_write(f, args, kwargs)
+    check_index_of(f, args)
     if rrule.has(f):
         return _by_rule(f, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
@@ -114,6 +117,20 @@ def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     how = written_argument(f, args, kwargs)
     if how is not None:
         raise MutationError(f"{name_of(f)} {how}", None, REMEDY)
+
+
+CONTAINERS: Any = (list, tuple, dict, str, bytes, range, np.ndarray, np.generic, deque, types.MappingProxyType, memoryview)
+"""What an index does nothing to but say which item is read."""
+
+
+def check_index_of(f: Any, args: tuple[Any, ...]) -> None:
+    """Refuse to read an item of what may make it of the index, if there are numbers in that which may be differentiated."""
+    if f is operator.getitem and len(args) == 2 and not isinstance(args[0], CONTAINERS) and _is_continuous(args[1]):
+        raise MissingRuleError(
+            f"what a {type(args[0]).__name__} gives for a differentiated index is not known",
+            None,
+            "Call a function instead: np.concatenate, np.stack, np.linspace.",
+        )
 
 
 def name_of(f: Any) -> str:
@@ -189,6 +206,8 @@ def _is_continuous(value: Any) -> bool:
     """Whether a value is made of numbers other than whole ones."""
     if isinstance(value, list | tuple):
         return any(map(_is_continuous, value))
+    if isinstance(value, slice):
+        return any(map(_is_continuous, (value.start, value.stop, value.step)))
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fcO"
     return isinstance(value, float | complex | np.inexact)

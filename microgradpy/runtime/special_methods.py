@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 import operator
 import types
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ _COMPARISONS = {
 _UNARY = {
     operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__", operator.inv: "__invert__",
     operator.abs: "__abs__", abs: "__abs__", float: "__float__", complex: "__complex__", round: "__round__",
+    math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
 }  # fmt: skip
 
 

@@ -150,6 +150,7 @@ def _by_rule_or_kind(
     if any(isinstance(x, _WINDOWS) for x in args):
         name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
         raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
+    pure.check_index_of(f, args)
     if rrule.has(f):
         rule = rrule.find(f, tuple(map(type, args)))
         return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)

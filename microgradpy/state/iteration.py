@@ -91,7 +91,7 @@ def _with_text(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """A builtin that calls the user's code, as the text that stands for it."""
     if f in _TESTS and len(args) == 1 and not kwargs and _asks_users(args[0]):
         return resolve(_TESTS[f], args, {})
-    if f is operator.contains and len(args) == 2 and _runs_step_by_step(args[0]):
+    if f is operator.contains and len(args) == 2 and _is_looked_through(args[0]):
         return resolve(texts.is_among, args, {})
     if f in _TEXTS and (kwargs or (len(args) == 1 and _is_read_once(args[0]))):
         return _extreme(resolve, _TEXTS[f], args, kwargs)
@@ -128,6 +128,11 @@ def _runs_code(key: Any) -> bool:
     if not hashes_itself(key) and isinstance(key, Hashable) and key in TELLERS:
         return True
     return callable(key) and not isinstance(key, types.BuiltinFunctionType | types.MethodWrapperType | type | np.ufunc)
+
+
+def _is_looked_through(x: Any) -> bool:
+    """Whether `in` takes the items one by one, which the user's code gives."""
+    return _runs_step_by_step(x) and (isinstance(x, Stream) or not hasattr(type(x), "__contains__"))
 
 
 def _runs_step_by_step(x: Any) -> bool:

@@ -7,25 +7,13 @@ import operator
 import types
 from typing import Any
 
-import numpy as np
-
-from microgradpy.errors import MutationError
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
+from microgradpy.runtime.keys import check_key
 from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import structure_of
 
 # Dicts
-
-
-def check_key(key: Any) -> None:
-    """A key, or an item of a set, carries no derivative: a number that may have one is refused."""
-    if isinstance(key, float | complex | np.inexact) and not isinstance(key, bool):
-        raise MutationError(
-            f"a differentiated {type(key).__name__} becomes a key of a dict or an item of a set",
-            None,
-            "Keys carry no derivative: use a whole number or a text, or stop_gradient(key).",
-        )
 
 
 @event(operator.getitem, dict.__getitem__, of=dict)

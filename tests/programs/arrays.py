@@ -466,3 +466,15 @@ def linked_list(items):
         return 0.0
     head, rest = items
     return head * head + linked_list(rest)
+
+
+@program(np.array([0.5, 1.5, 2.5, -0.5]), features="a list of entries of which only places are read")
+def places_in_a_list_of_entries(x):
+    entries = x.tolist()
+    return x[0] * entries.index(max(entries)) + x[1] * entries.count(9.0)
+
+
+@program(np.array([0.5, 1.5, 2.5, -0.5]), features="open meshes")
+def an_open_mesh_of_numbers(x):
+    rows, columns = np.ix_(x[:2], x[1:])
+    return np.sum(rows * np.exp(columns))

@@ -447,3 +447,56 @@ def reads_watched_attributes(w):
 def callables_in_fields(f, p):
     functions = {"f": f, "norm": p.norm, "dot": p.dot}
     return functions["f"](0.5) * functions["norm"]() + functions["dot"](Point(f.a, f.b))
+
+
+class Above:
+    def __init__(self, low):
+        self.low = low
+
+    def __contains__(self, value):
+        return self.low <= value
+
+    def __iter__(self):
+        return iter([self.low])
+
+
+class Leaves:
+    def __init__(self):
+        self.found = {}
+
+    def __getitem__(self, key):
+        return self.found[key]
+
+    def __setitem__(self, key, value):
+        self.found[key] = value
+
+    def __contains__(self, key):
+        return key in self.found
+
+
+@program(1.3, 0.7, features="__contains__ beside __iter__ and __getitem__")
+def membership_is_what_the_class_says(x, y):
+    leaves = Leaves()
+    leaves["a"] = x * y
+    total = y if 5.0 in Above(x) else x
+    total += x if "b" in leaves else y * y
+    return total * (leaves["a"] if "a" in leaves else 0.0) + (3.0 if 0.1 not in Above(y) else y)
+
+
+class Steps:
+    def __init__(self, value):
+        self.value = value
+
+    def __floor__(self):
+        return Steps(self.value * 3.0)
+
+    def __ceil__(self):
+        return self.value * 5.0
+
+    def __trunc__(self):
+        return [self.value]
+
+
+@program(1.3, 0.7, features="__floor__, __ceil__, __trunc__")
+def rounding_is_what_the_class_says(x, y):
+    return math.floor(Steps(x)).value * math.ceil(Steps(y)) + math.trunc(Steps(x * y))[0] + math.floor(x)
