@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from microgradpy.rules import builtins as builtins
+from microgradpy.rules import choosing as choosing
 from microgradpy.rules import containers as containers
 from microgradpy.rules import copies as copies
+from microgradpy.rules import covariance as covariance
 from microgradpy.rules import creation as creation
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
@@ -15,10 +17,14 @@ from microgradpy.rules import linalg as linalg
 from microgradpy.rules import linear as linear
 from microgradpy.rules import mathematics as mathematics
 from microgradpy.rules import methods as methods
+from microgradpy.rules import nan_reductions as nan_reductions
 from microgradpy.rules import numeric_methods as numeric_methods
 from microgradpy.rules import operators as operators
 from microgradpy.rules import pairwise as pairwise
+from microgradpy.rules import quantiles as quantiles
+from microgradpy.rules import rearranging as rearranging
 from microgradpy.rules import reductions as reductions
+from microgradpy.rules import scalar_types as scalar_types
 from microgradpy.rules import shape as shape
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums

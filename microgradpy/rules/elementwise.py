@@ -19,6 +19,8 @@ from microgradpy.tangents.types import NoTangent
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
 
+non_differentiable(np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.bitwise_not, np.bitwise_count, np.gcd, np.lcm)
+non_differentiable(np.left_shift, np.right_shift, np.packbits, np.unpackbits)
 non_differentiable(np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.spacing, np.signbit)
 
 _VECTOR = np.array([0.3, -0.7, 0.9])

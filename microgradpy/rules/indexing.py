@@ -17,6 +17,7 @@ from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 non_differentiable(np.searchsorted, np.unravel_index, np.ravel_multi_index, np.indices, np.triu_indices)
+non_differentiable(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from)
 non_differentiable(np.tril_indices, np.diag_indices, np.isin)
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1])

@@ -147,6 +147,7 @@ def array_flatten_rrule(self, order="C"):
 
 
 @rrule.register(np.ndarray.squeeze)
+@rrule.register(np.generic.squeeze)
 def array_squeeze_rrule(self, axis=None):
     """self_bar = y_bar in the shape of self."""
 
@@ -167,6 +168,7 @@ def array_swapaxes_rrule(self, axis1, axis2):
 
 
 @rrule.register(np.ndarray.transpose, arity=1)
+@rrule.register(np.generic.transpose, arity=1)
 def array_transpose_rrule(self):
     """self_bar = y_bar.T."""
 
@@ -317,6 +319,7 @@ example(np.generic.item, _NUMBER)
 
 
 @rrule.register(np.ndarray.repeat)
+@rrule.register(np.generic.repeat)
 def array_repeat_rrule(self, repeats, axis=None):
     """self_bar = for each entry the sum of y_bar over its repetitions."""
 
@@ -327,6 +330,7 @@ def array_repeat_rrule(self, repeats, axis=None):
 
 
 @rrule.register(np.ndarray.take)
+@rrule.register(np.generic.take)
 def array_take_rrule(self, indices, axis=None):
     """self_bar = zeros to which each entry of y_bar is added where it was taken."""
 
@@ -346,6 +350,10 @@ def array_diagonal_rrule(self, offset=0, axis1=0, axis2=1):
     return self.diagonal(offset, axis1, axis2), array_diagonal_pullback
 
 
+for _name in ("squeeze", "transpose"):
+    example(getattr(np.generic, _name), _NUMBER)
+example(np.generic.repeat, _NUMBER, 3)
+example(np.generic.take, _NUMBER, [0, 0])
 examples(np.ndarray.repeat, (_VECTOR, 2), (_TABLE, 3, 0), (_TABLE, [1, 0, 2], 1))
 examples(np.ndarray.take, (_VECTOR, [0, 2, 2]), (_TABLE, [1, 1], 1), (_TABLE, 3))
 examples(np.ndarray.diagonal, (_TABLE,), (_TABLE, 1), (_STACK, 0, 1, 2))

@@ -114,6 +114,7 @@ examples(np.ndarray.var, (_TABLE,), (_TABLE, 1), ddof=1)
 
 
 @rrule.register(np.ndarray.cumsum)
+@rrule.register(np.generic.cumsum)
 def array_cumsum_rrule(self, axis=None):
     """self_bar_i = the sum of y_bar_k for k >= i."""
 
@@ -124,6 +125,7 @@ def array_cumsum_rrule(self, axis=None):
 
 
 @rrule.register(np.ndarray.cumprod)
+@rrule.register(np.generic.cumprod)
 def array_cumprod_rrule(self, axis=None):
     """self_bar as for np.cumprod, exact with zeros."""
 
@@ -134,6 +136,8 @@ def array_cumprod_rrule(self, axis=None):
 
 
 examples(np.ndarray.prod, (_TABLE[:0], 1), (np.array(2.5), 0))
+examples(np.generic.cumsum, (_NUMBER,))
+examples(np.generic.cumprod, (_NUMBER,))
 for _run in (np.ndarray.cumsum, np.ndarray.cumprod):
     example(_run, np.array(2.5), 0)
     examples(_run, (_VECTOR,), (_TABLE,), (_TABLE, 1))

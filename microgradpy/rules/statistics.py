@@ -1,8 +1,7 @@
-"""NumPy's variance, standard deviation, weighted average and median."""
+"""NumPy's variance, standard deviation and weighted average."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -119,33 +118,3 @@ def _spread_weights(a: Any, axis: Any, weights: Any) -> np.ndarray:
 _WEIGHTS = np.array([0.3, 1.1, 0.6])
 examples(np.average, *_SHAPES, (_VECTOR, None, _WEIGHTS), (_TABLE, None, np.abs(_TABLE)), (_STACK, 1, _WEIGHTS))
 example(np.average, _STACK, (2, 1), np.outer([0.4, 1.5], _WEIGHTS), keepdims=True)
-
-
-@rrule.register(np.median)
-def median_rrule(a, axis=None, *, keepdims=False):
-    """y_bar goes to the entry in the middle, or half each to the two entries there."""
-
-    def median_pullback(y_bar):
-        return NoTangent(), median_bar(y_bar, a, axis, keepdims), NoTangent()
-
-    return np.median(a, axis=axis, keepdims=keepdims), median_pullback
-
-
-@cotangent_of(1)
-def median_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
-    """The cotangent of a under its median."""
-    if np.ndim(a) == 0:
-        return y_bar
-    axes = _axes(a, axis)
-    rest = np.ndim(a) - len(axes)
-    last = range(rest, np.ndim(a))
-    moved = np.moveaxis(a, axes, last)
-    rows = moved.reshape(*moved.shape[:rest], math.prod(moved.shape[rest:]))
-    order, count = np.argsort(rows, axis=-1), rows.shape[-1]
-    shares = np.zeros(rows.shape)
-    np.put_along_axis(shares, order[..., (count - 1) // 2 : count // 2 + 1], 1.0 if count % 2 else 0.5, axis=-1)
-    return with_reduced_axes(y_bar, a, axis, keepdims) * np.moveaxis(shares.reshape(moved.shape), last, axes)
-
-
-examples(np.median, *_SHAPES[:-1], (0.6,), (np.zeros((0, 3)), 1))
-examples(np.median, *_SHAPES[:-1], keepdims=True)

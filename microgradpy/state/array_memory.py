@@ -14,7 +14,7 @@ from microgradpy.tangents.overlap import are_parts, offsets, overlaps_itself
 def same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """What `x` is of its owner's memory, of the memory of the owner's shadow."""
     dtype = cotangent_dtype(x.dtype)
-    of = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
+    of = memory_dtype(owner, x)
     offset = address(x) - extent(owner)[0]
     if x.dtype.kind in "iu":
         if x.dtype.itemsize != of.itemsize or of.kind not in "iu":
@@ -25,6 +25,17 @@ def same_view(x: np.ndarray[Any, Any], owner: Any, memory: np.ndarray[Any, Any])
     if of != x.dtype and not are_parts(of, dtype):
         raise other_view(x, of)
     return np.ndarray(x.shape, dtype, memory, offset, x.strides)
+
+
+def memory_dtype(owner: Any, x: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    """Of what the memory of x's owner is. Records of numbers of one dtype, as np.unique makes them along an axis, are such
+    numbers."""
+    own: np.dtype[Any] = x.dtype
+    if not isinstance(owner, np.ndarray):
+        return own
+    dtype: np.dtype[Any] = owner.dtype
+    fields = [field[0] for field in (dtype.fields or {}).values()]
+    return own if set(fields) == {own} and len(fields) * own.itemsize == dtype.itemsize else dtype
 
 
 def other_view(x: np.ndarray[Any, Any], of: np.dtype[Any]) -> MutationError:

@@ -22,7 +22,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
-from microgradpy.state.array_memory import add_to_array, extent, other_view, owner_of, same_view, told_apart
+from microgradpy.state.array_memory import add_to_array, extent, memory_dtype, other_view, owner_of, same_view, told_apart
 from microgradpy.state.coroutines import Rewind, Run, run_of
 from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -316,7 +316,7 @@ class Shadows:
                 shadow = np.zeros(x.shape, cotangent_dtype(x.dtype))
                 self.memories[id(x)] = (x, shadow, [])
                 return shadow
-            dtype = owner.dtype if isinstance(owner, np.ndarray) else x.dtype
+            dtype = memory_dtype(owner, x)
             if dtype.kind not in "fciu":
                 raise other_view(x, dtype)
             memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))

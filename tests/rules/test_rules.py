@@ -114,7 +114,8 @@ def there_is_one_cotangent_for_the_function_and_one_per_argument(example: Exampl
 def the_cotangents_are_those_of_central_differences(example: Example) -> None:
     if example.f in (stop_gradient, ignore_derivatives):
         return  # their rules are not the derivatives of what they compute: that is what they are for
-    tolerance = 2e-3 if np.float32 in map(np.result_type, leaves(call(example)[0])) else 1e-6
+    is_rough = {np.dtype(np.float32), np.dtype(np.float16)} & set(map(np.result_type, leaves(call(example)[0])))
+    tolerance = 2e-3 if is_rough else 1e-6
     for number in range(2):
         y_bar, cotangents = seed_and_cotangents(example, number)
         args = tuple(map(as_floats, example.args, cotangents))

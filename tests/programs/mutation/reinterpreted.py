@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tests.programs.mutation.table import V3, V4, W3, K, program
+from tests.programs.mutation.table import M33, V3, V4, W3, K, program
 
 
 @program(V4, K, features="dtype view, nothing written")
@@ -57,3 +57,12 @@ def windows_of_parts(z):
     total = np.sum(windows**2) + np.sum(parts[:, 0] * parts[:, 2])
     w[1] = total * z[0]
     return np.sum(windows[:, 0] * windows[:, 1]) + np.sum(parts**2)
+
+
+@program(M33, features="rows told apart, which are the memory of records, written")
+def rows_told_apart(x):
+    rows = np.unique(x * x, axis=0)
+    rows[0] *= x[1]
+    first = rows[:, 0]
+    first += np.sum(rows, axis=1)
+    return np.sum(rows**2) + np.sum(np.unique(rows, axis=1)[:, 0])

@@ -421,3 +421,28 @@ def operands_overwritten(x, k):
     s = np.where(a > 0.0, a, 0.1 * a)
     a.fill(0.0)
     return np.sum(p * q * s) * r
+
+
+@program(M34, features="views by np.rollaxis, unstack, dsplit, require, asfortranarray, real_if_close")
+def views_by_other_names(x):
+    y = x * x
+    rolled, fortran = np.rollaxis(y, 1), np.asfortranarray(y)
+    rolled[0] *= 3.0
+    fortran[1] = np.real_if_close(y)[0] * x[2]
+    first, second, _ = np.unstack(y)
+    first += second**2
+    left, right = np.dsplit(np.require(y)[None], 2)
+    left[0, 2] = right[0, 1] * left[0, 2]
+    np.trim_zeros(y[2])[1:] *= x[0, 1:]
+    return np.sum(y**2) + np.sum(fortran * rolled.T)
+
+
+@program(M34, features="out= of reductions without NaN and of quantiles")
+def reduced_into_rows(x):
+    y = np.zeros((4, 4))
+    np.nansum(x, axis=0, out=y[0])
+    np.nanmax(x, axis=0, out=y[1])
+    np.quantile(x * y[1], 0.3, axis=0, out=y[2])
+    np.nancumsum(y[2] * y[0], out=y[3])
+    y[0] = y[3] * y[2]
+    return np.sum(y**2)

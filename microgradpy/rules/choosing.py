@@ -1,0 +1,232 @@
+"""NumPy's functions that choose entries by conditions or by their values: ranks, and arrays as sets.
+
+The cotangent of an entry goes to where it was chosen from. Of equal entries of a set that is the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.indexing import choices_bar, compress_bar
+from microgradpy.rules.joining import concatenate_bar
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.types import NoTangent, is_structural_zero
+
+_VECTOR = np.array([0.7, -1.4, 2.2, 0.1])
+_TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
+_STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j, 0.4 - 1.2j])
+
+
+@rrule.register(np.select)
+def select_rrule(condlist, choicelist, default=0):
+    """Each entry of y_bar goes to the choice that it was taken from, or to the default."""
+
+    def select_pullback(y_bar):
+        return (
+            NoTangent(),
+            NoTangent(),
+            choices_bar(y_bar, first_true(condlist), choicelist, "raise"),
+            unbroadcast(np.where(first_true(condlist) == len(condlist), y_bar, 0.0), default),
+        )
+
+    return np.select(condlist, choicelist, default), select_pullback
+
+
+def first_true(condlist: Any) -> np.ndarray:
+    """The number of the first condition that is true; if none is, how many there are."""
+    return np.select(condlist, list(range(len(condlist))), len(condlist))
+
+
+@rrule.register(np.extract)
+def extract_rrule(condition, arr):
+    """arr_bar = y_bar at the entries that were taken, zero elsewhere."""
+
+    def extract_pullback(y_bar):
+        return NoTangent(), NoTangent(), compress_bar(y_bar, arr, np.ravel(condition), None)
+
+    return np.extract(condition, arr), extract_pullback
+
+
+_FLAGS = np.array([True, False, False, True])
+examples(np.select, ([_FLAGS, ~_FLAGS], [_VECTOR, 0.5]), ([_VECTOR > 0.5, _VECTOR > 0.0], (_VECTOR, -_VECTOR), 1.5))
+examples(np.select, ([_FLAGS], [_VECTOR], _VECTOR**2), ([_TABLE > 0.0], [_VECTOR[:3]], _TABLE[:, :1]))
+examples(np.extract, (_FLAGS, _VECTOR), (_TABLE > 0.0, _TABLE), ([1, 0, 1], _COMPLEX))
+
+
+@rrule.register(np.partition)
+def partition_rrule(a, kth, axis=-1):
+    """Each entry of y_bar goes back to the one entry of a that it came from."""
+    y = np.partition(a, kth, axis)
+
+    def partition_pullback(y_bar):
+        return NoTangent(), reordered_bar(y_bar, a, y, axis), NoTangent(), NoTangent()
+
+    return y, partition_pullback
+
+
+@rrule.register(np.sort_complex)
+def sort_complex_rrule(a):
+    """Each entry of y_bar goes back to the one entry of a that it came from."""
+    y = np.sort_complex(a)
+
+    def sort_complex_pullback(y_bar):
+        return NoTangent(), reordered_bar(y_bar, a, y, -1)
+
+    return y, sort_complex_pullback
+
+
+@cotangent_of(1)
+def reordered_bar(y_bar: Any, a: Any, y: Any, axis: int | None) -> Any:
+    """The cotangent of a, whose entries y has in another order along `axis`: sorted, the two are the same."""
+    if axis is None:
+        return np.reshape(reordered_bar(y_bar, np.ravel(a), y, 0), np.shape(a))
+    a_bar = np.empty(np.shape(a), np.result_type(y_bar))
+    in_order = np.take_along_axis(y_bar, np.argsort(y, axis=axis, kind="stable"), axis)
+    np.put_along_axis(a_bar, np.argsort(a, axis=axis, kind="stable"), in_order, axis)
+    return unbroadcast(a_bar, a)
+
+
+examples(np.partition, (_VECTOR, 1), (_VECTOR, [0, 2]), (_TABLE, 0), (_TABLE, -1, 0), (_STACK, 1, 1), (_STACK, 5, None))
+examples(np.partition, (_COMPLEX, 1), ([0.5, -1.5, 1.0], 1), (np.array([0.5, np.nan, -1.5, 0.2]), 1))
+examples(np.sort_complex, (_COMPLEX,), (_VECTOR,), (_TABLE,))
+
+
+@rrule.register(np.unique)
+def unique_rrule(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    """Each entry of y_bar goes to the first entry, or the first part along the axis, that has this value."""
+    y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
+
+    def unique_pullback(y_bar):
+        return NoTangent(), unique_bar(y_bar, ar, y, axis), NoTangent(), NoTangent(), NoTangent(), NoTangent()
+
+    return y, unique_pullback
+
+
+def unique_bar(y_bar: Any, ar: Any, y: Any, axis: int | None) -> Any:
+    """The cotangent of an array from that of its values y; these may come with numbers, which have none."""
+    if isinstance(y, tuple):
+        y_bar, y = y_bar[0], y[0]
+    if is_structural_zero(y_bar):
+        return None
+    return first_bar(y_bar, ar, y) if axis is None else parts_bar(y_bar, ar, axis)
+
+
+@cotangent_of(1)
+def first_bar(y_bar: Any, a: Any, y: Any) -> Any:
+    """The cotangent of an array of the values of which y has some, in any order."""
+    values, first = np.unique(a, return_index=True)
+    a_bar = np.zeros(np.size(a), np.result_type(y_bar))
+    np.add.at(a_bar, first[np.searchsorted(values, y)], y_bar)
+    return unbroadcast(np.reshape(a_bar, np.shape(a)), a)
+
+
+@cotangent_of(1)
+def parts_bar(y_bar: Any, a: Any, axis: int) -> Any:
+    """The cotangent of an array the different parts of which, along an axis, were taken in their order."""
+    first = np.unique(a, return_index=True, axis=axis)[1]
+    a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
+    np.moveaxis(a_bar, axis, 0)[first] = np.moveaxis(y_bar, axis, 0)
+    return unbroadcast(a_bar, a)
+
+
+@rrule.register(np.unique_values)
+def unique_values_rrule(x):
+    """Each entry of y_bar goes to the first entry that has this value."""
+    y = np.unique_values(x)
+
+    def unique_values_pullback(y_bar):
+        return NoTangent(), unique_bar(y_bar, x, y, None)
+
+    return y, unique_values_pullback
+
+
+@rrule.register(np.unique_counts)
+def unique_counts_rrule(x):
+    """Each entry of the cotangent of the values goes to the first entry that has this value."""
+    y = np.unique_counts(x)
+
+    def unique_counts_pullback(y_bar):
+        return NoTangent(), unique_bar(y_bar, x, y, None)
+
+    return y, unique_counts_pullback
+
+
+@rrule.register(np.unique_inverse)
+def unique_inverse_rrule(x):
+    """Each entry of the cotangent of the values goes to the first entry that has this value."""
+    y = np.unique_inverse(x)
+
+    def unique_inverse_pullback(y_bar):
+        return NoTangent(), unique_bar(y_bar, x, y, None)
+
+    return y, unique_inverse_pullback
+
+
+@rrule.register(np.unique_all)
+def unique_all_rrule(x):
+    """Each entry of the cotangent of the values goes to the first entry that has this value."""
+    y = np.unique_all(x)
+
+    def unique_all_pullback(y_bar):
+        return NoTangent(), unique_bar(y_bar, x, y, None)
+
+    return y, unique_all_pullback
+
+
+examples(np.unique, (_VECTOR,), (_TABLE,), ([0.5, -0.5],), (_VECTOR, True), (_TABLE, True, True, True), (_COMPLEX,))
+examples(np.unique, (_TABLE, False, False, False, 1), (_TABLE, True, False, True, 0), (np.array([0.5, np.nan, -1.5]),))
+example(np.unique, np.array([0.5, np.nan, -1.5, np.nan]), equal_nan=False)
+for _distinct in (np.unique_counts, np.unique_inverse, np.unique_all):
+    examples(_distinct, (_VECTOR,), (_TABLE,), (_COMPLEX,))
+# Its values may come in any order, which need not stay the same when one of them moves.
+examples(np.unique_values, (_VECTOR[:1],), (0.5,))
+
+
+@rrule.register(np.union1d)
+def union1d_rrule(ar1, ar2):
+    """Each entry of y_bar goes to the first entry, of both arrays, that has this value."""
+    y = np.union1d(ar1, ar2)
+
+    def union1d_pullback(y_bar):
+        return NoTangent(), set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1)
+
+    return y, union1d_pullback
+
+
+@rrule.register(np.setxor1d)
+def setxor1d_rrule(ar1, ar2, assume_unique=False):
+    """Each entry of y_bar goes to the first entry, of both arrays, that has this value."""
+    y = np.setxor1d(ar1, ar2, assume_unique)
+
+    def setxor1d_pullback(y_bar):
+        return NoTangent(), set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1), NoTangent()
+
+    return y, setxor1d_pullback
+
+
+@rrule.register(np.setdiff1d)
+def setdiff1d_rrule(ar1, ar2, assume_unique=False):
+    """Each entry of y_bar goes to the first entry of ar1 that has this value."""
+    y = np.setdiff1d(ar1, ar2, assume_unique)
+
+    def setdiff1d_pullback(y_bar):
+        return NoTangent(), first_bar(y_bar, ar1, y), NoTangent(), NoTangent()
+
+    return y, setdiff1d_pullback
+
+
+def set_bar(y_bar: Any, y: Any, ar1: Any, ar2: Any, number: int) -> Any:
+    """The cotangent of ar1 (number 0) or ar2 (number 1), of whose values y has some."""
+    both = np.concatenate((ar1, ar2), axis=None)
+    return concatenate_bar(first_bar(y_bar, both, y), (ar1, ar2), None)[number]
+
+
+for _set in (np.union1d, np.setxor1d, np.setdiff1d):
+    examples(_set, (_VECTOR, _TABLE[0]), (_TABLE, _VECTOR), (_COMPLEX, _VECTOR), ([0.5, 1.5], 2.0))
+for _set in (np.setxor1d, np.setdiff1d):
+    examples(_set, (_VECTOR, _TABLE[0], True))

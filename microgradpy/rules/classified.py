@@ -1,0 +1,48 @@
+"""What of NumPy has no rule, and why: data, which the tests hold against what NumPy has."""
+
+from __future__ import annotations
+
+_CALLS = "it calls a function that it is given: write it as a loop"
+_MATRICES = "it makes a matrix, whose operators are not those of arrays: use arrays"
+_OBJECTS = "it makes or is an object of a class of NumPy's own, which is not differentiated: use arrays and functions"
+_ABSTRACT = "an abstract class, or one of things that are not numbers"
+_OUTSIDE = "it reads or writes files, text or memory"
+_SETTINGS = "it configures, shows or tests NumPy"
+_DATES = "it counts days"
+_DEPRECATED = "it is deprecated: use what NumPy says instead"
+_BITS = "it looks at bits as something else, or writes them down"
+_NO_AXES = "a number has no axes, and cannot be written"
+_TO_COME = "rule to come"
+
+_REASONS: tuple[tuple[str, str], ...] = (
+    (_CALLS, "apply_along_axis apply_over_axes fromfunction frompyfunc mask_indices piecewise vectorize"),
+    (_MATRICES, "asmatrix bmat matrix"),
+    (_OBJECTS, "broadcast flatiter ndarray ndindex nditer nested_iters poly1d recarray record ufunc"),
+    (_ABSTRACT, "character complexfloating flexible floating generic inexact integer number object_ signedinteger"),
+    (_ABSTRACT, "unsignedinteger void linalg.LinAlgError"),
+    (_OUTSIDE, "from_dlpack frombuffer fromfile fromregex fromstring genfromtxt load loadtxt memmap save savetxt savez"),
+    (_OUTSIDE, "savez_compressed"),
+    (_SETTINGS, "get_include get_printoptions getbufsize geterr geterrcall info printoptions set_printoptions setbufsize"),
+    (_SETTINGS, "seterr seterrcall show_config show_runtime test fft.test linalg.test"),
+    (_DATES, "busday_count busday_offset busdaycalendar datetime64 datetime_as_string datetime_data is_busday isnat"),
+    (_DATES, "timedelta64"),
+    (_DEPRECATED, "in1d row_stack trapz"),
+    ("its values are in both arrays, and stay there only if both move", "intersect1d"),
+    (_BITS, "ndarray.dump ndarray.dumps ndarray.getfield ndarray.tobytes"),
+    (_BITS, "ndarray.tofile generic.byteswap generic.dump generic.dumps"),
+    (_BITS, "generic.getfield generic.tobytes generic.tofile generic.view"),
+    (_NO_AXES, "generic.choose generic.compress generic.diagonal generic.fill generic.put generic.resize generic.setfield"),
+    (_NO_AXES, "generic.setflags generic.sort generic.swapaxes generic.trace"),
+    (_TO_COME, "convolve correlate ediff1d geomspace gradient histogram histogram2d histogram_bin_edges histogramdd i0 interp"),
+    (_TO_COME, "kaiser ldexp logspace matrix_transpose matvec nextafter poly polyadd polyder polydiv polyfit polyint polymul"),
+    (_TO_COME, "polysub polyval roots unwrap vander vecdot vecmat"),
+    (_TO_COME, "linalg.cond linalg.cross linalg.diagonal linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.lstsq"),
+    (_TO_COME, "linalg.matmul linalg.matrix_norm linalg.matrix_power linalg.matrix_transpose linalg.multi_dot linalg.outer"),
+    (_TO_COME, "linalg.pinv linalg.qr linalg.svd linalg.svdvals linalg.tensordot linalg.tensorinv linalg.tensorsolve"),
+    (_TO_COME, "linalg.trace linalg.vecdot linalg.vector_norm"),
+    (_TO_COME, "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift"),
+    (_TO_COME, "fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq fft.rfftn"),
+)  # fmt: skip
+
+WITHOUT_RULE: dict[str, str] = {name: reason for reason, names in _REASONS for name in names.split()}
+"""The callables of `numpy` by their names in it, and why they are refused with data that may be differentiated."""
