@@ -14,12 +14,17 @@ from microgradpy.rules import joining as joining
 from microgradpy.rules import linalg as linalg
 from microgradpy.rules import linear as linear
 from microgradpy.rules import mathematics as mathematics
+from microgradpy.rules import matrix_products as matrix_products
 from microgradpy.rules import methods as methods
+from microgradpy.rules import norms as norms
 from microgradpy.rules import numeric_methods as numeric_methods
 from microgradpy.rules import operators as operators
 from microgradpy.rules import pairwise as pairwise
+from microgradpy.rules import polynomials as polynomials
 from microgradpy.rules import reductions as reductions
 from microgradpy.rules import shape as shape
+from microgradpy.rules import singular as singular
+from microgradpy.rules import spectral as spectral
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums
 from microgradpy.rules import trigonometric as trigonometric
