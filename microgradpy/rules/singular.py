@@ -119,7 +119,8 @@ def pinv_bar(z_bar: Any, a: Any, z: Any, rcond: Any, hermitian: bool) -> Any:
         return np.zeros_like(a)
     x = np.asarray(a)
     if hermitian:
-        x = np.tril(x) + adjoint(np.tril(x, -1))
+        # What is read: the lower triangle, and of the diagonal the real part.
+        x = (np.tril(x) + adjoint(np.tril(x))) * (1.0 - 0.5 * np.eye(x.shape[-1], dtype=np.real(x).dtype))
     if rcond is not None:
         s = np.linalg.svd(x, compute_uv=False)
         refuse_left_out(s, s <= np.expand_dims(rcond, -1) * s[..., :1], x)

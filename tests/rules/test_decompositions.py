@@ -83,9 +83,28 @@ def low_rank_solution(b):
     return np.sum(np.abs(np.linalg.lstsq(b @ np.conj(b).T, np.arange(5.0))[0]) ** 2)
 
 
+def hermitian_pseudoinverse(a):
+    return np.sum(np.abs(np.linalg.pinv(a, hermitian=True)) ** 2 * OTHER)
+
+
+def hermitian_svd(a):
+    u, s, vh = np.linalg.svd(a, hermitian=True)
+    return np.sum(np.abs((u * np.sin(s)) @ vh) ** 2 * OTHER)
+
+
+def triangle_and_values(a):
+    return np.sum(np.abs(np.linalg.qr(a)[1]) ** 3) + np.sum(np.linalg.svd(a, compute_uv=False) ** 3)
+
+
 @pytest.mark.parametrize(
     "f, a",
     [
+        (hermitian_pseudoinverse, SQUARE),
+        (hermitian_pseudoinverse, COMPLEX),
+        (hermitian_svd, SQUARE),
+        (hermitian_svd, COMPLEX),
+        (triangle_and_values, TALL),
+        (triangle_and_values, TALL.T),
         (matrix_function, SQUARE),
         (matrix_function, COMPLEX),
         (weighted_projections, COMPLEX),
