@@ -45,7 +45,7 @@ def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) ->
 def matrix_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
     """The cotangent of x under its norm of rows (order +-inf) or columns (+-1), of singular values (+-2, nuc), or of all
     entries (fro)."""
-    if ord == "fro":
+    if ord in ("fro", "f"):
         return vector_norm_bar(y_bar, x, y, 2, axes, keepdims)
     if ord == "nuc" or abs(ord) == 2:
         bar = np.squeeze(y_bar, axes) if keepdims else y_bar
@@ -116,6 +116,7 @@ example(np.linalg.norm, _VECTORS, ord=np.inf, axis=0)
 examples(np.linalg.norm, (_VECTORS, None, 1), (_VECTORS, 3, 1), (_VECTORS, "fro", (0, 2)))
 example(np.linalg.norm, _VECTORS, axis=-1, keepdims=True)
 example(np.linalg.norm, _table(2, 3), "fro", keepdims=True)
+examples(np.linalg.norm, (_table(2, 3), "f"), (_VECTORS, 2, (1,)))
 _ORDERS: tuple[Any, ...] = (1, -1, 2, -2, np.inf, -np.inf, "nuc", "fro")
 for _order in _ORDERS:
     examples(np.linalg.norm, (_table(2, 3), _order), (_COMPLEX, _order), (_VECTORS, _order, (0, 2)))
