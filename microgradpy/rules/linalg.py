@@ -1,4 +1,4 @@
-"""np.linalg: solving, inverse, determinant, Cholesky factor and norms, all for stacks of matrices too.
+"""np.linalg: solving, inverse, determinant, Cholesky and QR factors, all for stacks of matrices too.
 
 Sources: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
 (2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016).
@@ -11,17 +11,12 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.reductions import extremum_bar, products_of_others
-from microgradpy.rules.registry import example, examples, rrule
-from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.rules.reductions import products_of_others
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
+from microgradpy.tangents.decompositions import adjoint, inverse_or_nan, leading_columns
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.linear import with_reduced_axes
-from microgradpy.tangents.types import NoTangent
-
-
-def adjoint(x: Any) -> Any:
-    """The conjugate transpose of the matrices in the last two axes."""
-    return np.swapaxes(conj(x), -1, -2)
+from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
 def _table(*shape: int) -> np.ndarray:
@@ -110,21 +105,21 @@ def slogdet_bar(y_bar: Any, a: Any, y: Any) -> Any:
     weight = 0.0 if log_bar is None else log_bar
     if sign_bar is not None and np.iscomplexobj(a):
         weight = weight - 1j * np.imag(conj(sign_bar) * y[0])
-    regular = np.expand_dims(np.isfinite(y[1]), (-1, -2))
-    inverse = np.linalg.inv(np.where(regular, a, np.eye(np.shape(a)[-1])))
-    return np.where(regular, np.expand_dims(weight, (-1, -2)) * adjoint(inverse), np.nan)
+    return np.expand_dims(weight, (-1, -2)) * adjoint(inverse_or_nan(a))
 
 
 examples(np.linalg.slogdet, (_REGULAR,), (_REGULARS,), (_COMPLEX,))
 
 
 @rrule.register(np.linalg.cholesky)
-def cholesky_rrule(a):
+def cholesky_rrule(a, /, *, upper=False):
     """a = z z^H: with s = z^-H p(z^H z_bar) z^-1, where p halves the diagonal and drops what is above it, a_bar is
-    s + s^H below the diagonal, s on it and 0 above it, which is not read."""
-    z = np.linalg.cholesky(a)
+    s + s^H below the diagonal, s on it and 0 above it, which is not read. The upper factor is z^H, of what is above."""
+    z = np.linalg.cholesky(a, upper=upper)
 
     def cholesky_pullback(z_bar):
+        if upper:
+            return NoTangent(), adjoint(cholesky_bar(adjoint(z_bar), adjoint(z)))
         return NoTangent(), cholesky_bar(z_bar, z)
 
     return z, cholesky_pullback
@@ -145,68 +140,44 @@ _POSITIVE = _REGULAR @ _REGULAR.T
 examples(
     np.linalg.cholesky, (_POSITIVE,), (_REGULARS @ np.swapaxes(_REGULARS, -1, -2),), (_COMPLEX @ _COMPLEX.conj().T,)
 )
+examples(np.linalg.cholesky, (_POSITIVE,), (_COMPLEX @ _COMPLEX.conj().T,), upper=True)
 
 
-@rrule.register(np.linalg.norm)
-def norm_rrule(x, ord=None, axis=None, keepdims=False):
-    """x_bar = y_bar * x / y for the Euclidean norm, and 0 where y = 0; the other vector norms in vector_norm_bar."""
-    y = np.linalg.norm(x, ord, axis, keepdims)
+@rrule.register(np.linalg.qr)
+def qr_rrule(a, mode="reduced"):
+    """a = q r: a_bar = (q_bar - q (t + t^H)) r^-H, where t is what q^H q_bar - r_bar r^H has above the diagonal and half
+    of its real diagonal. Of a wide matrix the first columns have the factors q and r1, and the others are q r2."""
+    y = np.linalg.qr(a, mode)
 
-    def norm_pullback(y_bar):
-        return (
-            NoTangent(),
-            norm_bar(y_bar, x, y, ord, axis, keepdims),
-            norm_order_bar(y_bar, x, y, ord, axis, keepdims),
-            NoTangent(),
-            NoTangent(),
-        )
+    def qr_pullback(y_bar):
+        return NoTangent(), qr_bar(y_bar, a, y, mode), NoTangent()
 
-    return y, norm_pullback
+    return y, qr_pullback
 
 
-def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangent of x under its norm y. Of matrix norms only the Frobenius norm has a rule."""
-    of_matrix = np.ndim(x) == 2 if axis is None else isinstance(axis, tuple) and len(axis) == 2
-    if ord is None or (ord == "fro" and of_matrix) or (ord == 2 and not of_matrix):
-        slope = np.where(np.equal(y, 0.0), 0.0, divide(y_bar, y))
-        return np.multiply(with_reduced_axes(slope[()], x, axis, keepdims), x)
-    if of_matrix:
-        remedy = "Use the Frobenius norm, or write the norm out in functions that have rules."
-        raise MissingRuleError(f"np.linalg.norm of order {ord!r} of matrices", None, remedy)
-    return vector_norm_bar(y_bar, x, y, ord, axis, keepdims)
+@cotangent_of(1)
+def qr_bar(y_bar: Any, a: Any, y: Any, mode: str) -> Any:
+    """The cotangent of a matrix under its QR factors; NaN if its first columns are not independent."""
+    if mode == "raw":
+        raise MissingRuleError('np.linalg.qr with the mode "raw"', None, 'Use the mode "reduced".')
+    q, r = np.linalg.qr(a) if mode == "r" else y
+    q_bar, r_bar = (None, y_bar) if mode == "r" else y_bar
+    rows, columns = np.shape(a)[-2:]
+    count = min(rows, columns)
+    q, q_bar = leading_columns(q, q_bar, count)
+    r, r_bar = r[..., :count, :], np.zeros_like(r) if is_structural_zero(r_bar) else np.triu(r_bar)
+    r_bar = r_bar[..., :count, :]
+    q_bar = np.zeros_like(q) if is_structural_zero(q_bar) else q_bar
+    beyond_bar = q @ r_bar[..., count:]
+    q_bar = q_bar + np.asarray(a)[..., count:] @ adjoint(r_bar[..., count:])
+    r, r_bar = r[..., :count], r_bar[..., :count]
+    above = np.triu(adjoint(q) @ q_bar - r_bar @ adjoint(r))
+    diagonal = np.eye(count, dtype=np.real(above).dtype)
+    a_bar = (q_bar - q @ ((above + adjoint(above)) * (1.0 - 0.5 * diagonal))) @ adjoint(inverse_or_nan(r))
+    return real_like(np.concatenate((a_bar, beyond_bar), axis=-1), a)
 
 
-def vector_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangent of x under its norm of order p, y^(1-p) |x|^(p-1) sign(x); of infinite order, a share for each
-    entry that has the extreme modulus; of order 0, none."""
-    if ord == 0:
-        return None
-    size = np.absolute(x)
-    if np.isinf(ord):
-        return extremum_bar(y_bar, size, y, axis, keepdims) * np.sign(x)
-    with np.errstate(all="ignore"):
-        ratio = divide(size, with_reduced_axes(y, x, axis, keepdims))
-        slope = np.where(np.equal(size, 0.0), 0.0, np.power(ratio, ord - 1.0)) * np.sign(x)
-    return with_reduced_axes(y_bar, x, axis, keepdims) * slope
-
-
-def norm_order_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    """The cotangent of a finite order p: y_bar * (sum(s log |x|) - log(y)) * y / p, with the shares s = (|x| / y)^p."""
-    if not isinstance(ord, float) or np.isinf(ord) or ord == 0 or np.ndim(x) == 0:
-        return None
-    size = np.absolute(x)
-    with np.errstate(all="ignore"):
-        shares = np.power(divide(size, with_reduced_axes(y, x, axis, keepdims)), ord)
-        logs = np.where(np.equal(size, 0.0), 0.0, shares * np.log(size))
-        return unbroadcast(y_bar * (np.sum(logs, axis=axis, keepdims=keepdims) - np.log(y)) * y / ord, ord)
-
-
-_VECTORS = _table(2, 3, 2)
-examples(np.linalg.norm, (_table(3),), (_table(2, 3),), (_VECTORS,), (_COMPLEX,), (_table(3) + 0.3j,))
-examples(np.linalg.norm, *((_table(3), order) for order in (1, 2, 2.5, 3, -1, 0)))
-for _order in (np.inf, -np.inf):
-    example(np.linalg.norm, _table(3), ord=_order)
-example(np.linalg.norm, _VECTORS, ord=np.inf, axis=0)
-examples(np.linalg.norm, (_VECTORS, None, 1), (_VECTORS, 3, 1), (_VECTORS, "fro", (0, 2)))
-example(np.linalg.norm, _VECTORS, axis=-1, keepdims=True)
-example(np.linalg.norm, _table(2, 3), "fro", keepdims=True)
+_TALL, _WIDE = _table(4, 2), _table(2, 3)
+examples(np.linalg.qr, (_REGULAR,), (_REGULARS,), (_TALL,), (_WIDE,), (_table(2, 4, 2),), (_table(2, 2, 4),), (_COMPLEX,))
+examples(np.linalg.qr, (_TALL + 0.5j * _TALL[::-1],), (_WIDE + 0.5j,), (_REGULARS[:0],), (np.zeros((2, 3, 0)),))
+examples(np.linalg.qr, (_TALL, "r"), (_WIDE, "r"), (_TALL[:3], "complete"), (_WIDE, "complete"))
