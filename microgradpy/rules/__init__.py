@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from microgradpy.rules import builtins as builtins
 from microgradpy.rules import containers as containers
+from microgradpy.rules import convolution as convolution
 from microgradpy.rules import copies as copies
 from microgradpy.rules import creation as creation
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
 from microgradpy.rules import floating_point as floating_point
+from microgradpy.rules import fourier as fourier
 from microgradpy.rules import indexing as indexing
 from microgradpy.rules import joining as joining
 from microgradpy.rules import linalg as linalg
