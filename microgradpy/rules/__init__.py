@@ -12,6 +12,7 @@ from microgradpy.rules import elementwise as elementwise
 from microgradpy.rules import floating_point as floating_point
 from microgradpy.rules import fourier as fourier
 from microgradpy.rules import indexing as indexing
+from microgradpy.rules import interpolation as interpolation
 from microgradpy.rules import joining as joining
 from microgradpy.rules import linalg as linalg
 from microgradpy.rules import linear as linear
