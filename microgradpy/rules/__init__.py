@@ -23,6 +23,7 @@ from microgradpy.rules import operators as operators
 from microgradpy.rules import pairwise as pairwise
 from microgradpy.rules import reductions as reductions
 from microgradpy.rules import shape as shape
+from microgradpy.rules import spacing as spacing
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums
 from microgradpy.rules import trigonometric as trigonometric
