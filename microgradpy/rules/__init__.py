@@ -11,6 +11,7 @@ from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
 from microgradpy.rules import floating_point as floating_point
 from microgradpy.rules import fourier as fourier
+from microgradpy.rules import histograms as histograms
 from microgradpy.rules import indexing as indexing
 from microgradpy.rules import interpolation as interpolation
 from microgradpy.rules import joining as joining
