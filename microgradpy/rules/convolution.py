@@ -193,7 +193,8 @@ def vander_bar(y_bar: Any, x: Any, y: Any, increasing: bool) -> Any:
     if not increasing:
         y_bar, y = y_bar[:, ::-1], y[:, ::-1]
     powers = np.arange(1, max(y.shape[1], 1), dtype=np.result_type(np.real(y_bar)))
-    return unbroadcast(np.sum(y_bar[:, 1:] * powers * conj(y[:, :-1]), axis=1), x)
+    with np.errstate(all="ignore"):
+        return unbroadcast(np.sum(y_bar[:, 1:] * powers * conj(y[:, :-1]), axis=1), x)
 
 
 examples(np.vander, (_VECTOR,), (_VECTOR, 3), (_VECTOR, 6, True), (_COMPLEX[0], 3), (_VECTOR, 1), (_VECTOR, 0), ([0.5, 0.0],))

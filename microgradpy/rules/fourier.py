@@ -244,13 +244,20 @@ def ifftshift_rrule(x, axes=None):
     return np.fft.ifftshift(x, axes=axes), ifftshift_pullback
 
 
+@cotangent_of(1)
+def spacing_bar(y_bar: Any, d: Any, y: np.ndarray) -> Any:
+    """The cotangent of the distance of samples under the frequencies y."""
+    with np.errstate(all="ignore"):
+        return unbroadcast(divide(-y_bar * y, d), d)
+
+
 @rrule.register(np.fft.fftfreq)
 def fftfreq_rrule(n, d=1.0):
     """y = k / (n d): d_bar = -sum(y_bar * y) / d."""
     y = np.fft.fftfreq(n, d)
 
     def fftfreq_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(divide(-y_bar * y, d), d)
+        return NoTangent(), NoTangent(), spacing_bar(y_bar, d, y)
 
     return y, fftfreq_pullback
 
@@ -261,7 +268,7 @@ def rfftfreq_rrule(n, d=1.0):
     y = np.fft.rfftfreq(n, d)
 
     def rfftfreq_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(divide(-y_bar * y, d), d)
+        return NoTangent(), NoTangent(), spacing_bar(y_bar, d, y)
 
     return y, rfftfreq_pullback
 

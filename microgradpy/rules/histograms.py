@@ -114,7 +114,8 @@ def _source_bars(edges_bar: Any, source: _Source) -> tuple[Any, Any, Any]:
         return None, None, None
     if np.ndim(source.bins) == 1:
         return None, unbroadcast(edges_bar, source.bins), None
-    share, edges_bar = np.linspace(0.0, 1.0, len(edges_bar)), np.real(edges_bar)
+    edges_bar = np.real(edges_bar)
+    share = np.linspace(0.0, 1.0, len(edges_bar), dtype=edges_bar.dtype)
     low, high = np.sum((1.0 - share) * edges_bar), np.sum(share * edges_bar)
     if source.range is not None:
         bars = [unbroadcast(bar, end) for bar, end in zip((low, high), source.range, strict=True)]

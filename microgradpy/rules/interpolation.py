@@ -132,8 +132,9 @@ def period_bar(y_bar: Any, period: Any, x: Any, xp: Any, fp: Any) -> Any:
     at, size = _segments(x, xp, fp, period), abs(period)
     slopes = _slopes(y_bar, at)
     places = _collected(-slopes, at)
-    turns = np.sum(slopes * np.floor_divide(x, size)) + np.sum(_folded(places, at) * np.floor_divide(xp, size))
-    return unbroadcast(np.sign(period) * (places[-1] - places[0] - turns), period)
+    with np.errstate(all="ignore"):
+        turns = np.sum(slopes * np.floor_divide(x, size)) + np.sum(_folded(places, at) * np.floor_divide(xp, size))
+        return unbroadcast(np.sign(period) * (places[-1] - places[0] - turns), period)
 
 
 _PLACES = np.array([-1.0, 0.3, 0.8, 2.5])

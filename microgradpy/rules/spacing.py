@@ -41,8 +41,13 @@ def logspace_rrule(start, stop, num=50, endpoint=True, base=10.0, *, axis=0):
 def exponent_bar(y_bar: Any, x: Any, y: Any, num: Any, endpoint: Any, base: Any, axis: int, weight: float) -> Any:
     """The cotangent of the first exponent (weight 1) or of the last (weight 0)."""
     with np.errstate(all="ignore"):
-        e_bar = np.moveaxis(y_bar, axis, 0) * conj(np.moveaxis(y, axis, 0) * np.log(base))
-        return unbroadcast(weighted_sum(e_bar, np.linspace(weight, 1.0 - weight, num, endpoint)), x)
+        e_bar = np.moveaxis(y_bar, axis, 0) * conj(np.moveaxis(y, axis, 0) * np.log(base, dtype=y.dtype))
+        return unbroadcast(_weighted(e_bar, num, endpoint, weight), x)
+
+
+def _weighted(bars: np.ndarray, num: Any, endpoint: Any, weight: float) -> Any:
+    """The sum along the first axis with evenly spaced weights, of which this is the first."""
+    return weighted_sum(bars, np.linspace(weight, 1.0 - weight, num, endpoint, dtype=bars.real.dtype))
 
 
 @cotangent_of(1)
@@ -76,7 +81,7 @@ def end_of_progression_bar(y_bar: Any, x: Any, y: Any, num: Any, endpoint: Any, 
     """The cotangent of the first point x of a geometric progression (weight 1) or of the last (weight 0)."""
     with np.errstate(all="ignore"):
         log_bar = np.moveaxis(y_bar, axis, 0) * conj(np.moveaxis(y, axis, 0))
-        return unbroadcast(weighted_sum(log_bar, np.linspace(weight, 1.0 - weight, num, endpoint)) / conj(x), x)
+        return unbroadcast(_weighted(log_bar, num, endpoint, weight) / conj(x), x)
 
 
 examples(np.logspace, (0.5, 1.5, 5), (0.5, 1.5, 4, False), (_VECTOR, 1.5, 3), (0.5, 1.5, 3, True, 2.5), (_TABLE, _VECTOR, 4))
