@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
@@ -58,6 +59,9 @@ def _segments(x: Any, xp: Any, fp: Any, period: Any) -> _Segments:
         around = np.concatenate((order[-1:], order, order[:1]))
         xp, fp = xp[around], fp[around]
         xp[0], xp[-1] = xp[0] - period, xp[-1] + period
+    if np.any(xp[1:] < xp[:-1]):
+        # Which interval NumPy finds then depends on where it searched before.
+        raise MissingRuleError("np.interp of places that do not increase", None, "Sort them and their values first.")
     low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(len(xp) - 2, 0))
     high = np.minimum(low + 1, len(xp) - 1)
     width = xp[high] - xp[low]
