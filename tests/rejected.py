@@ -168,10 +168,13 @@ def sum_from_a_start_into_a_buffer(x, k):
     return y * 2.0
 
 
-@rejected(np.ones(3), error=MutationError, words="nextafter.at no rule")
+multiply_objects = np.frompyfunc(lambda a, b: a * b, 2, 1)
+
+
+@rejected(np.ones(3), error=MutationError, words="at no rule")
 def scatter_of_a_function_without_rule(x):
     y = x * 1.5
-    np.nextafter.at(y, [0, 0], 2.0)  # here
+    multiply_objects.at(y, [0, 0], 2.0)  # here
     return np.sum(y)
 
 
@@ -352,9 +355,19 @@ def calls_a_c_type_without_a_rule(x):
     return datetime.timedelta(x).total_seconds() * x  # here
 
 
-@rejected(np.array([1.0, 2.0, 9.0]), error=MissingRuleError, words="unwrap")
+@rejected(np.array([0.3, 0.7]), error=MissingRuleError, words="interp increase")
+def interpolates_between_places_that_decrease(x):
+    return np.sum(np.interp(x, [1.0, 0.5, 0.0], [2.0, 3.0, 5.0]))  # here
+
+
+@rejected(np.ones((2, 3)), error=MissingRuleError, words="fft axis twice")
+def transforms_along_one_axis_twice(x):
+    return np.abs(np.fft.fftn(x, axes=(1, 1))[0, 0])  # here
+
+
+@rejected(np.array([1.0, 2.0, 9.0]), error=MissingRuleError, words="sqrt")
 def calls_a_numpy_function_without_a_rule(x):
-    return np.sum(np.unwrap(x * x))  # here
+    return np.sum(np.emath.sqrt(x * x))  # here
 
 
 @rejected(1.5, error=MissingRuleError, words="fromtimestamp")

@@ -5,13 +5,17 @@ from __future__ import annotations
 from microgradpy.rules import builtins as builtins
 from microgradpy.rules import choosing as choosing
 from microgradpy.rules import containers as containers
+from microgradpy.rules import convolution as convolution
 from microgradpy.rules import copies as copies
 from microgradpy.rules import covariance as covariance
 from microgradpy.rules import creation as creation
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
 from microgradpy.rules import floating_point as floating_point
+from microgradpy.rules import fourier as fourier
+from microgradpy.rules import histograms as histograms
 from microgradpy.rules import indexing as indexing
+from microgradpy.rules import interpolation as interpolation
 from microgradpy.rules import joining as joining
 from microgradpy.rules import linalg as linalg
 from microgradpy.rules import linear as linear
@@ -30,6 +34,7 @@ from microgradpy.rules import reductions as reductions
 from microgradpy.rules import scalar_types as scalar_types
 from microgradpy.rules import shape as shape
 from microgradpy.rules import singular as singular
+from microgradpy.rules import spacing as spacing
 from microgradpy.rules import spectral as spectral
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums

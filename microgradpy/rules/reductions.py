@@ -19,7 +19,7 @@ from microgradpy.tangents.linear import expand_reduced, mean_count, with_reduced
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
-non_differentiable(np.argwhere, np.nanargmax, np.nanargmin, np.argpartition, np.bincount, np.digitize, np.lexsort)
+non_differentiable(np.argwhere, np.nanargmax, np.nanargmin, np.argpartition, np.digitize, np.lexsort)
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
 _TABLE = np.array([[0.9, 2.1, -0.6, 1.3], [1.8, -1.1, 0.3, -0.4]])

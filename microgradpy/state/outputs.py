@@ -76,7 +76,9 @@ def _check_outputs(f: Any, outs: tuple[Any, ...], where: Any) -> None:
 
 def _pulled_back_where(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], d: Array, chosen: Array) -> tuple[Any, ...]:
     """The same for a ufunc that was applied only where a mask is true: elsewhere it may have no derivative."""
-    inside = tuple(np.broadcast_to(floating(np.asarray(x)), chosen.shape)[chosen] for x in args)
+    # The exponents of ldexp have to be whole numbers.
+    as_operand = np.asarray if f is np.ldexp else lambda x: floating(np.asarray(x))
+    inside = tuple(np.broadcast_to(as_operand(x), chosen.shape)[chosen] for x in args)
     found = []
     for x, bar in zip(args, pulled_back(f, inside, kwargs, d[chosen]), strict=True):
         whole = np.zeros(chosen.shape, d.dtype)

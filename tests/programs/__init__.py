@@ -18,6 +18,7 @@ from tests.programs import (
     models,
     objects,
     overloading,
+    signals,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -39,4 +40,5 @@ __all__ = [
     "models",
     "objects",
     "overloading",
+    "signals",
 ]
