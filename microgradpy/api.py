@@ -28,7 +28,8 @@ from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import check_seed, project, zeros_for
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.thunks import unthunk
+from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 _DEFAULT = object()
 
@@ -276,6 +277,19 @@ def fill_zeros(x: Any, found: Any) -> Any:
         items = [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
     return found
+
+
+def rrule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`(y, pullback)` of `f`, by its rule or by differentiating it: what a rule calls that gets a function as an argument.
+    `pullback(y_bar)` returns the cotangent of `f` itself and one per positional argument, as a rule's does."""
+    y, back = resolve_outermost(f, args, kwargs)
+
+    def via_ad_pullback(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(unthunk(y_bar))
+        arguments = [bar.gradient if isinstance(bar, Projected) else bar for bar in bars.arguments]
+        return tuple(NoTangent() if is_structural_zero(bar) else bar for bar in (bars.function, *arguments))
+
+    return y, via_ad_pullback
 
 
 def stop_gradient(x: Any) -> Any:
