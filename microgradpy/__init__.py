@@ -6,6 +6,7 @@ from microgradpy.api import grad as grad
 from microgradpy.api import gradient as gradient
 from microgradpy.api import ignore_derivatives as ignore_derivatives
 from microgradpy.api import pullback as pullback
+from microgradpy.api import rrule_via_ad as rrule_via_ad
 from microgradpy.api import stop_gradient as stop_gradient
 from microgradpy.api import value_and_grad as value_and_grad
 from microgradpy.api import value_and_gradient as value_and_gradient
@@ -25,8 +26,19 @@ from microgradpy.introspect import code_primal as code_primal
 from microgradpy.introspect import instrument as instrument
 from microgradpy.introspect import primal as primal
 from microgradpy.introspect import reverse_differentiate as reverse_differentiate
+from microgradpy.rules.registry import non_differentiable as non_differentiable
+from microgradpy.rules.registry import opt_out as opt_out
 from microgradpy.rules.registry import rrule as rrule
+from microgradpy.tangents.project_to import ProjectTo as ProjectTo
+from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
+from microgradpy.tangents.thunks import Thunk as Thunk
+from microgradpy.tangents.thunks import accumulate as accumulate
+from microgradpy.tangents.thunks import extern as extern
+from microgradpy.tangents.thunks import not_implemented as not_implemented
+from microgradpy.tangents.thunks import thunk as thunk
+from microgradpy.tangents.thunks import unthunk as unthunk
 from microgradpy.tangents.types import NoTangent as NoTangent
+from microgradpy.tangents.types import NotImplementedTangent as NotImplementedTangent
 from microgradpy.tangents.types import Tangent as Tangent
 from microgradpy.tangents.types import ZeroTangent as ZeroTangent
 
@@ -35,28 +47,40 @@ __all__ = [
     "CompilerBug",
     "CotangentShapeError",
     "DifferentiationError",
+    "InplaceableThunk",
     "MissingRuleError",
     "MutationError",
     "NoTangent",
     "NonScalarOutputError",
+    "NotImplementedTangent",
+    "ProjectTo",
     "SourceNotFoundError",
     "Tangent",
+    "Thunk",
     "UnsupportedSyntaxError",
     "ZeroTangent",
+    "accumulate",
     "cache_clear",
     "cache_info",
     "code_adjoint",
     "code_ir",
     "code_primal",
+    "extern",
     "grad",
     "gradient",
     "ignore_derivatives",
     "instrument",
+    "non_differentiable",
+    "not_implemented",
+    "opt_out",
     "primal",
     "pullback",
     "reverse_differentiate",
     "rrule",
+    "rrule_via_ad",
     "stop_gradient",
+    "thunk",
+    "unthunk",
     "value_and_grad",
     "value_and_gradient",
 ]

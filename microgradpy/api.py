@@ -28,7 +28,8 @@ from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import check_seed, project, zeros_for
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.thunks import unthunk
+from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 _DEFAULT = object()
 
@@ -278,6 +279,19 @@ def fill_zeros(x: Any, found: Any) -> Any:
     return found
 
 
+def rrule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`(y, pullback)` of `f`, by its rule or by differentiating it: what a rule calls that gets a function as an argument.
+    `pullback(y_bar)` returns the cotangent of `f` itself and one per positional argument, as a rule's does."""
+    y, back = resolve_outermost(f, args, kwargs)
+
+    def via_ad_pullback(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(unthunk(y_bar))
+        found = map(project, (f, *args), (bars.function, *bars.arguments))
+        return tuple(NoTangent() if is_structural_zero(bar) else bar for bar in found)
+
+    return y, via_ad_pullback
+
+
 def stop_gradient(x: Any) -> Any:
     """`x`; its derivative is zero."""
     return x
@@ -301,4 +315,4 @@ non_differentiable(stop_gradient, ignore_derivatives)
 RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
-NESTED_DIFFERENTIATION.update((pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))
+NESTED_DIFFERENTIATION.update((rrule_via_ad, pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))

@@ -39,6 +39,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.passes.typed_builder import TypedBuilder
+from microgradpy.tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 
 
 class NotInlinable(Exception):
@@ -246,6 +247,10 @@ class _Splice:
         assert not isinstance(op.callee, Opcode)
         callee = self.of(op.callee)
         if isinstance(callee, Const):
+            if callee.value in _THUNKS:
+                return self.computed(self.of(op.arguments[-1]))
+            if callee.value is unthunk:
+                return self.of(op.arguments[0])
             if callee.value is operator.getitem:
                 container, index = self.of(op.arguments[0]), self.of(op.arguments[1])
                 if isinstance(container, StaticTuple) and isinstance(index, Const):
@@ -258,3 +263,14 @@ class _Splice:
         arguments = tuple(map(self.plain, op.arguments))
         keywords = tuple((name, self.plain(value)) for name, value in op.keywords)
         return self.builder.call(callee, arguments, keywords, hint=op.result.hint)
+
+    def computed(self, compute: Static) -> Static:
+        """What a function without parameters returns."""
+        if not isinstance(compute, StaticClosure) or compute.function.parameters:
+            raise NotInlinable
+        captured = dict(zip(compute.function.captured, compute.captured, strict=True))
+        return _Splice(self.builder, compute.globals, captured).run(compute.function.body)
+
+
+_THUNKS = (thunk, Thunk, InplaceableThunk)
+"""Here a thunk is what it computes: if nobody reads that, it is dead code."""

@@ -33,7 +33,7 @@ def is_fresh(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     if owner is not None and owner.__module__.partition(".")[0] in ("numpy", "builtins"):
         return True
-    return rrule.has(function) and not isinstance(function, type)
+    return rrule.covers(function) and not isinstance(function, type)
 
 
 def is_view(function: Any) -> bool:

@@ -113,7 +113,7 @@ _READERS = (FunctionType, type, _lru_cache_wrapper, BuiltinMethodType, MethodWra
 
 def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     """Whether a function or class that gets constants may still read something active, or be sent it."""
-    if not isinstance(function, _READERS) or rrule.has(function):
+    if not isinstance(function, _READERS) or rrule.covers(function):
         return False
     return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 

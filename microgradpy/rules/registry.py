@@ -63,6 +63,18 @@ class ReverseRules:
 
         return declare
 
+    def opt_out(self, f: Any, *types: type) -> None:
+        """Differentiate the body of `f` again in calls whose first positional arguments are of `types` (all calls without
+        them), although it has a rule, or was declared non-differentiable."""
+        _check_hashable(f)
+        if types:
+            others = [entry for entry in self._rules.get(f, []) if entry.types != types]
+            self._rules[f] = [_Entry(types, None, None), *others]
+        else:
+            self._rules.pop(f, None)
+            self._non_differentiable.discard(f)
+        self.version += 1
+
     def non_differentiable(self, *callables: Any) -> None:
         """Declare that the results of these callables carry no derivative."""
         for f in callables:
@@ -75,17 +87,17 @@ class ReverseRules:
     def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Rule | None:
         """The rule for a call of `f` with positional arguments of these types. For a type of None, which stands for
         "not known", only rules that ask for no type at that place apply."""
-        best: Rule | None = None
-        best_rank: tuple[int, ...] = ()
-        for entry in self._entries(f):
-            rank = entry.rank(argument_types)
-            if rank is not None and (best is None or rank < best_rank):
-                best, best_rank = entry.rule, rank
-        return best
+        ranked = [(rank, entry) for entry in self._entries(f) if (rank := entry.rank(argument_types)) is not None]
+        return min(ranked, key=lambda pair: pair[0])[1].rule if ranked else None
 
     def has(self, f: Any) -> bool:
         """Whether `f` has any rule."""
         return bool(self._entries(f))
+
+    def covers(self, f: Any) -> bool:
+        """Whether every call of `f` goes by a rule, so that its body does not matter."""
+        entries = self._entries(f)
+        return any(not entry.types and entry.arity is None for entry in entries) and all(entry.rule for entry in entries)
 
     def is_typed(self, f: Any) -> bool:
         """Whether the choice among the rules of `f` depends on the types of the arguments."""
@@ -93,11 +105,11 @@ class ReverseRules:
 
     def registered(self) -> list[Any]:
         """The callables that have a rule."""
-        return list(self._rules)
+        return [f for f in self._rules if self.rules_of(f)]
 
     def rules_of(self, f: Any) -> list[Rule]:
         """The rules of `f`, for whatever types and numbers of arguments."""
-        return [entry.rule for entry in self._entries(f)]
+        return [entry.rule for entry in self._entries(f) if entry.rule is not None]
 
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
@@ -135,7 +147,8 @@ _PLAIN_CALLABLES = frozenset({FunctionType, BuiltinFunctionType, MethodType, typ
 class _Entry:
     types: tuple[type, ...]
     arity: int | None
-    rule: Rule
+    rule: Rule | None
+    """None where the body is differentiated all the same."""
 
     def rank(self, argument_types: ArgumentTypes) -> tuple[int, ...] | None:
         """How far the arguments are from those the rule asks for (smaller is more specific); None if the rule does not
@@ -190,6 +203,12 @@ rrule = ReverseRules()
 def non_differentiable(*callables: Any) -> None:
     """Declare that the results of these callables carry no derivative, whatever they are called with."""
     rrule.non_differentiable(*callables)
+
+
+def opt_out(f: Any, *types: type) -> None:
+    """Differentiate the body of `f` again, in spite of its rule, in calls whose first positional arguments are of `types` (in
+    all calls without them)."""
+    rrule.opt_out(f, *types)
 
 
 def is_non_differentiable(f: Any) -> bool:

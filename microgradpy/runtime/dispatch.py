@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
-from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.registry import Rule, is_non_differentiable, rrule
 from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
 from microgradpy.runtime.bars import Back as Back
@@ -32,6 +32,7 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.writes import REMEDY, written_argument
+from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 _entry: list[Entry] = []
@@ -81,8 +82,9 @@ def resolve(
         return found
     _refuse_write(f, args, kwargs)
     check_index_of(f, args)
-    if rrule.has(f):
-        return _by_rule(f, args, kwargs, keywords_wanted)
+    rule = rrule.find(f, tuple(map(type, args))) if rrule.has(f) else None
+    if rule is not None:
+        return _by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
         return call_as_user(f, args, kwargs), _nothing(len(args))
     match f:
@@ -137,10 +139,9 @@ def name_of(f: Any) -> str:
     return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__name__)
 
 
-def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> tuple[Any, Back]:
-    rule = rrule.find(f, tuple(map(type, args)))
-    if rule is None:
-        return _opaque(f, args, kwargs)
+def _by_rule(
+    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
+) -> tuple[Any, Back]:
     names: list[str] = []
     asked = frozenset(kwargs)
     if kwargs or not takes(rule, len(args)):
@@ -154,9 +155,9 @@ def _by_rule(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wan
         own, *bars = pullback(y_bar)
         for index in range(len(bars), count):
             missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
-        bars = [None if is_structural_zero(bar) else bar for bar in bars] + [None] * (count - len(bars))
+        own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars))
+        bars += [None] * (count - len(bars))
         split = count - len(names)
-        own = None if is_structural_zero(own) else own
         keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
         return Bars(own, tuple(bars[:split]), keywords)
 
@@ -234,9 +235,10 @@ def _by_builtin_method(
     unbound = getattr(type(owner), f.__name__, None)
     if is_non_differentiable(unbound) or is_non_differentiable(f):
         return f(*args, **kwargs), _nothing(len(args))
-    if unbound is None or not rrule.has(unbound):
+    rule = rrule.find(unbound, tuple(map(type, (owner, *args)))) if unbound is not None else None
+    if rule is None:
         return _opaque(f, args, kwargs)
-    y, back = _by_rule(unbound, (owner, *args), kwargs, keywords_wanted)
+    y, back = _by_rule(unbound, rule, (owner, *args), kwargs, keywords_wanted)
 
     def method_back(y_bar: Any) -> Bars:
         bars = back(y_bar)

@@ -66,7 +66,7 @@ def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
     array it sees, because what was read from there before may have been kept for the reverse pass."""
     _refuse_mutating_method(f, args, kwargs)
-    if is_non_differentiable(f) or rrule.has(f):
+    if is_non_differentiable(f) or rrule.covers(f):
         return call_as_user(f, args, kwargs)
     given = (*args, *kwargs.values(), getattr(f, "__self__", None))
     watched: list[Any] = [value for value in given if isinstance(value, np.ndarray | list | dict | set)]

@@ -151,9 +151,9 @@ def _by_rule_or_kind(
         name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
         raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
     pure.check_index_of(f, args)
-    if rrule.has(f):
-        rule = rrule.find(f, tuple(map(type, args)))
-        return _opaque(f, args, kwargs) if rule is None else by_rule(f, rule, args, kwargs, keywords_wanted)
+    rule = rrule.find(f, tuple(map(type, args))) if rrule.has(f) else None
+    if rule is not None:
+        return by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
         return (detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)), nothing(len(args))
     return _by_kind(f, args, kwargs, wanted, keywords_wanted)

@@ -104,7 +104,7 @@ def is_of_python(ufunc: np.ufunc) -> bool:
 
 
 def is_searched(function: types.FunctionType) -> bool:
-    return is_users_class(function) and not rrule.has(function) and not is_non_differentiable(function)
+    return is_users_class(function) and not rrule.covers(function) and not is_non_differentiable(function)
 
 
 def defaults_of(function: types.FunctionType) -> tuple[Any, ...]:

@@ -15,7 +15,8 @@ from microgradpy.state.events import Event
 from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, seal, structure_of
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.thunks import computed
+from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
 
 def from_undo(y: Any, undo: Undo) -> Resolved:
@@ -82,9 +83,12 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         own, *bars = pullback(or_zero(d, y))
         for index in range(len(bars), count):
             missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
-        bars = [None if is_structural_zero(bar) else bar for bar in bars[:count]] + [None] * (count - len(bars))
+        own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars[:count]))
+        bars += [None] * (count - len(bars))
+        for bar, x in zip(bars, args, strict=True):
+            if isinstance(bar, NotImplementedTangent) and not is_value(x):
+                bar.refuse()
         bars = [structure.divided(shadows, bar) for structure, bar in zip(known.structures, bars, strict=True)]
-        own = None if is_structural_zero(own) else own
         keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
         return Bars(own, tuple(bars[:split]), keywords)
 

@@ -17,7 +17,8 @@ import numpy as np
 from microgradpy.errors import CotangentShapeError, DifferentiationError
 from microgradpy.tangents.arithmetic import cotangent_dtype, real_like, refuse_unlike_arrays, stack_items
 from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.thunks import computed
+from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
 
 _WITHOUT_DERIVATIVE = (bool, np.bool, str, bytes, bytearray, type(None), type, types.ModuleType, slice, range)
 _REFUSED = (fractions.Fraction, decimal.Decimal, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -30,6 +31,8 @@ def project(x: Any, x_bar: Any) -> Any:
     not used. Arrays are always new. Raises DifferentiationError for numbers of types that cannot be differentiated."""
     if isinstance(x_bar, Projected):
         return x_bar.gradient
+    if isinstance(x_bar, NotImplementedTangent):
+        x_bar.refuse()
     if is_structural_zero(x_bar) or isinstance(x, _WITHOUT_DERIVATIVE):
         return None
     if isinstance(x, np.ndarray):
@@ -163,7 +166,7 @@ def _zeros_for(x: Any, inside: tuple[int, ...]) -> Any:
 def check_seed(y: Any, dy: Any) -> Any:
     """The seed `dy` as a cotangent of `y`: cast to `y`'s dtype, in `y`'s structure, with None for zero anywhere. Raises
     CotangentShapeError naming both where structure or shape differ."""
-    return _check_seed(y, dy, "the value")
+    return _check_seed(y, computed(dy), "the value")
 
 
 def _check_seed(y: Any, dy: Any, place: str) -> Any:

@@ -17,6 +17,8 @@ class _StructuralZero:
     """The zero of every cotangent space; one instance per class."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # an array lets the zero say what `array + zero` is
+    __iter__ = None  # there is no end to the items of a zero
     _instances: ClassVar[dict[type, _StructuralZero]] = {}
 
     def __new__(cls) -> _StructuralZero:
@@ -31,19 +33,45 @@ class _StructuralZero:
     def __bool__(self) -> bool:
         return False
 
-    def __neg__(self) -> _StructuralZero:
-        return self
-
-    def __mul__(self, other: object) -> _StructuralZero:
-        return self
-
-    __rmul__ = __mul__
-
     def __add__(self, other: Any) -> Any:
         # The sum of the two zeros is NoTangent: what cannot be perturbed stays so.
         return self if other is None or isinstance(other, ZeroTangent) else other
 
     __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other if other is not None else self
+
+    def __rsub__(self, other: Any) -> Any:
+        return self + other
+
+    def __mul__(self, other: object) -> _StructuralZero:
+        # Of the two zeros it is ZeroTangent; nothing is asked of a thunk.
+        return other if isinstance(other, ZeroTangent) else self
+
+    __rmul__ = __matmul__ = __rmatmul__ = __mul__
+
+    def __truediv__(self, other: object) -> _StructuralZero:
+        return self
+
+    def __neg__(self) -> _StructuralZero:
+        return self
+
+    conjugate = __pos__ = __neg__
+
+    def __getitem__(self, index: object) -> _StructuralZero:
+        return self
+
+    def __getattr__(self, name: str) -> _StructuralZero:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self  # the field of a zero
+
+    def __float__(self) -> float:
+        return 0.0
+
+    def __complex__(self) -> complex:
+        return 0j
 
 
 @final
@@ -58,6 +86,48 @@ class ZeroTangent(_StructuralZero):
     """The value can be perturbed, and the derivative is zero."""
 
     __slots__ = ()
+
+
+@final
+class NotImplementedTangent:
+    """A cotangent that nobody has worked out. It may be added and multiplied by zero; if it is really used, it is refused with
+    what `not_implemented` was told."""
+
+    __slots__ = ("info", "where")
+    __array_ufunc__ = None
+
+    def __init__(self, info: str = "", where: str = "") -> None:
+        self.info = info
+        self.where = where
+
+    def __repr__(self) -> str:
+        return f"NotImplementedTangent({self.info!r})"
+
+    def __add__(self, other: Any) -> NotImplementedTangent:
+        return self
+
+    __radd__ = __sub__ = __rsub__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        return other if is_structural_zero(other) else self.refuse()
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> NotImplementedTangent:
+        return self
+
+    def refuse(self, *_: Any) -> Any:
+        """Raise the refusal."""
+        told = f": {self.info}" if self.info else ""
+        declared = f" ({self.where})" if self.where else ""
+        raise MissingRuleError(
+            f"a derivative is used that a rule declares not implemented{told}{declared}",
+            None,
+            "Work it out in that rule, or give the argument stop_gradient(x).",
+        )
+
+    __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = __pow__ = __float__ = __complex__ = __array__ = refuse
+    __getitem__ = __iter__ = __len__ = refuse
 
 
 def is_structural_zero(x_bar: object) -> bool:
@@ -173,6 +243,8 @@ def accumulate(a: Any, b: Any) -> Any:
         return b
     if is_structural_zero(b):
         return a
+    if type(a) is NotImplementedTangent or type(b) is NotImplementedTangent:
+        return a if type(a) is NotImplementedTangent else b
     if isinstance(a, Tangent) and isinstance(b, Tangent):
         return _add_tangents(a, b)
     if isinstance(a, dict) and isinstance(b, dict):

@@ -54,11 +54,22 @@ def test_a_structural_zero_is_a_singleton(zero: type) -> None:
     assert is_structural_zero(zero())
     assert 3.0 * zero() is zero()
     assert 3.0 + zero() == 3.0
+    array = np.array([1.0, 2.0])
+    assert array + zero() is array
+    assert array * zero() is zero()
+    assert zero()["key"] is zero().field is zero()
+    assert float(zero()) == complex(zero()) == 0.0
+    assert 3.0 - zero() == 3.0
+    assert zero() - 3.0 == -3.0
+    with pytest.raises(TypeError):
+        list(zero())
 
 
 def test_no_tangent_wins_over_zero_tangent() -> None:
     assert NoTangent() + ZeroTangent() is NoTangent()
     assert ZeroTangent() + NoTangent() is NoTangent()
+    assert ZeroTangent() * NoTangent() is ZeroTangent()
+    assert NoTangent() * ZeroTangent() is ZeroTangent()
 
 
 @pytest.mark.parametrize("zero", ZEROS, ids=repr)
