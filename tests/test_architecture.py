@@ -156,8 +156,13 @@ def test_only_one_module_imports_astor() -> None:
 
 def test_every_rule_has_an_example() -> None:
     shown = {id(example.f) for example in all_examples()}
-    missing = [f for f in rrule.registered() if id(f) not in shown and of_the_package(f)]
+    # An example is called again and again, and draws other numbers each time: tests/rules/test_draws.py has those.
+    missing = [f for f in rrule.registered() if id(f) not in shown and of_the_package(f) and not is_draw(f)]
     assert not missing, f"rules without examples: {missing}"
+
+
+def is_draw(f: object) -> bool:
+    return all(rule.__module__ == "microgradpy.rules.draws" for rule in rrule.rules_of(f))
 
 
 def of_the_package(f: object) -> bool:

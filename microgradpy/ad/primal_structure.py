@@ -157,7 +157,9 @@ def check_slice(primal: PrimalBuilder, bounds: tuple[Value, ...]) -> None:
 
 
 def may_be_differentiated_key(primal: PrimalBuilder, key: Value) -> bool:
-    return primal.is_active(key) and not carries_nothing(primal.kind(key)) and primal.kind(key) != INT
+    made = (primal.calls.get(key) or primal.producers.get(key)) if isinstance(key, Var) else None
+    is_rounded = getattr(made, "callee", None) == function_constant(round)
+    return primal.is_active(key) and not (is_rounded or carries_nothing(primal.kind(key)) or primal.kind(key) == INT)
 
 
 def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:

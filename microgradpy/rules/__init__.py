@@ -9,6 +9,7 @@ from microgradpy.rules import convolution as convolution
 from microgradpy.rules import copies as copies
 from microgradpy.rules import covariance as covariance
 from microgradpy.rules import creation as creation
+from microgradpy.rules import draws as draws
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
 from microgradpy.rules import floating_point as floating_point

@@ -29,8 +29,8 @@ non_differentiable(np.isclose, np.allclose, np.array_equal, np.array_equiv, np.l
 non_differentiable(np.logical_not, np.logical_xor, np.less, np.less_equal, np.greater, np.greater_equal, np.equal)
 non_differentiable(np.not_equal)
 
-# Draws that have no parameter but their number and range are constants. Draws with a location or scale have no rule:
-# they are refused when these are active. `choice` and `permutation` may hold active values.
+# Draws that have no parameter but their number and range are constants. Those with a location or scale are in `draws`.
+# `choice` and `permutation` may hold active values.
 for _source in (np.random, np.random.Generator, np.random.RandomState):
     for _name in ("random", "random_sample", "rand", "randn", "standard_normal", "standard_exponential", "randint"):
         if hasattr(_source, _name):

@@ -19,7 +19,7 @@ def check_key(key: Any) -> None:
         raise MutationError(
             f"a differentiated {type(key).__name__} becomes a key of a dict or an item of a set",
             None,
-            "Keys carry no derivative: use a whole number or a text, or stop_gradient(key).",
+            "Keys carry no derivative: use a whole number, a text, round(key, 12) or stop_gradient(key).",
         )
 
 
