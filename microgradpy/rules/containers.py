@@ -3,6 +3,7 @@ that give nothing a derivative flows through."""
 
 from __future__ import annotations
 
+import bisect
 import collections
 import functools
 import inspect
@@ -214,6 +215,30 @@ examples(dict.values, ({"a": 1.0, "b": 2.0},))
 examples(dict.items, ({"a": 1.0, "b": 2.0},))
 examples(dict.copy, ({"a": 1.0, "b": 2.0},))
 examples(list.copy, ([1.0, 2.0],))
+
+
+@rrule.register(bisect.bisect_left)
+def bisect_left_rrule(a, x, lo=0, hi=None):
+    """A place in a list, which has no derivative."""
+
+    def bisect_left_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent()
+
+    return bisect.bisect_left(a, x, lo, hi), bisect_left_pullback
+
+
+@rrule.register(bisect.bisect_right)
+def bisect_right_rrule(a, x, lo=0, hi=None):
+    """A place in a list, which has no derivative."""
+
+    def bisect_right_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent()
+
+    return bisect.bisect_right(a, x, lo, hi), bisect_right_pullback
+
+
+for _place in (bisect.bisect_left, bisect.bisect_right):
+    examples(_place, ([0.5, 1.5, 2.5], 1.2), ([0.5, 1.5, 2.5], 3.0, 1), ([0.5, 1.5, 2.5], 0.1, 0, 2))
 
 
 # What carries nothing -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from typing import Any
 
@@ -28,7 +29,8 @@ def value_kind(value: Any) -> Any:
     kind = kind_of(value)
     if isinstance(value, types.FunctionType):
         return Inert("function") if value.__closure__ is None else kind
-    if isinstance(value, type | types.ModuleType):
+    # A counter of numbers that are differentiated is a stream.
+    if isinstance(value, type | types.ModuleType | itertools.count):
         return Inert(type(value).__name__)
     if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType | types.NoneType):
         return Inert("function")

@@ -7,6 +7,7 @@ in no table here nothing is known: it may ask its arguments for anything, and ca
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import math
@@ -39,6 +40,7 @@ ASKED_WITHIN: dict[Any, tuple[str, ...]] = {
     **dict.fromkeys((str, repr, format, print, str.format, str.format_map), TEXTS),
     operator.mod: (*TEXTS, *_NUMBERS), operator.mul: ("__index__",), operator.imul: ("__index__",),
     **dict.fromkeys((sorted, list.sort, min, max, operator.lt, operator.le, operator.gt, operator.ge), (*_ORDER, *_EQUALITY)),
+    **dict.fromkeys((bisect.bisect_left, bisect.bisect_right), _ORDER),
     **dict.fromkeys((operator.eq, operator.ne, operator.contains, list.index, list.remove, list.count), _EQUALITY),
     **dict.fromkeys((tuple.index, tuple.count, deque.index, deque.remove, deque.count), _EQUALITY),
     **dict.fromkeys((hash, set, frozenset, set.add, dict.get, dict.setdefault, dict.pop), ("__hash__",)),

@@ -11,7 +11,7 @@ from microgradpy.rules.containers import MUTATING_METHODS
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"})
 WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "flat", "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
-    "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
+    "__setattr__", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
     "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
 }  # fmt: skip
 """The names of functions and methods that write into what they are given."""

@@ -231,6 +231,8 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
         return parts_of_subject(RESOLVE, *args)
     if f is setattr and len(args) == 3:
         return set_attribute(RESOLVE, *args)
+    if f is object.__setattr__ and len(args) == 3:
+        return from_undo(*objects.store_past_class(*args))
     if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
         # Its shadow is that of the object.
         return vars(args[0]), nothing(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import _thread
 import functools
+import itertools
 import sys
 import threading
 import types
@@ -99,6 +100,7 @@ _HOLD_NOTHING: Any = (
     str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, types.NoneType, types.EllipsisType,
     types.NotImplementedType, types.CodeType, types.FunctionType, types.BuiltinFunctionType, types.GenericAlias,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType,
+    itertools.count,
 )  # fmt: skip
 _MODULES_OF_CONSTANTS = frozenset({
     "abc", "collections.abc", "datetime", "decimal", "enum", "fractions", "inspect", "io", "_io", "ipaddress", "numbers",

@@ -72,6 +72,14 @@ def store(x: Any, name: str, value: Any) -> Made:
     return None, lambda y_bar, shadows: (None, None, shadows.of(x).take(name))
 
 
+def store_past_class(x: Any, name: str, value: Any) -> Made:
+    """object.__setattr__(x, name, value), which does not ask the class, as constructors of frozen classes write."""
+    found = static_member(type(x), name, MISSING)
+    if found is not MISSING and not isinstance(found, _PLAIN) and hasattr(type(found), "__set__"):
+        raise MutationError(f"attribute {name!r} is a {type(found).__name__}", None, f"Assign it: `x.{name} = ...`.")
+    return store(x, name, value)
+
+
 def refuse_two_natured(x: Any, name: str, value: Any) -> None:
     """The shadow of a container has its items; there is none for attributes of its own."""
     if isinstance(x, dict | list | deque) and may_be_active(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -375,3 +376,31 @@ def momentum_steps(params, x, k):
             velocity.value[name] = 0.9 * velocity.value[name] - k * 0.1 * grad
             p += velocity.value[name]
     return np.sum((params["w"] - x) ** 2)
+
+
+NUMBERS = itertools.count()
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: float
+    b: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "product", self.a * self.b)
+
+
+class Numbered:
+    made = 0
+
+    def __init__(self, value):
+        Numbered.made += 1
+        self.number, self.value = next(NUMBERS), value
+
+
+@program(V3, features="object.__setattr__ in a frozen dataclass, counters of objects")
+def frozen_and_numbered(x):
+    frozen = Frozen(x[0], x[1])
+    several = [Numbered(frozen.product), Numbered(x[2])]
+    several.sort(key=lambda numbered: -numbered.number)
+    return several[0].value ** 2 * several[1].value * frozen.a
