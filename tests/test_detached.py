@@ -51,6 +51,19 @@ class Model:
         self.w = w
 
 
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@rrule.register(Pair)
+def pair_rrule(a, b):
+    def pair_pullback(y_bar):
+        return NoTangent(), y_bar.get("a"), y_bar.get("b")
+
+    return Pair(a, b), pair_pullback
+
+
 def into(value):
     """What makes the run one that writes."""
     made = np.zeros(len(value))
@@ -116,6 +129,11 @@ def a_copy_that_is_written(x):
     return h.sum()
 
 
+def an_object_by_a_rule(x):
+    pair = Pair(x, x[0])
+    return into(pair.a * pair.a).sum() + pair.b
+
+
 CASES: list[tuple[Callable[..., Any], Any]] = [
     (stopped, X),
     (stopped_and_written, X),
@@ -127,6 +145,7 @@ CASES: list[tuple[Callable[..., Any], Any]] = [
     (reversed_by_a_rule, 0 * X),
     (reversed_and_written, -2 * X),
     (a_view_by_a_rule, [-3.0, -2.0, -1.0]),
+    (an_object_by_a_rule, 2 * X + np.array([1.0, 0.0, 0.0])),
     (a_copy_that_is_written, (X * X + X) * (X + 1)),
 ]
 

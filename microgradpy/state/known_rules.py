@@ -64,7 +64,7 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     count = len(args)
     known = Known(args)
     y, pullback = rule(*args, **kwargs)
-    if is_users_class(rule) and not is_value(y):
+    if is_users_class(rule) and not (is_value(y) or isinstance(f, type)):  # an object holds what it is made of
         y = apart_from(y, args, f)
     if not isinstance(pullback, types.FunctionType):
         raise MissingRuleError(
