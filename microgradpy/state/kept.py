@@ -105,8 +105,8 @@ _HOLD_NOTHING: Any = (
 _MODULES_OF_CONSTANTS = frozenset({
     "abc", "collections.abc", "datetime", "decimal", "enum", "fractions", "inspect", "io", "_io", "ipaddress", "numbers",
     "numpy._core.getlimits", "os", "pathlib", "pathlib._local", "platform", "random", "re", "secrets", "string", "struct",
-    "_struct", "sys", "tempfile", "textwrap", "time", "timeit", "typing", "uuid", "warnings", "zoneinfo", "_random",
-    "_sitebuiltins",
+    "_struct", "sys", "tempfile", "textwrap", "threading", "time", "timeit", "typing", "uuid", "warnings", "zoneinfo",
+    "_random", "_sitebuiltins",
 })  # fmt: skip
 """Modules of Python's and NumPy's whose objects show no number or array that was put into them."""
 
@@ -116,7 +116,9 @@ def _holds_nothing(cls: type) -> bool:
     if issubclass(cls, _HOLD_NOTHING) or cls in (_thread.LockType, type(threading.RLock())):
         return True
     module = cls.__module__
-    return module in _MODULES_OF_CONSTANTS or module.startswith(("numpy.random", "scipy.stats", "logging"))
+    if module.startswith("scipy."):
+        return not module.startswith("scipy.sparse")  # tables and distributions, but for matrices that are filled
+    return module in _MODULES_OF_CONSTANTS or module.startswith(("numpy.random", "logging"))
 
 
 def carries_state(value: Any) -> bool:

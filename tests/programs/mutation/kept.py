@@ -8,8 +8,12 @@ import collections
 import functools
 import importlib
 import inspect
+import logging
 import operator
+import pathlib
+import re
 import sys
+import threading
 import weakref
 
 import numpy as np
@@ -126,6 +130,24 @@ def what_is_to_come():
 def attributes_of_a_namespace(x):
     TO_COME.value = x[0] * x[1]
     return what_is_to_come() * x[2]
+
+
+LOGGER, DIGITS, HERE, LOCK = logging.getLogger(__name__), re.compile("[0-9]+"), pathlib.Path("a") / "b", threading.RLock()
+STOP, DRAWS, FIRST = threading.Event(), np.random.default_rng(0), operator.itemgetter(0)
+
+
+def by_tools_of_the_library(values):
+    with LOCK:
+        LOGGER.debug("%s", HERE)
+        if STOP.is_set() or DRAWS.random() < 0.0:
+            return 0.0
+    return FIRST(values) * len(DIGITS.findall("1 2 3")) * len(HERE.parts)
+
+
+@program(V3, features="tools of the standard library in module variables")
+def tools_hold_no_state(x):
+    LIST[:] = [x[0]]
+    return by_tools_of_the_library([2.0]) * x[1] + by_tools_of_the_library(LIST) * x[2]
 
 
 @program(V3, features="from ... import in the function")
