@@ -18,7 +18,8 @@ _VIEWS = frozenset({
     np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, np.ndarray.diagonal,
     np.ndarray.view, np.ndarray.astype, np.ndarray.__getitem__, operator.getitem, operator.pos, np.ndarray.conj,
     np.ndarray.conjugate, np.trim_zeros, np.astype, operator.iadd, np.einsum, np.diff, np.meshgrid, np.linalg.matrix_power,
-    np.linalg.diagonal, np.linalg.matrix_transpose, np.polyder, np.polyint, np.float64, np.float32, np.complex128, np.complex64,
+    np.linalg.diagonal, np.linalg.matrix_transpose, np.polyder, np.polyint, np.asarray_chkfinite, np.ix_, np.ndarray.to_device,
+    np.histogram, np.histogram2d, np.histogramdd, np.histogram_bin_edges, np.float64, np.float32, np.complex128, np.complex64,
 })  # fmt: skip
 """NumPy's functions whose results may be views of what they are given."""
 

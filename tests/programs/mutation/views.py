@@ -446,3 +446,16 @@ def reduced_into_rows(x):
     np.nancumsum(y[2] * y[0], out=y[3])
     y[0] = y[3] * y[2]
     return np.sum(y**2)
+
+
+@program(V3, features="views of functions that check, make meshes and histograms")
+def views_of_functions_that_look_fresh(x):
+    a = x * 1.0
+    np.asarray_chkfinite(a)[0] = x[1] * 5.0
+    rows, columns = np.ix_(a, a)
+    rows[1] = x[2] * a[0]
+    columns[0, 2] *= x[0]
+    edges = np.sort(x * x)
+    _, same = np.histogram(np.array([0.1, 0.2, 0.7]), bins=edges)
+    same[1] = edges[0] * a[1]
+    return np.sum(a * a * x) + np.sum(edges * edges)
