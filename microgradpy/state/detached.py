@@ -32,15 +32,15 @@ def may_return_arguments(f: Any) -> bool:
 def detached(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The value of a function without derivative, apart from its arguments."""
     y = call_as_user(f, args, kwargs)
-    return y if _is_plain(y) else apart_from(y, (*args, *kwargs.values()), f)
+    return y if _is_plain(y) else apart_from(y, Known((*args, *kwargs.values())), f)
 
 
 non_differentiable(detached)
 
 
-def apart_from(y: Any, args: Iterable[Any], f: Any) -> Any:
-    """A result, with copies of what it shares with the arguments."""
-    return _apart(y, Known(args), str(getattr(f, "__qualname__", f)))
+def apart_from(y: Any, known: Known, f: Any) -> Any:
+    """A result, with copies of what it shares with the arguments, which are known."""
+    return _apart(y, known, str(getattr(f, "__qualname__", f)))
 
 
 def _apart(y: Any, known: Known, name: str) -> Any:

@@ -65,7 +65,7 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     known = Known(args)
     y, pullback = rule(*args, **kwargs)
     if is_users_class(rule) and not (is_value(y) or isinstance(f, type)):  # an object holds what it is made of
-        y = apart_from(y, args, f)
+        y = apart_from(y, known, f)
     if not isinstance(pullback, types.FunctionType):
         raise MissingRuleError(
             f"the pullback of the rule of {pure.name_of(f)} is a {type(pullback).__name__}",
