@@ -1,1 +1,6 @@
 """The tests: tables of cases, and the checks that run over them."""
+"""The tests. Where SciPy is installed, its rules are tested too."""
+
+from microgradpy.rules.scipy import load_all
+
+load_all()

@@ -150,7 +150,7 @@ def _defaulted(template: Function, arguments: tuple[Value, ...], keywords: Mappi
     return {p.name for p in template.parameters[len(arguments) :] if p.name not in keywords}
 
 
-_TRUSTED = ("numpy", "math", "cmath", "operator", "builtins", "_operator", "microgradpy")
+_TRUSTED = ("numpy", "math", "cmath", "operator", "builtins", "_operator", "microgradpy", "scipy")
 
 
 def _is_trusted(function: object) -> bool:

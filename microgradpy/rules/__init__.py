@@ -33,6 +33,7 @@ from microgradpy.rules import quantiles as quantiles
 from microgradpy.rules import rearranging as rearranging
 from microgradpy.rules import reductions as reductions
 from microgradpy.rules import scalar_types as scalar_types
+from microgradpy.rules import scipy as scipy
 from microgradpy.rules import shape as shape
 from microgradpy.rules import singular as singular
 from microgradpy.rules import spacing as spacing

@@ -13,7 +13,9 @@ The compiler inlines rules from their text where the callee is known, and calls 
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -33,6 +35,7 @@ class ReverseRules:
     def __init__(self) -> None:
         self._rules: dict[Any, list[_Entry]] = {}
         self._non_differentiable: set[Any] = set()
+        self._optional: dict[str, str] = {}
         self.version = 0
         """Counts the registrations, so that whoever keeps the outcome of a lookup sees that it may be out of date."""
 
@@ -84,6 +87,17 @@ class ReverseRules:
             self._rules.pop(f, None)
         self.version += 1
 
+    def when_imported(self, library: str, rules: str) -> None:
+        """Import the module `rules`, which registers rules, when the module `library` has been imported by somebody."""
+        self._optional[library] = rules
+
+    def load_optional(self) -> None:
+        """Import the modules of rules for the libraries that have been imported by now."""
+        for library in [name for name in self._optional if name in sys.modules]:
+            rules = self._optional.pop(library, None)
+            if rules is not None:
+                importlib.import_module(rules)
+
     def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Rule | None:
         """The rule for a call of `f` with positional arguments of these types. For a type of None, which stands for
         "not known", only rules that ask for no type at that place apply."""
@@ -105,6 +119,7 @@ class ReverseRules:
 
     def registered(self) -> list[Any]:
         """The callables that have a rule."""
+        self.load_optional()
         return [f for f in self._rules if self.rules_of(f)]
 
     def rules_of(self, f: Any) -> list[Rule]:
@@ -113,6 +128,7 @@ class ReverseRules:
 
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
+        self.load_optional()
         if hashes_itself(f):
             return any(other is f for other in self._non_differentiable)
         try:
@@ -121,6 +137,7 @@ class ReverseRules:
             return False
 
     def _entries(self, f: Any) -> list[_Entry]:
+        self.load_optional()
         if hashes_itself(f):
             return next((entries for other, entries in self._rules.items() if other is f), [])
         try:

@@ -1,0 +1,24 @@
+"""Rules for SciPy, one module per module of SciPy; each is imported when its module of SciPy has been."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+
+from microgradpy.rules.registry import rrule
+
+MODULES = ("special",)
+"""The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
+
+for _module in MODULES:
+    rrule.when_imported(f"scipy.{_module}", f"{__name__}.{_module.replace('.', '_')}")
+
+
+def load_all() -> bool:
+    """Import every module of SciPy that has rules here, and these; whether SciPy is installed."""
+    if importlib.util.find_spec("scipy") is None:
+        return False
+    for module in MODULES:
+        importlib.import_module(f"scipy.{module}")
+    rrule.load_optional()
+    return True
