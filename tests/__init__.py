@@ -1,5 +1,4 @@
-"""The tests: tables of cases, and the checks that run over them."""
-"""The tests. Where SciPy is installed, its rules are tested too."""
+"""The tests: tables of cases, and the checks that run over them. Where SciPy is installed, its rules are tested too."""
 
 from microgradpy.rules.scipy import load_all
 
