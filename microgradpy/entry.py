@@ -18,7 +18,7 @@ from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shar
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
-from microgradpy.runtime import dispatch
+from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.suspension import is_generator
@@ -196,4 +196,12 @@ def _refuse_exotic(values: list[Any], unit: Unit) -> None:
             )
 
 
+def push(
+    function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any] | None:
+    """Push tangents through a function's own source. The dispatcher's entry for forward mode."""
+    return None
+
+
 dispatch.install(differentiate)
+pushforwards.install(push, resolve_outermost)

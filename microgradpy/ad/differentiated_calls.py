@@ -66,7 +66,8 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
     is_unknown = any(isinstance(kind, Unknown) for kind in kinds)
     if is_unknown and rrule.is_typed(function) and function not in (operator.add, operator.mul):
         return None
-    return rrule.find(function, tuple(map(python_type, kinds)))
+    found: Rule | None = rrule.find(function, tuple(map(python_type, kinds)))
+    return found
 
 
 def is_operator(function: object) -> bool:
