@@ -26,6 +26,8 @@ from microgradpy.forward import pushforward as pushforward
 from microgradpy.introspect import code_adjoint as code_adjoint
 from microgradpy.introspect import code_ir as code_ir
 from microgradpy.introspect import code_primal as code_primal
+from microgradpy.introspect import code_pushforward as code_pushforward
+from microgradpy.introspect import forward_differentiate as forward_differentiate
 from microgradpy.introspect import instrument as instrument
 from microgradpy.introspect import primal as primal
 from microgradpy.introspect import reverse_differentiate as reverse_differentiate
@@ -69,7 +71,9 @@ __all__ = [
     "code_adjoint",
     "code_ir",
     "code_primal",
+    "code_pushforward",
     "extern",
+    "forward_differentiate",
     "frule",
     "frule_via_ad",
     "grad",

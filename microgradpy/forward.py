@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, final
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.entry import resolve_outermost
+from microgradpy.entry import push_outermost, resolve_outermost
 from microgradpy.errors import CotangentShapeError
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
-from microgradpy.runtime.pushforwards import by_pairing, pushed
+from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.tangents.projection import check_seed, project, zeros_for
 from microgradpy.tangents.types import is_structural_zero
 
@@ -24,7 +24,7 @@ def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
         args, dots = tuple(primals), tuple(tangents)
         if len(args) != len(dots):
             raise CotangentShapeError(f"there are {len(dots)} tangents for {len(args)} arguments", None, "Give None for zero.")
-        y, y_dot = pushed(f, None, args, _checked(args, dots), {})
+        y, y_dot = push_outermost(f, args, _checked(args, dots))
         return y, _as_tangent(y, y_dot)
 
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.errors import DifferentiationError
 from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.bars import Back, Wanted
+from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.tangents.pairing import pairing, tangent_by_pairing
 from microgradpy.tangents.projection import project, zeros_for
@@ -61,6 +64,9 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
         case types.MethodType():
             own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
             return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+    if isinstance(call, types.FunctionType) and not rrule.has(f):
+        return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
     types_given = tuple(map(type, args))
     forward = frule.find(f, types_given)
     if forward is not None:
@@ -77,6 +83,41 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
             return found
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
     return y, by_pairing(y, (f, *args), back, (f_dot, *dots))
+
+
+def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword_dots: Any) -> tuple[Any, Any]:
+    """The same for `f(*args, **kwargs)`, with the tangents of all arguments as one tuple and one dict."""
+    check_spread(f, args, kwargs)
+    args = tuple(args)
+    positional = (None,) * len(args) if is_structural_zero(dots) else tuple(dots)
+    named = {} if is_structural_zero(keyword_dots) else keyword_dots
+    if all(is_structural_zero(dot) for dot in named.values()):
+        return pushed(f, f_dot, args, positional, dict(kwargs))
+    y, back = dispatch.resolve(f, args, dict(kwargs))
+
+    def pair(y_bar: Any) -> float:
+        bars = back(y_bar)
+        found = map(project, (f, *args), (bars.function, *bars.arguments))
+        return sum(map(pairing, found, (f_dot, *positional)), pairing(dict(bars.keywords), named))
+
+    return y, tangent_by_pairing(y, pair)
+
+
+def pushed_by_rule(
+    rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The value by a reverse rule, and its tangent by the transpose of the pullback."""
+    y, pullback = rule(*args, **kwargs)
+
+    if all(map(is_structural_zero, dots)):
+        return y, None
+    return y, _transposed(y, pullback, (None, *dots), partial(_check_complete, name, args))
+
+
+def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> None:
+    """Refuse a rule that gives no cotangent for an argument that has one."""
+    for index in range(len(bars) - 1, len(args)):
+        missing_cotangent(args[index], name, index)
 
 
 def _by_forward_rule(
@@ -107,22 +148,34 @@ def derived(
         wanted = (f_dot, *dots, *(None for _ in names))
         if all(map(is_structural_zero, wanted)):
             return None
-        return _transposed(y, pullback, wanted)
+        return _transposed(y, pullback, wanted, partial(_check_complete, dispatch.name_of(f), args))
 
     return y, derived_pushforward
 
 
-def _transposed(y: Any, pullback: Callable[[Any], tuple[Any, ...]], dots: Dots) -> Any:
-    """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback."""
+def _transposed(
+    y: Any, pullback: Callable[[Any], tuple[Any, ...]], dots: Dots, check: Callable[[tuple[Any, ...]], None]
+) -> Any:
+    """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback. What it returns is given to `check`."""
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
-            seeds = tuple(map(_seed, bars, dots))
+        check(bars)
+        with np.errstate(all="ignore"):
+            seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
+            seeds += (None,) * (len(bars) - len(seeds))
             if all(seed is None for seed in seeds):
                 return None
             return project(y, back(seeds).arguments[0])
-    except (DifferentiationError, CompilerBug):
-        return tangent_by_pairing(y, lambda y_bar: sum(map(pairing, pullback(y_bar), dots)))
+    except DifferentiationError:
+        pass
+
+    def pair(y_bar: Any) -> float:
+        bars = pullback(y_bar)
+        check(bars)
+        return sum(map(pairing, bars, dots), 0.0)
+
+    return tangent_by_pairing(y, pair)
 
 
 def _seed(bar: Any, dot: Any) -> Any:
