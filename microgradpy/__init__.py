@@ -35,6 +35,7 @@ from microgradpy.rules.registry import frule as frule
 from microgradpy.rules.registry import non_differentiable as non_differentiable
 from microgradpy.rules.registry import opt_out as opt_out
 from microgradpy.rules.registry import rrule as rrule
+from microgradpy.scalar_rules import scalar_rule as scalar_rule
 from microgradpy.tangents.project_to import ProjectTo as ProjectTo
 from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
 from microgradpy.tangents.thunks import Thunk as Thunk
@@ -90,6 +91,7 @@ __all__ = [
     "reverse_differentiate",
     "rrule",
     "rrule_via_ad",
+    "scalar_rule",
     "stop_gradient",
     "thunk",
     "unthunk",

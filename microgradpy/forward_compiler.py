@@ -22,6 +22,7 @@ from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.dead_code import eliminate_dead_code
+from microgradpy.rules.registry import frule
 
 
 @final
@@ -56,7 +57,8 @@ class ForwardSession(Session):
         self.constants: dict[int, Const] = {}
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        unit = super().unit(function, kinds, active)
+        # What has a rule for forward mode only has a text for reverse mode: the dispatcher chooses.
+        unit = None if frule.has(function) else super().unit(function, kinds, active)
         if unit is not None:
             self.met_units[id(unit)] = _Callee(function, unit, kinds)
         return unit

@@ -64,6 +64,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import is_mark, item_variables, walk
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
+from microgradpy.rules.registry import frule
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
 
@@ -335,6 +336,9 @@ class _Walk:
         self.know_dot(result, dot)
 
     def inlined(self, op: Op, call: Inlined) -> None:
+        if call.function is not None and frule.has(call.function):
+            self.by_forward_rule(op, call)
+            return
         dots = {value: self.dot(value) for value in call.arguments if self.dot(value) != _NONE}
         again = self.reapplied(op, call, dots)
         try:
@@ -374,12 +378,22 @@ class _Walk:
         return self.builder.call(op.callee, arguments, op.keywords)
 
     def by_rule(self, op: Op, call: Inlined) -> None:
-        """The rule at run time, which gives the value and its tangent."""
+        """The reverse rule at run time, which gives the value and its tangent."""
         arguments = self.tuple_of(call.arguments)
         dots = self.tuple_of(tuple(map(self.dot, call.arguments)))
         given = (call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
+        self.by_pair(op, call, run_time.pushed_by_rule, given)
+
+    def by_forward_rule(self, op: Op, call: Inlined) -> None:
+        """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
+        values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
+        arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
+        function = Const(call.function, call.callee, call.function)
+        self.by_pair(op, call, run_time.pushed, (function, _NONE, arguments, dots, self.dict_of(keywords)))
+
+    def by_pair(self, op: Op, call: Inlined, function: Callable[..., object], given: tuple[Value, ...]) -> None:
         pair = self.builder.variable(UNKNOWN)
-        helper = function_constant(run_time.pushed_by_rule)
+        helper = function_constant(function)
         self.builder.add(replace(op, callee=helper, arguments=given, keywords=(), results=(pair,)))
         dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
         self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))

@@ -25,11 +25,13 @@ from microgradpy.ad.inline import NotInlinable, Static, StaticClosure, StaticTup
 from microgradpy.ad.primal import walked
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.errors import DifferentiationError
-from microgradpy.ir.kinds import cotangent_kind, is_numeric
+from microgradpy.ir.kinds import Array, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.rewrite import is_none, substitute
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.tangents import check_implemented
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.linear import expand_reduced
 
 
 class NotTransposable(Exception):
@@ -50,6 +52,30 @@ class TangentBuilder(AdjointBuilder):
 
     def bar_name(self, value: Value) -> str:
         return super().bar_name(value).replace("_bar", "_dot")
+
+    def sum(self, left: Value, right: Value, hint: str) -> Value:
+        """NumPy's sum repeats a smaller tangent along the axes of a larger one by itself."""
+        return super().sum(self._unspread(left, right), self._unspread(right, left), hint)
+
+    def _unspread(self, part: Value, other: Value) -> Value:
+        """What a tangent repeats, if the sum with the other one does that as well."""
+        made = self.producers.get(part) if isinstance(part, Var) else None
+        spread, kind = self._repeated(made) if made is not None else None, self.kind(other)
+        if spread is None or not isinstance(kind, Array) or kind != self.kind(part) or other == part:
+            return part
+        of = self.kind(spread)
+        fits = isinstance(of, Scalar) or (isinstance(of, Array) and bool(of.shape) and kind.shape[-len(of.shape) :] == of.shape)
+        return spread if fits else part
+
+    def _repeated(self, made: Op) -> Value | None:
+        """What an operation repeats along new axes in front."""
+        if not isinstance(made.callee, Const) or made.from_user:
+            return None
+        if made.callee.value is unbroadcast:
+            return made.arguments[0]
+        if made.callee.value is expand_reduced and made.arguments[2:] == (Const(0), Const(False)):
+            return made.arguments[0]
+        return None
 
 
 def transpose(
