@@ -13,6 +13,7 @@ then.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -64,9 +65,11 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import is_mark, item_variables, walk
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
-from microgradpy.rules.registry import frule
+from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
+from microgradpy.runtime.iterators import STREAMS
+from microgradpy.tangents.pairing import has_only_fields
 
 
 class ForwardServices(Services, Protocol):
@@ -79,6 +82,17 @@ class ForwardServices(Services, Protocol):
         """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
 
 
+class NotPushable(Exception):
+    """What the function calls gives objects whose tangents are not known: it goes by its pullback."""
+
+
+def is_pushable(callee: object) -> bool:
+    """Whether the value of a call can have a tangent: iterators, and objects of classes that hold more than their fields,
+    have none."""
+    return callee not in _ITERATING and (not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee))
+
+
+_ITERATING = (*STREAMS, iter, next, functools.partial)
 _NONE = Const(None)
 
 
@@ -91,7 +105,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
         kinds=dict(function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
     )
     builder.producers.update(made)
-    pushing = _Walk(builder, primal.calls, services, _pairs(primal))
+    pushing = _Walk(builder, primal.calls, services, _pairs(primal), primal.result_active and is_numeric(primal.result_kind))
     parameters = [Parameter(parameter.var, parameter.name) for parameter in function.parameters]
     taken = {parameter.name for parameter in parameters} | {var.hint for var in function.captured}
     for var in differentiated:
@@ -134,6 +148,7 @@ class _Walk:
     calls: Mapping[Var, Call]
     services: ForwardServices
     pairs: Mapping[Var, Call]
+    is_dense: bool
     dots: dict[Var, Value] = field(default_factory=dict)
     yielded: tuple[tuple[int, Var], ...] = ()
     carried: tuple[tuple[int, Var], ...] = ()
@@ -202,9 +217,15 @@ class _Walk:
             case Break(values=values):
                 return Break(self.with_dots(values, self.carried))
             case Return(value=value, where=where):
-                (pair,) = self.builder.operation(Opcode.TUPLE, (value, self.dot(value)))
+                (pair,) = self.builder.operation(Opcode.TUPLE, (value, self.returned(value)))
                 return Return(pair, where)
         return terminator
+
+    def returned(self, value: Value) -> Value:
+        """The tangent of what is returned: callers take it for dense if the result is a number or an array on all paths."""
+        if not self.is_dense or self.dot(value) is not _NONE:
+            return self.dot(value)
+        return self.builder.zero(value) if isinstance(value, Var) else Const(0.0)
 
     def statement(self, statement: Statement) -> None:
         self.builder.where = statement.where
@@ -308,6 +329,8 @@ class _Walk:
                 dots = tuple(self.dense(value) for value in active)
                 self.builder.add(replace(op, callee=self.services.pushforward(unit), arguments=(*op.arguments, *dots)))
             case Dispatched(callee=callee, arguments=arguments, packed=packed):
+                if isinstance(callee, Const) and not is_pushable(callee.value):
+                    raise NotPushable(callee.path)
                 dots = tuple(map(self.dot, arguments))
                 if packed:
                     self.push(op, run_time.pushed_packed, callee, (*arguments, *dots))
