@@ -392,7 +392,16 @@ class _Walk:
         if not keeps_linear(names, tuple(value != _NONE for value in values)):
             return []
         found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]
+        found = [value for value in found if self.is_filled(value)]
         return [value for value in found if value in dots and op.arguments.count(value) == 1 == call.arguments.count(value)]
+
+    def is_filled(self, value: Value) -> bool:
+        """Whether there is a number or an array wherever the tangent of a value has a part."""
+        if is_numeric(self.builder.kind(value)):
+            return True
+        made = self.builder.made.get(value) if isinstance(value, Var) else None
+        is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
+        return is_display and made is not None and all(is_numeric(self.builder.kind(item)) for item in made.arguments)
 
     def apply_again(self, op: Op, argument: Value, dot: Value) -> Value:
         """The call with the tangent in the place of the argument."""
@@ -453,13 +462,17 @@ class _Walk:
             case _:
                 assert_never(call)
 
+    def of_constant(self, value: Value) -> Value:
+        return Const(0.0) if is_numeric(self.builder.kind(value)) else _NONE
+
     def item(self, container: Value, index: Value, dot: Value) -> Value:
         if isinstance(self.builder.kind(container), Array):
             return self.builder.call(operator_constant("getitem"), (dot, index))
         return self.builder.helper(tangents.item_tangent, container, index, dot)
 
     def build(self, call: Build) -> None:
-        dots = tuple(self.dense(item) if item in self.builder.active else _NONE for item in call.items)
+        # NumPy takes a list of numbers or arrays as an array, in which there is no None.
+        dots = tuple(self.dot_like(item, item) if isinstance(item, Var) else self.of_constant(item) for item in call.items)
         made = self.builder.made[call.result]
         if made.callee is Opcode.DICT:
             parts = tuple(part for pair in zip(call.keys, dots, strict=True) for part in pair)

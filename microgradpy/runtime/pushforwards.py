@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
+from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.bars import Back, Wanted
@@ -24,9 +25,9 @@ from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.opaque import check_spread
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.projection import project, zeros_for
+from microgradpy.tangents.projection import fill_zeros, project, zeros_for
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, accumulate, is_structural_zero
 
 Dots = tuple[Any, ...]
 
@@ -126,7 +127,7 @@ def pushed_by_rule(
 
     if all(map(is_structural_zero, dots)):
         return y, None
-    return y, _transposed(y, pullback, (None, *dots), partial(_check_complete, name, args))
+    return y, _transposed(y, pullback, (None, *_filled(dots, args)), partial(_check_complete, name, args))
 
 
 def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> None:
@@ -150,6 +151,12 @@ def _or_zero(dot: Any, x: Any) -> Any:
     return zeros_for(x) if is_structural_zero(dot) else dot
 
 
+def _filled(dots: Dots, args: tuple[Any, ...]) -> Dots:
+    """The tangents that are not zero, with zeros for what is missing inside of them: NumPy takes a list of numbers as an
+    array."""
+    return tuple(None if is_structural_zero(dot) else fill_zeros(x, dot) for dot, x in zip(dots, args, strict=True))
+
+
 def derived(
     f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Callable[..., Any]]:
@@ -160,12 +167,34 @@ def derived(
     y, pullback = rule(*args, **kwargs)
 
     def derived_pushforward(f_dot: Any, *dots: Any) -> Any:
-        wanted = (f_dot, *dots, *(None for _ in names))
+        given = _filled((*dots, *(None for _ in names)), args)
+        total, rest = _applied_again(f, rule, args, kwargs, given)
+        wanted = (f_dot, *rest)
         if all(map(is_structural_zero, wanted)):
-            return None
+            return None if total is None else project(y, total)
+        return accumulate(total, _by_transpose(wanted))
+
+    def _by_transpose(wanted: Dots) -> Any:
         return _transposed(y, pullback, wanted, partial(_check_complete, dispatch.name_of(f), args))
 
     return y, derived_pushforward
+
+
+def _applied_again(
+    f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dots: Dots
+) -> tuple[Any, Dots]:
+    """The part of a tangent that comes from arguments which the call is linear in, by the call with their tangents; and the
+    tangents of the others."""
+    names = rule.__code__.co_varnames if isinstance(rule, types.FunctionType) else ()
+    given = (*args, *kwargs.values())
+    if not keeps_linear((*names[: len(args)], *kwargs), tuple(value is not None for value in given)):
+        return None, dots
+    total, rest = None, list(dots)
+    for place in linear_arguments(f):
+        if place < len(args) and type(dots[place]) is type(args[place]):
+            part = f(*args[:place], dots[place], *args[place + 1 :], **kwargs)
+            total, rest[place] = (part if total is None else total + part), None
+    return total, tuple(rest)
 
 
 def _transposed(
