@@ -69,6 +69,7 @@ from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
+from microgradpy.runtime.making import tie
 from microgradpy.tangents.pairing import has_only_fields
 
 
@@ -89,10 +90,12 @@ class NotPushable(Exception):
 def is_pushable(callee: object) -> bool:
     """Whether the value of a call can have a tangent: iterators, and objects of classes that hold more than their fields,
     have none."""
-    return callee not in _ITERATING and (not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee))
+    if any(callee is other for other in _ITERATING):
+        return False
+    return not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee)
 
 
-_ITERATING = (*STREAMS, iter, next, functools.partial)
+_ITERATING = (*STREAMS, iter, next, functools.partial, tie)
 _NONE = Const(None)
 
 
@@ -420,7 +423,7 @@ class _Walk:
         """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
         values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
         arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
-        function = Const(call.function, call.callee, call.function)
+        function = function_constant(call.function)
         self.by_pair(op, call, run_time.pushed, (function, _NONE, arguments, dots, self.dict_of(keywords)))
 
     def by_pair(self, op: Op, call: Inlined, function: Callable[..., object], given: tuple[Value, ...]) -> None:

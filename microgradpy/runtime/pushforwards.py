@@ -23,6 +23,7 @@ from microgradpy.runtime.bars import Back, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.opaque import check_spread
+from microgradpy.runtime.tangents import VIEWS
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import fill_zeros, project, zeros_for
@@ -185,12 +186,13 @@ def _applied_again(
 ) -> tuple[Any, Dots]:
     """The part of a tangent that comes from arguments which the call is linear in, by the call with their tangents; and the
     tangents of the others."""
-    names = rule.__code__.co_varnames if isinstance(rule, types.FunctionType) else ()
-    given = (*args, *kwargs.values())
-    if not keeps_linear((*names[: len(args)], *kwargs), tuple(value is not None for value in given)):
+    places = linear_arguments(f)
+    names = rule.__code__.co_varnames[: len(args)] if places and isinstance(rule, types.FunctionType) else ()
+    given = tuple(value is not None for value in (*args, *kwargs.values()))
+    if len(names) < len(args) or not keeps_linear((*names, *kwargs), given):
         return None, dots
     total, rest = None, list(dots)
-    for place in linear_arguments(f):
+    for place in places:
         if place < len(args) and type(dots[place]) is type(args[place]):
             part = f(*args[:place], dots[place], *args[place + 1 :], **kwargs)
             total, rest[place] = (part if total is None else total + part), None
@@ -250,7 +252,7 @@ def _in_structure(x: Any, x_bar: Any) -> Any:
     """A cotangent in the structure of its value. That of a function has its defaults as well."""
     if isinstance(x_bar, Projected):
         return x_bar.gradient
-    return x_bar if isinstance(x, types.FunctionType) else project(x, x_bar)
+    return x_bar if isinstance(x, (types.FunctionType, *VIEWS)) else project(x, x_bar)
 
 
 def _checked_value(y: Any, name: str) -> Any:

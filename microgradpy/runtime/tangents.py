@@ -17,7 +17,7 @@ from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
 
 _ITEMS = (list, tuple, np.ndarray, np.generic)
-_VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
+VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
 """Views of dicts, whose tangents are lists."""
 
 
@@ -36,7 +36,7 @@ def item_tangents(x: Any, count: int, x_dot: Any) -> tuple[Any, ...]:
     """The tangents of the items that `x` was unpacked into."""
     if is_structural_zero(x_dot) or isinstance(x, dict | str | range | set):
         return (None,) * count
-    if isinstance(x, (*_ITEMS, *_VIEWS)):
+    if isinstance(x, (*_ITEMS, *VIEWS)):
         return tuple(x_dot)
     raise _unknown(f"a {type(x).__name__} of differentiated values was unpacked")
 
@@ -47,7 +47,7 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
         return None
     if isinstance(x, _ITEMS):
         return x_dot[position]
-    if isinstance(x, _VIEWS):
+    if isinstance(x, VIEWS):
         return x_dot[position]
     raise _unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
