@@ -31,7 +31,7 @@ def name_of(f: Any) -> str:
         return f"partial of {name_of(f.func)}"
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__qualname__
     owner = getattr(f, "__module__", None) or type(f).__module__
-    return f"{owner}.{name}" if owner not in ("__main__", "builtins") else str(name)
+    return str(name) if owner == "builtins" or owner.startswith("__") else f"{owner}.{name}"
 
 
 def copied(x: Any) -> Any:

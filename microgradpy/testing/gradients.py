@@ -18,6 +18,7 @@ from microgradpy.testing.stencils import backward_fdm, forward_fdm
 
 _ALL_COMPONENTS = 24  # of an array that are compared one by one; of a larger one some, and directions
 _LONGEST_TABLE = 20
+_NOISE = 1e-8  # relative errors below this are those of the differences
 _VERDICTS = ("WRONG", "kink", "undefined", "agrees")  # in the order of the table
 
 
@@ -34,9 +35,14 @@ class GradientRow:
     error: float
     verdict: str
 
+    def rank(self) -> tuple[int, float]:
+        """The smaller, the worse; the noise of difference quotients makes nothing worse."""
+        return _VERDICTS.index(self.verdict), -self.error if self.error > _NOISE else 0.0
+
     def cells(self) -> tuple[str, ...]:
         """The row as text."""
-        numbers = (f"{self.gradient:.7g}", f"{self.quotient:.7g}", f"{self.error:.1e}")
+        error = f"{self.error:.1e}" if self.error > _NOISE else f"< {_NOISE:.0e}"
+        numbers = (f"{self.gradient:.7g}", f"{self.quotient:.7g}", error)
         return (self.argument, str(self.shape), self.place, *numbers, self.verdict)
 
 
@@ -89,8 +95,8 @@ def check_gradient(
     file: TextIO | None = None,
 ) -> GradientReport:
     """Compare the gradient of `f` at `args` with finite differences, print a table (to `file`, or the standard output), and
-    return a report that is true if nothing is wrong. One row per number or array in the arguments, the worst first, with the component
-    that differs most. All components are compared one by one, of large arrays some, and `directions` random directions.
+    return a report that is true if nothing is wrong. One row per number or array in the arguments, the worst first, with the
+    component that differs most. All components are compared one by one; of large arrays some, and `directions` at random.
 
     If `f` does not return one real number, what is compared is its pullback of two random seeds. Where the differences to the
     left and to the right are not the same there is a `kink`, where there are none the derivative is `undefined`; both are no
@@ -116,7 +122,7 @@ def _report(
         if argnums is None or k in _numbers(argnums, len(args)):
             compared = _Compared(f, args, k, name, [bar[k] for bar in bars], y, [vector for _, vector in seeds], tolerance)
             rows += compared.rows(directions, np.random.default_rng(seed))
-    rows.sort(key=lambda row: (_VERDICTS.index(row.verdict), -row.error))
+    rows.sort(key=GradientRow.rank)
     return GradientReport(name_of(f), tuple(rows), notes)
 
 
@@ -191,7 +197,7 @@ class _Compared:
                 if any(row.verdict == "WRONG" for row in along) and all(row.verdict != "WRONG" for row in found):
                     found += [self._at(leaf, index) for index in draw.permutation(leaf.size)[:400] + leaf.start]
                 found += along
-            yield min(found, key=lambda row: (_VERDICTS.index(row.verdict), -row.error))
+            yield min(found, key=lambda row: (*row.rank(), -abs(row.gradient)))
 
     def _components(self, leaf: Part, draw: np.random.Generator) -> Sequence[int]:
         if leaf.size <= _ALL_COMPONENTS:

@@ -33,10 +33,11 @@ class ReverseCase:
         self.f = f
         self.args = args
         self.kwargs = kwargs
-        self.args_after = copied(args)
-        self.y, self.warned = call_noting_warnings(plain_call, f, self.args_after, kwargs)
-        self.writes = difference(self.args_after, args, "args") is not None
-        self.own_args = copied(args)
+        # What the plain call has and what the rule has, each its own.
+        self.args_after, self.kwargs_after = copied((args, kwargs))
+        self.y, self.warned = call_noting_warnings(plain_call, f, self.args_after, self.kwargs_after)
+        self.writes = difference((self.args_after, self.kwargs_after), (args, kwargs), "args") is not None
+        self.own_args, self.own_kwargs = copied((args, kwargs))
         self.rule_y, self.pullback = self._apply(rule)
         self.outputs = Outline(self.y, "y", EVERY, shared=False)
         self.precisions = comparison.precisions(self.y, args)
@@ -56,7 +57,9 @@ class ReverseCase:
 
     def _apply(self, rule: Rule | None) -> tuple[Any, Pullback]:
         __tracebackhide__ = True
-        outcome, warned = self.run("the rule applies", "the call", rule or _found_rule(self.f), *self.own_args, **self.kwargs)
+        outcome, warned = self.run(
+            "the rule applies", "the call", rule or _found_rule(self.f), *self.own_args, **self.own_kwargs
+        )
         if outcome is None:
             self.fail("there is a rule", "rrule(f, *args)", None, "(y, pullback)", "Declare one: @rrule.register(f).")
         if not isinstance(outcome, tuple) or len(outcome) != 2 or not callable(outcome[1]):
@@ -77,12 +80,12 @@ class ReverseCase:
         """The plain call as a function of argument number k."""
 
         def call(x: Any) -> Any:
-            others = copied(self.values()) if self.writes else self.values()
+            others, kwargs = (self.values(), self.kwargs) if not self.writes else copied((self.values(), self.kwargs))
             f, args = others[0], list(others[1:])
             if not k:
-                return x(*args, **self.kwargs)
+                return x(*args, **kwargs)
             args[k - 1] = x
-            return f(*args, **self.kwargs)
+            return f(*args, **kwargs)
 
         return call
 
@@ -159,9 +162,10 @@ def _check_value(case: ReverseCase) -> None:
     different = difference(readable(case.rule_y), case.y, "y")
     if different is not None:
         case.fail("the value is that of the plain call", *different)
-    different = difference(case.own_args, case.args_after, "args")
-    if different is not None:
-        case.fail("the rule does to the arguments what the plain call does", *different)
+    for name, own, plain in (("args", case.own_args, case.args_after), ("kwargs", case.own_kwargs, case.kwargs_after)):
+        different = difference(own, plain, name)
+        if different is not None:
+            case.fail("the rule does to the arguments what the plain call does", *different)
 
 
 def _seeds(y: Any, output_tangent: Any) -> list[tuple[Any, Vector]]:
@@ -175,10 +179,10 @@ def _seeds(y: Any, output_tangent: Any) -> list[tuple[Any, Vector]]:
 def _pulled_back(case: ReverseCase, y_bar: Any, may_share_seed: bool) -> tuple[Any, ...]:
     """The cotangents for a seed, after the checks of how they are made."""
     __tracebackhide__ = True
-    before = copied((case.own_args, y_bar, case.rule_y))
+    before = copied((case.own_args, case.own_kwargs, y_bar, case.rule_y))
     bars = _call_pullback(case, "the pullback applies", y_bar)
-    after = (case.own_args, y_bar, case.rule_y)
-    for name, now, then in zip(("args", "the seed", "y"), after, before, strict=True):
+    after = (case.own_args, case.own_kwargs, y_bar, case.rule_y)
+    for name, now, then in zip(("args", "kwargs", "the seed", "y"), after, before, strict=True):
         different = difference(readable(now), readable(then), name)
         if different is not None:
             case.fail("the pullback changes nothing", *different)
