@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from microgradpy.api import grad as grad
 from microgradpy.api import gradient as gradient
 from microgradpy.api import ignore_derivatives as ignore_derivatives
@@ -48,6 +51,12 @@ from microgradpy.tangents.types import NoTangent as NoTangent
 from microgradpy.tangents.types import NotImplementedTangent as NotImplementedTangent
 from microgradpy.tangents.types import Tangent as Tangent
 from microgradpy.tangents.types import ZeroTangent as ZeroTangent
+
+if TYPE_CHECKING:
+    from microgradpy.testing import central_fdm as central_fdm
+    from microgradpy.testing import check_gradient as check_gradient
+    from microgradpy.testing import test_frule as test_frule
+    from microgradpy.testing import test_rrule as test_rrule
 
 __version__ = "0.1.0"
 __all__ = [
@@ -98,3 +107,12 @@ __all__ = [
     "value_and_grad",
     "value_and_gradient",
 ]
+
+_OF_TESTING = ("central_fdm", "check_gradient", "test_frule", "test_rrule")
+
+
+def __getattr__(name: str) -> Any:
+    """The names of `microgradpy.testing`, which is imported when one of them is used."""
+    if name in _OF_TESTING:
+        return getattr(importlib.import_module("microgradpy.testing"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
+from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent
 
 Rule = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
@@ -112,10 +113,10 @@ class ReverseRules(_RuleTable):
         rule = self.find(f, tuple(map(type, args)))
         if rule is not None:
             y, pullback = rule(*args, **kwargs)
-            return y, _OnePerArgument(pullback, 1 + len(args))
+            return y, OnePerArgument(pullback, 1 + len(args))
         if not self.is_non_differentiable(f):
             return None
-        return f(*args, **kwargs), _OnePerArgument(_no_derivative, 1 + len(args))
+        return f(*args, **kwargs), OnePerArgument(_no_derivative, 1 + len(args))
 
     def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
         """As for any table of rules: see there. A rule for all types takes the place of `non_differentiable`."""
@@ -251,9 +252,10 @@ _FAR = 1000
 
 
 @final
-class _OnePerArgument:
+class OnePerArgument:
     """A pullback whose result is cut, or filled up with `NoTangent()`, to one cotangent per positional argument of the
-    call: rules leave out trailing parameters like `axis`, and mention optional ones that may not have been given."""
+    call: rules leave out trailing parameters like `axis`, and mention optional ones that may not have been given. The seed
+    may be a thunk."""
 
     def __init__(self, pullback: Callable[[Any], tuple[Any, ...]], count: int) -> None:
         self.__wrapped__ = pullback
@@ -261,7 +263,7 @@ class _OnePerArgument:
         self.count = count
 
     def __call__(self, y_bar: object) -> tuple[Any, ...]:
-        cotangents = self.__wrapped__(y_bar)[: self.count]
+        cotangents = self.__wrapped__(unthunk(y_bar))[: self.count]
         return cotangents + (NoTangent(),) * (self.count - len(cotangents))
 
 
