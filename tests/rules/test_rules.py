@@ -14,7 +14,7 @@ from microgradpy import ignore_derivatives, stop_gradient
 from microgradpy.rules import all_examples, draws, rrule
 from microgradpy.rules.registry import Example, find_attribute_rule, registered_attributes
 from microgradpy.tangents.projection import project
-from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, is_structural_zero
 from tests.finite_differences import cotangent_item, differences, dot, flatten_cotangent, random_seed
 
 READ_ONCE = (Iterator, type({}.values()), type({}.items()))
@@ -61,8 +61,8 @@ def with_float_leaves(y: Any) -> Any:
 
 
 def plain(x_bar: Any) -> Any:
-    """A cotangent with None for every structural zero."""
-    if is_structural_zero(x_bar):
+    """A cotangent with None for every structural zero, and for what is not implemented."""
+    if is_structural_zero(x_bar) or isinstance(x_bar, NotImplementedTangent):
         return None
     if isinstance(x_bar, list | tuple):
         return like(x_bar, [plain(item) for item in x_bar])
