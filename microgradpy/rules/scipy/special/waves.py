@@ -1,4 +1,4 @@
-"""scipy.special: Airy's, Kelvin's and Struve's functions, and spherical Bessel functions."""
+"""scipy.special: Airy's, Kelvin's and Struve's functions, spherical Bessel functions, and derivatives of Bessel functions."""
 
 from __future__ import annotations
 
@@ -227,3 +227,73 @@ for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, spe
     examples(_f, *_ORDERS, (2, _COMPLEX))
     example(_f, 2, 0.7, True)
     example(_f, np.array([0, 1, 3]), _TABLE, derivative=True)
+
+
+@rrule.register(special.jvp)
+def jvp_rrule(v, z, n=1):
+    """The n-th derivative of J_v: z_bar = y_bar * the next one."""
+
+    def jvp_pullback(y_bar):
+        slope = special.jvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.jvp(v, z, n), jvp_pullback
+
+
+@rrule.register(special.yvp)
+def yvp_rrule(v, z, n=1):
+    """The n-th derivative of Y_v: z_bar = y_bar * the next one."""
+
+    def yvp_pullback(y_bar):
+        slope = special.yvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.yvp(v, z, n), yvp_pullback
+
+
+@rrule.register(special.ivp)
+def ivp_rrule(v, z, n=1):
+    """The n-th derivative of I_v: z_bar = y_bar * the next one."""
+
+    def ivp_pullback(y_bar):
+        slope = special.ivp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.ivp(v, z, n), ivp_pullback
+
+
+@rrule.register(special.kvp)
+def kvp_rrule(v, z, n=1):
+    """The n-th derivative of K_v: z_bar = y_bar * the next one."""
+
+    def kvp_pullback(y_bar):
+        slope = special.kvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.kvp(v, z, n), kvp_pullback
+
+
+@rrule.register(special.h1vp)
+def h1vp_rrule(v, z, n=1):
+    """The n-th derivative of Hankel's function of the first kind: z_bar = y_bar * the next one."""
+
+    def h1vp_pullback(y_bar):
+        slope = special.h1vp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.h1vp(v, z, n), h1vp_pullback
+
+
+@rrule.register(special.h2vp)
+def h2vp_rrule(v, z, n=1):
+    """The n-th derivative of Hankel's function of the second kind: z_bar = y_bar * the next one."""
+
+    def h2vp_pullback(y_bar):
+        slope = special.h2vp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.h2vp(v, z, n), h2vp_pullback
+
+
+for _f in (special.jvp, special.yvp, special.ivp, special.kvp, special.h1vp, special.h2vp):
+    examples(_f, *_ORDERS, (2, _COMPLEX), (1, 0.7, 2), (1, _TABLE, 0))
