@@ -366,15 +366,27 @@ class Example:
 
 
 _examples: list[Example] = []
-_numbers: dict[int, Iterator[int]] = {}
+_numbers: dict[str, Iterator[int]] = {}
 
 
 def example(f: Any, /, *args: Any, **kwargs: Any) -> None:
     """Record the call `f(*args, **kwargs)` as a test case of the rule of `f`."""
+    name = _full_name(f)
+    number = next(_numbers.setdefault(name, itertools.count()))
+    _examples.append(Example(f, args, kwargs, f"{name}-{number}"))
+
+
+def _full_name(f: Any) -> str:
+    """The name of a callable after that of its class or module. SciPy's ufuncs do not know their module; the rule does."""
+    name = getattr(f, "__name__", str(f))
+    rule = rrule.find(f)
+    family = rule.__module__.partition(".rules.")[2] if rule is not None else ""
+    if family.startswith("scipy."):
+        distribution = type(f.__self__).__name__ + "." if isinstance(f, MethodType) else ""
+        return f"{family}.{distribution}{name}"
     owner = getattr(f, "__objclass__", None)
     module = owner.__name__ if owner is not None else getattr(f, "__module__", None) or type(f).__module__
-    number = next(_numbers.setdefault(id(f), itertools.count()))
-    _examples.append(Example(f, args, kwargs, f"{module}.{getattr(f, '__name__', f)}-{number}"))
+    return f"{module}.{name}"
 
 
 def examples(f: Any, /, *argument_tuples: tuple[Any, ...], **common_kwargs: Any) -> None:
