@@ -321,7 +321,7 @@ def without_rule(f: Any, name: str) -> DifferentiationError:
     short = name.rpartition(".")[2]
     found = f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data"
     if not short.isidentifier():  # np.frompyfunc calls it "f (vectorized)"
-        return MissingRuleError(found, None, "Give the object a rule (`rrule.register`), or write the call as a loop.")
+        return MissingRuleError(found, None, "Use np.vectorize(f), give the object a rule (`rrule.register`), or write a loop.")
     return MissingRuleError(
         found,
         None,

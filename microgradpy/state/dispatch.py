@@ -21,6 +21,7 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
+from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
@@ -196,10 +197,11 @@ def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
 
 def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A builtin would call methods or functions that write where they cannot be differentiated."""
-    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type | np.vectorize):
+    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type):
         return
-    names = _looked_up(ASKED_WITHIN, f)
-    found = writing_function([f.pyfunc]) if isinstance(f, np.vectorize) else None
+    if f is np.vectorize or stands_for_text(f):
+        return  # the text says what it calls
+    names, found = _looked_up(ASKED_WITHIN, f), None
     if names is not None:
         # Of a key it is the key that is asked, and a function that gives keys is called as any other.
         given = args[1:2] if "__hash__" in names and len(args) > 1 else args

@@ -10,6 +10,7 @@ import numpy as np
 
 from microgradpy.rules.classified import WITHOUT_RULE
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.state.events import has_event
 
@@ -25,7 +26,8 @@ def public_callables() -> Iterator[tuple[str, Any]]:
 
 
 def is_known(function: Any) -> bool:
-    return rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
+    is_text = function is np.vectorize or stands_for_text(function)
+    return is_text or rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
 
 
 def test_every_public_callable_of_numpy_is_classified() -> None:
