@@ -424,14 +424,9 @@ def attribute_that_writes_and_is_missing(x):
 # Arguments that a rule does not take
 
 
-@rejected(np.array([[1.0, 2.0]]), error=MissingRuleError, words="sum")
-def dtype_by_position(x):
-    return np.sum(x * x, 0, np.float64)[0]  # here
-
-
-@rejected(np.array([1.0, 2.0]), np.array([True, True]), error=MissingRuleError, words="")
-def method_with_an_argument_that_its_rule_does_not_take(x, c):
-    return np.sum(x.astype(float, "C") * x)  # here
+@rejected(np.array([[1.0, 2.0]]), error=MissingRuleError, words="like")
+def option_that_no_rule_takes(x):
+    return np.sum(np.array(x * x, like=x))  # here
 
 
 # Iterators and calls

@@ -152,7 +152,7 @@ def _by_rule_or_kind(
         name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
         raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
     pure.check_index_of(f, args)
-    rule = rrule.find(f, tuple(map(type, args))) if rrule.has(f) else None
+    rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
         return by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
