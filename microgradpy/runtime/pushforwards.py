@@ -81,7 +81,7 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
         # An operator or a builtin may call a method of an object's class, which is not what its rule is about.
         if is_non_differentiable(f):
             return call_as_user(f, args, kwargs), None
-        reverse = rrule.find(f, types_given)
+        reverse = rrule.find_for(f, args, kwargs)
         if reverse is not None:
             y, push = derived(f, reverse, args, kwargs)
             return y, push(None, *dots)

@@ -13,6 +13,7 @@ import scipy.special
 from microgradpy.rules import classified
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.scipy import classified as scipy_classified
+from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.state.events import has_event
 
@@ -36,7 +37,8 @@ def public_callables(namespaces: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_known(function: Any) -> bool:
-    return rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
+    is_text = function is np.vectorize or stands_for_text(function)
+    return is_text or rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
 
 
 @TABLES
