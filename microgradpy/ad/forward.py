@@ -71,6 +71,7 @@ from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
 from microgradpy.tangents.pairing import has_only_fields
+from microgradpy.tangents.reading import item_tangent
 
 
 class ForwardServices(Services, Protocol):
@@ -471,7 +472,7 @@ class _Walk:
     def item(self, container: Value, index: Value, dot: Value) -> Value:
         if isinstance(self.builder.kind(container), Array):
             return self.builder.call(operator_constant("getitem"), (dot, index))
-        return self.builder.helper(tangents.item_tangent, container, index, dot)
+        return self.builder.helper(item_tangent, container, index, dot)
 
     def build(self, call: Build) -> None:
         # NumPy takes a list of numbers or arrays as an array, in which there is no None.

@@ -1,7 +1,7 @@
 """Rules for what pullbacks call: by these, pullbacks are differentiated with respect to their seed, which gives forward mode.
 
 Each is linear in the cotangent it is given, and its own pullback is the transposed map. Arguments of which only the shape
-matters, or on which a pullback depends without its seed, have none.
+matters have none; of those that a pullback depends on besides, it would be a second derivative, which nobody asks for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from microgradpy.rules.linear import (
     kron_right_bar,
 )
 from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.runtime.tangents import item_tangent
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
 from microgradpy.tangents.decompositions import largest, refuse_choice
 from microgradpy.tangents.helpers import cotangent_of
@@ -35,11 +34,14 @@ from microgradpy.tangents.linear import (
     tensordot_right_bar,
 )
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
+from microgradpy.tangents.reading import item_tangent
+from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
 # They look at constants, to refuse or to choose.
 non_differentiable(largest, refuse_choice)
 
+_SECOND = "it would be a second derivative, by what the pullback of a rule reads"
 _X = np.array([[0.3, -1.2, 2.0], [0.7, 0.1, -0.4]])
 _V = np.array([1.5, -0.5, 0.25])
 _Z = _X + 1j * _X[::-1]
@@ -68,6 +70,9 @@ def unbroadcast_rrule(d, x):
     return unbroadcast(d, x), unbroadcast_pullback
 
 
+examples(unbroadcast, (_X, _V), (_V, _X), (_X, 2.0), (2.0, _X), (_X, _X), (_Z, _V), (_Z, _Z), (1.5, 2.0))
+
+
 @rrule.register(real_like)
 def real_like_rrule(d, x):
     """The imaginary part that was dropped has no cotangent."""
@@ -76,6 +81,9 @@ def real_like_rrule(d, x):
         return NoTangent(), y_bar, NoTangent()
 
     return real_like(d, x), real_like_pullback
+
+
+examples(real_like, (_X, _X), (_Z, _X), (_Z, _Z), (1 + 2j, 0.5))
 
 
 @rrule.register(divide)
@@ -102,6 +110,9 @@ def own_rrule(x_bar):
     return own(x_bar), own_pullback
 
 
+examples(own, (_X,), (2.0,))
+
+
 @rrule.register(accumulate)
 def accumulate_rrule(a, b):
     """Of a sum."""
@@ -110,6 +121,9 @@ def accumulate_rrule(a, b):
         return NoTangent(), y_bar, y_bar
 
     return accumulate(a, b), accumulate_pullback
+
+
+examples(accumulate, (_X, _X + 1.0), (2.0, 0.5))
 
 
 @rrule.register(item_cotangent)
@@ -122,6 +136,9 @@ def item_cotangent_rrule(x, index, d):
     return item_cotangent(x, index, d), item_cotangent_pullback
 
 
+examples(item_cotangent, (_X, 1, _V), (_X, (0, 2), 1.5), (_V, np.array([0, 2, 0]), _V), ([1.0, 2.0], 1, 0.5))
+
+
 @rrule.register(expand_reduced)
 def expand_reduced_rrule(y_bar, x, axis, keepdims):
     """Repeating along the axes becomes the sum along them."""
@@ -132,14 +149,20 @@ def expand_reduced_rrule(y_bar, x, axis, keepdims):
     return expand_reduced(y_bar, x, axis, keepdims), expand_reduced_pullback
 
 
+examples(expand_reduced, (2.0, _X, None, False), (_V, _X, 0, False), (_X[:, :1], _X, 1, True), (_Z[:, 0], _Z, -1, False))
+
+
 @rrule.register(power_base_bar)
 def power_base_bar_rrule(z_bar, x, p):
     """A product with the slope."""
 
     def power_base_bar_pullback(x_bar):
-        return NoTangent(), conj(power_base_bar(conj(x_bar), x, p)), NoTangent(), NoTangent()
+        return NoTangent(), conj(power_base_bar(conj(x_bar), x, p)), not_implemented(_SECOND), not_implemented(_SECOND)
 
     return power_base_bar(z_bar, x, p), power_base_bar_pullback
+
+
+examples(power_base_bar, (0.5, 2.0, 3), (_X, _X + 2.0, 1.5), (_Z, _Z + 3.0, 2), (1.5 - 0.5j, -2.0, 0.5))
 
 
 @rrule.register(power_exponent_bar)
@@ -147,9 +170,12 @@ def power_exponent_bar_rrule(z_bar, x, p, z):
     """A product with the slope."""
 
     def power_exponent_bar_pullback(p_bar):
-        return NoTangent(), power_exponent_dot(p_bar, x, p, z), NoTangent(), NoTangent(), NoTangent()
+        return NoTangent(), power_exponent_dot(p_bar, x, p, z), not_implemented(_SECOND), not_implemented(_SECOND), not_implemented(_SECOND)
 
     return power_exponent_bar(z_bar, x, p, z), power_exponent_bar_pullback
+
+
+examples(power_exponent_bar, (0.5, 2.0, 3.0, 8.0), (_X, _X + 2.0, 1.5, (_X + 2.0) ** 1.5), (0.5j, -2.0, 0.5, (-2.0) ** 0.5))
 
 
 @cotangent_of(3)
@@ -168,7 +194,7 @@ def matmul_left_bar_rrule(z_bar, x, y):
     """z_dot = x_dot @ y."""
 
     def matmul_left_bar_pullback(x_dot):
-        return NoTangent(), np.matmul(x_dot, y), NoTangent(), NoTangent()
+        return NoTangent(), np.matmul(x_dot, y), NoTangent(), not_implemented(_SECOND)
 
     return matmul_left_bar(z_bar, x, y), matmul_left_bar_pullback
 
@@ -178,7 +204,7 @@ def matmul_right_bar_rrule(z_bar, x, y):
     """z_dot = x @ y_dot."""
 
     def matmul_right_bar_pullback(y_dot):
-        return NoTangent(), np.matmul(x, y_dot), NoTangent(), NoTangent()
+        return NoTangent(), np.matmul(x, y_dot), not_implemented(_SECOND), NoTangent()
 
     return matmul_right_bar(z_bar, x, y), matmul_right_bar_pullback
 
@@ -188,7 +214,7 @@ def dot_left_bar_rrule(z_bar, x, y):
     """z_dot = np.dot(x_dot, y)."""
 
     def dot_left_bar_pullback(x_dot):
-        return NoTangent(), np.dot(x_dot, y), NoTangent(), NoTangent()
+        return NoTangent(), np.dot(x_dot, y), NoTangent(), not_implemented(_SECOND)
 
     return dot_left_bar(z_bar, x, y), dot_left_bar_pullback
 
@@ -198,7 +224,7 @@ def dot_right_bar_rrule(z_bar, x, y):
     """z_dot = np.dot(x, y_dot)."""
 
     def dot_right_bar_pullback(y_dot):
-        return NoTangent(), np.dot(x, y_dot), NoTangent(), NoTangent()
+        return NoTangent(), np.dot(x, y_dot), not_implemented(_SECOND), NoTangent()
 
     return dot_right_bar(z_bar, x, y), dot_right_bar_pullback
 
@@ -208,7 +234,7 @@ def tensordot_left_bar_rrule(z_bar, a, b, axes):
     """z_dot = np.tensordot(a_dot, b, axes)."""
 
     def tensordot_left_bar_pullback(a_dot):
-        return NoTangent(), np.tensordot(a_dot, b, axes), NoTangent(), NoTangent(), NoTangent()
+        return NoTangent(), np.tensordot(a_dot, b, axes), NoTangent(), not_implemented(_SECOND), NoTangent()
 
     return tensordot_left_bar(z_bar, a, b, axes), tensordot_left_bar_pullback
 
@@ -218,7 +244,7 @@ def tensordot_right_bar_rrule(z_bar, a, b, axes):
     """z_dot = np.tensordot(a, b_dot, axes)."""
 
     def tensordot_right_bar_pullback(b_dot):
-        return NoTangent(), np.tensordot(a, b_dot, axes), NoTangent(), NoTangent(), NoTangent()
+        return NoTangent(), np.tensordot(a, b_dot, axes), not_implemented(_SECOND), NoTangent(), NoTangent()
 
     return tensordot_right_bar(z_bar, a, b, axes), tensordot_right_bar_pullback
 
@@ -228,7 +254,7 @@ def inner_left_bar_rrule(z_bar, a, b):
     """z_dot = np.inner(a_dot, b)."""
 
     def inner_left_bar_pullback(a_dot):
-        return NoTangent(), np.inner(a_dot, b), NoTangent(), NoTangent()
+        return NoTangent(), np.inner(a_dot, b), NoTangent(), not_implemented(_SECOND)
 
     return inner_left_bar(z_bar, a, b), inner_left_bar_pullback
 
@@ -238,7 +264,7 @@ def inner_right_bar_rrule(z_bar, a, b):
     """z_dot = np.inner(a, b_dot)."""
 
     def inner_right_bar_pullback(b_dot):
-        return NoTangent(), np.inner(a, b_dot), NoTangent(), NoTangent()
+        return NoTangent(), np.inner(a, b_dot), not_implemented(_SECOND), NoTangent()
 
     return inner_right_bar(z_bar, a, b), inner_right_bar_pullback
 
@@ -248,7 +274,7 @@ def kron_left_bar_rrule(z_bar, a, b):
     """z_dot = np.kron(a_dot, b)."""
 
     def kron_left_bar_pullback(a_dot):
-        return NoTangent(), np.kron(a_dot, b), NoTangent(), NoTangent()
+        return NoTangent(), np.kron(a_dot, b), NoTangent(), not_implemented(_SECOND)
 
     return kron_left_bar(z_bar, a, b), kron_left_bar_pullback
 
@@ -258,7 +284,7 @@ def kron_right_bar_rrule(z_bar, a, b):
     """z_dot = np.kron(a, b_dot)."""
 
     def kron_right_bar_pullback(b_dot):
-        return NoTangent(), np.kron(a, b_dot), NoTangent(), NoTangent()
+        return NoTangent(), np.kron(a, b_dot), not_implemented(_SECOND), NoTangent()
 
     return kron_right_bar(z_bar, a, b), kron_right_bar_pullback
 
@@ -301,3 +327,19 @@ def cross_bar_rrule(left, right, x, axis):
         )
 
     return cross_bar(left, right, x, axis), cross_bar_pullback
+
+
+examples(cross_bar, (_X, _X[::-1], _X, -1), (_X, _X[::-1], _V, -1))
+_P, _Q = _X, _X.T
+examples(matmul_left_bar, (_P @ _Q, _P, _Q), (_V[:2], _P, _V), (_Z @ _Q, _Z, _Q))
+examples(matmul_right_bar, (_P @ _Q, _P, _Q), (_V[:2], _P, _V), (_Z @ _Q, _Z, _Q))
+examples(dot_left_bar, (_P @ _Q, _P, _Q), (_V, _V, 2.0))
+examples(dot_right_bar, (_P @ _Q, _P, _Q), (_V, 2.0, _V))
+examples(tensordot_left_bar, (_P @ _Q, _P, _Q, 1))
+examples(tensordot_right_bar, (_P @ _Q, _P, _Q, 1))
+examples(inner_left_bar, (_P @ _Q, _P, _P), (2.0 * _V, 2.0, _V))
+examples(inner_right_bar, (_P @ _Q, _P, _P), (2.0 * _V, 2.0, _V))
+examples(kron_left_bar, (np.kron(_P, _Q), _P, _Q))
+examples(kron_right_bar, (np.kron(_P, _Q), _P, _Q))
+examples(diagonal_bar, (_V[:2], _X, 0, 0, 1), (_V[:1], _X, 0, 0, 1), (_V[:1], _X.T, 1, 0, 1))
+examples(diag_bar, (np.diag(_V, 1), _V, 1), (_V[:2], _X, 0))

@@ -5,51 +5,37 @@ from __future__ import annotations
 import types
 from typing import Any
 
-import numpy as np
-
-from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent
 from microgradpy.tangents.arithmetic import zero_cotangent
 from microgradpy.tangents.pairing import pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.reading import ITEMS, unknown
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
 
-_ITEMS = (list, tuple, np.ndarray, np.generic)
 VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
 """Views of dicts, whose tangents are lists."""
-
-
-def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
-    """The tangent of `x[index]`."""
-    if is_structural_zero(x_dot):
-        return None
-    if isinstance(x, _ITEMS):
-        return x_dot[index]
-    if isinstance(x, dict):
-        return x_dot.get(index)
-    raise _unknown(f"an item of a {type(x).__name__} was read")
 
 
 def item_tangents(x: Any, count: int, x_dot: Any) -> tuple[Any, ...]:
     """The tangents of the items that `x` was unpacked into."""
     if is_structural_zero(x_dot) or isinstance(x, dict | str | range | set):
         return (None,) * count
-    if isinstance(x, (*_ITEMS, *VIEWS)):
+    if isinstance(x, (*ITEMS, *VIEWS)):
         return tuple(x_dot)
-    raise _unknown(f"a {type(x).__name__} of differentiated values was unpacked")
+    raise unknown(f"a {type(x).__name__} of differentiated values was unpacked")
 
 
 def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
     """The tangent of the item that an iteration over `x` gives at `position`."""
     if is_structural_zero(x_dot) or isinstance(x, dict | str | bytes | range | set | frozenset):
         return None
-    if isinstance(x, _ITEMS):
+    if isinstance(x, ITEMS):
         return x_dot[position]
     if isinstance(x, VIEWS):
         return x_dot[position]
-    raise _unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
+    raise unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
 
 def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
@@ -98,9 +84,3 @@ def check_implemented(x_bar: Any, x_dot: Any) -> None:
     """Refuse what a rule gives for an argument that has a tangent, if it declares the derivative not implemented."""
     if isinstance(x_bar, NotImplementedTangent) and not is_structural_zero(x_dot):
         x_bar.refuse()
-
-
-def _unknown(found: str) -> MissingRuleError:
-    return MissingRuleError(
-        found, None, "Make a list or tuple of it first, or ask pushforward(f, x), which goes by the pullback."
-    )

@@ -1,0 +1,31 @@
+"""The tangents of what is read out of a container. A tangent of None is zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.tangents.types import is_structural_zero
+
+ITEMS = (list, tuple, np.ndarray, np.generic)
+"""What has a tangent that is read as it is."""
+
+
+def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
+    """The tangent of `x[index]`."""
+    if is_structural_zero(x_dot):
+        return None
+    if isinstance(x, ITEMS):
+        return x_dot[index]
+    if isinstance(x, dict):
+        return x_dot.get(index)
+    raise unknown(f"an item of a {type(x).__name__} was read")
+
+
+def unknown(found: str) -> MissingRuleError:
+    """The refusal of something whose parts are not known."""
+    return MissingRuleError(
+        found, None, "Make a list or tuple of it first, or ask pushforward(f, x), which goes by the pullback."
+    )
