@@ -170,7 +170,8 @@ def power_exponent_bar_rrule(z_bar, x, p, z):
     """A product with the slope."""
 
     def power_exponent_bar_pullback(p_bar):
-        return NoTangent(), power_exponent_dot(p_bar, x, p, z), not_implemented(_SECOND), not_implemented(_SECOND), not_implemented(_SECOND)
+        second = not_implemented(_SECOND)
+        return NoTangent(), power_exponent_dot(p_bar, x, p, z), second, second, second
 
     return power_exponent_bar(z_bar, x, p, z), power_exponent_bar_pullback
 
