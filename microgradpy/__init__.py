@@ -23,15 +23,22 @@ from microgradpy.errors import MutationError as MutationError
 from microgradpy.errors import NonScalarOutputError as NonScalarOutputError
 from microgradpy.errors import SourceNotFoundError as SourceNotFoundError
 from microgradpy.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
+from microgradpy.forward import frule_via_ad as frule_via_ad
+from microgradpy.forward import jvp as jvp
+from microgradpy.forward import pushforward as pushforward
 from microgradpy.introspect import code_adjoint as code_adjoint
 from microgradpy.introspect import code_ir as code_ir
 from microgradpy.introspect import code_primal as code_primal
+from microgradpy.introspect import code_pushforward as code_pushforward
+from microgradpy.introspect import forward_differentiate as forward_differentiate
 from microgradpy.introspect import instrument as instrument
 from microgradpy.introspect import primal as primal
 from microgradpy.introspect import reverse_differentiate as reverse_differentiate
+from microgradpy.rules.registry import frule as frule
 from microgradpy.rules.registry import non_differentiable as non_differentiable
 from microgradpy.rules.registry import opt_out as opt_out
 from microgradpy.rules.registry import rrule as rrule
+from microgradpy.scalar_rules import scalar_rule as scalar_rule
 from microgradpy.tangents.project_to import ProjectTo as ProjectTo
 from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
 from microgradpy.tangents.thunks import Thunk as Thunk
@@ -74,19 +81,26 @@ __all__ = [
     "code_adjoint",
     "code_ir",
     "code_primal",
+    "code_pushforward",
     "extern",
+    "forward_differentiate",
+    "frule",
+    "frule_via_ad",
     "grad",
     "gradient",
     "ignore_derivatives",
     "instrument",
+    "jvp",
     "non_differentiable",
     "not_implemented",
     "opt_out",
     "primal",
     "pullback",
+    "pushforward",
     "reverse_differentiate",
     "rrule",
     "rrule_via_ad",
+    "scalar_rule",
     "stop_gradient",
     "thunk",
     "unthunk",

@@ -40,6 +40,9 @@ class Unit:
     primal: Callable[..., Any] | None = None
     adjoint: Callable[..., Any] | None = None
     texts: tuple[str, str] | None = None
+    pushforward: Callable[..., Any] | None = None
+    """From the inputs and the tangents of the active ones to the value and its tangent; made when it is first wanted."""
+    pushforward_text: str = ""
     own_guards: Guards = field(default_factory=lambda: Guards())
     guards: Guards = field(default_factory=lambda: Guards())
     callees: list[Unit] = field(default_factory=list)

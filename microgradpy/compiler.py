@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
@@ -47,7 +47,7 @@ from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
-from microgradpy.ir.nodes import Const, Function
+from microgradpy.ir.nodes import Const, Function, Location
 from microgradpy.ir.objects import NO_FEATURES
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
@@ -144,7 +144,6 @@ def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
     return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
 
 
-@final
 class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
 
@@ -360,13 +359,13 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: rev
     if primal.memory is not None:
         pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
     pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), write_in_place(eliminate_dead_code(pair.adjoint)))
-    if _VERIFY:
+    if VERIFY:
         verify(pair.primal)
         verify(pair.adjoint)
     return reverse, pair
 
 
-_VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
+VERIFY = bool(os.environ.get("MICROGRADPYVERIFY"))
 
 
 def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
@@ -377,9 +376,9 @@ def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
     reverse = emit(adjoint, name=f"{unit.name}_adjoint", comments=True)
     unit.texts = (forward.text, reverse.text)
     assert forward.tree is not None
-    forward_names = _bindings(forward, function, Generated(function.__name__))
+    forward_names = bindings_of(forward, function)
     unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, forward_names)
-    reverse_names = _bindings(reverse, function, Generated(function.__name__, reverse.line_map))
+    reverse_names = bindings_of(reverse, function, reverse.line_map)
     namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names)
     unit.adjoint = namespace[f"{unit.name}_adjoint"]
     unit.files = (shown, namespace["__file__"])
@@ -389,8 +388,11 @@ def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
     _link()
 
 
-def _bindings(half: Emitted, function: types.FunctionType, generated: Generated) -> dict[str, Any]:
-    bindings = {**half.bindings, GENERATED: generated}
+def bindings_of(
+    half: Emitted, function: types.FunctionType, lines: Mapping[int, Location] | None = None
+) -> dict[str, Any]:
+    """What the global names of a generated text mean; `lines` are those of an adjoint that come from the user's."""
+    bindings = {**half.bindings, GENERATED: Generated(function.__name__, lines)}
     return bindings | {"module_globals": function.__globals__} if half.needs_globals else bindings
 
 

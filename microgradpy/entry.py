@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import types
 from dataclasses import dataclass
@@ -16,15 +17,17 @@ from microgradpy.binding import Binding, active_inputs, bars_of, bind
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shared_by
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
-from microgradpy.ir.kinds import kinds_of
+from microgradpy.forward_compiler import add_pushforward
+from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
-from microgradpy.runtime import dispatch
+from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
 from microgradpy.tangents.overlap import is_written_twice
+from microgradpy.tangents.types import is_structural_zero
 from microgradpy.tracked_entry import differentiate_tracked, root_unit
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
@@ -196,4 +199,57 @@ def _refuse_exotic(values: list[Any], unit: Unit) -> None:
             )
 
 
+def push(
+    function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any] | None:
+    """Push tangents through a function's own source; None if it may write, or if that has to be found out at run time. The
+    dispatcher's entry for forward mode."""
+    bound = bind(function, args, kwargs)
+    fields = {} if is_structural_zero(f_dot) else dict(f_dot)
+    captured = [fields.pop(name, None) for name in function.__code__.co_freevars]
+    is_inner = _run.is_inside
+    if fields or is_tracking() or is_generator(function.__code__):
+        return None
+    given = _input_tangents(bound, captured, dots)
+    active = active_inputs(bound, tuple(not is_structural_zero(dot) for dot in dots), False)
+    active = tuple(flag or not is_structural_zero(dot) for flag, dot in zip(active, given, strict=True))
+    kinds = kinds_of(bound.values, value_kind)
+    try:
+        unit = compile_unit(function, kinds, active)
+    except NeedsTracking:
+        return None
+    if not is_inner and unit.calls_unknown and may_write(function, bound.values):
+        return None
+    run = unit.pushforward or add_pushforward(function, unit, kinds)
+    tangents = [or_zero(dot, x) if is_numeric(kind) else dot for dot, x, kind in zip(given, bound.values, kinds, strict=True)]
+    _run.is_inside = True
+    try:
+        found: tuple[Any, Any] = run(*bound.values, *itertools.compress(tangents, unit.active))
+        return found
+    finally:
+        _run.is_inside = is_inner
+
+
+def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
+    """The tangents of the inputs of a unit, from those of the variables that the function captured and of the positional
+    arguments."""
+    given = [*captured, *([None] * (len(bound.values) - bound.captured))]
+    given[bound.captured : bound.captured + bound.positions] = dots[: bound.positions]
+    rest = dots[bound.positions :]
+    if bound.variadic is not None and not all(map(is_structural_zero, rest)):
+        given[bound.variadic] = rest
+    return given
+
+
+def push_outermost(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value and the tangent of a call, in a run of its own."""
+    before = _run.is_inside
+    _run.is_inside = False
+    try:
+        return pushforwards.pushed(f, None, args, dots, {})
+    finally:
+        _run.is_inside = before
+
+
 dispatch.install(differentiate)
+pushforwards.install(push, resolve_outermost)

@@ -14,11 +14,12 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, compile_for_call, derive, unit_name
-from microgradpy.errors import CompilerBug, SourceNotFoundError
+from microgradpy.compiler import Session, compile_for_call, compile_unit, derive, unit_name
+from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
+from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
-from microgradpy.frontend.source import captured_values
-from microgradpy.ir.kinds import UNKNOWN, kinds_of
+from microgradpy.frontend.source import captured_values, place_of
+from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
 from microgradpy.runtime.dispatch import may_be_active, value_kind
@@ -27,9 +28,9 @@ from microgradpy.runtime.dispatch import may_be_active, value_kind
 @final
 @dataclass(frozen=True, slots=True)
 class IR:
-    """The IR of a function at one stage of the compiler: "lowered", "instrumented", "primal" or "adjoint". Prints as
-    basic blocks in SSA form (the grammar is in docs/ir.md); `function` is the structured form. `calls` are the calls that
-    the primal recorded, in program order."""
+    """The IR of a function at one stage of the compiler: "lowered", "instrumented", "primal", "adjoint" or "pushforward".
+    Prints as basic blocks in SSA form (the grammar is in docs/ir.md); `function` is the structured form. `calls` are the
+    calls that the primal recorded, in program order."""
 
     stage: str
     function: Function
@@ -92,6 +93,21 @@ def reverse_differentiate(ir: IR) -> IR:
     return replace(ready, stage="adjoint", function=pair.adjoint, calls=tuple(found.calls.values()))
 
 
+def forward_differentiate(ir: IR) -> IR:
+    """The pushforward: a function of the inputs and their tangents, every one of unknown kind. Raises MutationError for a
+    function that may write."""
+    if ir.stage == "pushforward":
+        return ir
+    function = ir.source
+    count = len(lower_function(function).function.inputs)
+    unit = Unit(unit_name(function), (True,) * count, UNKNOWN)
+    try:
+        made = forward_function(function, unit, (UNKNOWN,) * count)
+    except NeedsTracking:
+        raise MutationError(f"{function.__qualname__} may write, so that it has no pushforward") from None
+    return replace(ir, stage="pushforward", function=made)
+
+
 def _transform(ir: IR) -> tuple[Primal, Session]:
     count = len(ir.function.captured) + len(ir.function.parameters)
     for tracks in (False, True):
@@ -117,7 +133,33 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
     return _texts(f, args, argnums)[1]
 
 
+def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
+    """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
+    the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
+    function, kinds, active = _signature_of(f, args, argnums)
+    try:
+        unit = compile_unit(function, kinds, active)
+    except NeedsTracking:
+        raise MutationError(
+            f"{function.__qualname__} may write, so that it has no pushforward of its own",
+            place_of(function),
+            "jvp and pushforward go by its pullback.",
+        ) from None
+    if unit.pushforward is None:
+        add_pushforward(function, unit, kinds)
+    return unit.pushforward_text
+
+
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
+    unit = compile_for_call(*_signature_of(f, args, argnums))
+    assert unit.texts is not None
+    return unit.texts
+
+
+def _signature_of(
+    f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
+) -> tuple[types.FunctionType, tuple[Kind, ...], tuple[bool, ...]]:
+    """The function behind a callable, the kinds of its inputs, and which of them are differentiated."""
     function = plain_function(f)
     captured = captured_values(function)
     if function is not f:
@@ -140,9 +182,7 @@ def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None)
         shift = len(captured) + (function is not f)
         chosen = {number + shift for number in ((argnums,) if isinstance(argnums, int) else argnums)}
         active = tuple(index in chosen for index in range(len(kinds)))
-    unit = compile_for_call(function, kinds, active)
-    assert unit.texts is not None
-    return unit.texts
+    return function, kinds, active
 
 
 _MISSING = object()

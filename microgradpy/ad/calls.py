@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 from microgradpy.ad.inline import StaticClosure
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Location, Value, Var
+from microgradpy.ir.nodes import Const, Location, Value, Var
 
 
 class Unit(Protocol):
@@ -30,14 +30,18 @@ class Unit(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """A rule whose text was spliced in; `pullback` has the values it closes over."""
+    """A rule whose text was spliced in; `pullback` has the values it closes over. `arguments` are those of the rule's
+    positional parameters, `keywords` the others that were given; `function` is what was called, None for an attribute."""
 
     result: Var
     callee: str
     pullback: StaticClosure
     arguments: tuple[Value, ...]
     where: Location
-    is_view: bool = False
+    is_view: bool
+    function: Any
+    rule: Const
+    keywords: tuple[tuple[str, Value], ...]
 
 
 @final

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from microgradpy.ad.atomic import is_atomic
@@ -38,7 +38,7 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var
+from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
@@ -51,7 +51,8 @@ from microgradpy.state.kept import keeps_state_in_defaults
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Inline the rule of a function, or leave the call to the dispatcher."""
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if primal.services.inlines else None
-    if rule is not None and inline_rule(primal, op, rule, callee.path or callee.value.__name__, arguments, dict(keywords)):
+    name, given = callee.path or callee.value.__name__, dict(keywords)
+    if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
         return
     dispatch(primal, op, callee, arguments, keywords)
 
@@ -66,7 +67,8 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
     is_unknown = any(isinstance(kind, Unknown) for kind in kinds)
     if is_unknown and rrule.is_typed(function) and function not in (operator.add, operator.mul):
         return None
-    return rrule.find(function, tuple(map(python_type, kinds)))
+    found: Rule | None = rrule.find(function, tuple(map(python_type, kinds)))
+    return found
 
 
 def is_operator(function: object) -> bool:
@@ -81,8 +83,10 @@ def inline_rule(
     arguments: tuple[Value, ...],
     keywords: Mapping[str, Value],
     shares: bool = False,
+    function: Any = None,
 ) -> bool:
-    """Splice a rule in; whether that was possible. `shares`: the result may be a view of an argument."""
+    """Splice a rule in; whether that was possible. `shares`: the result may be a view of an argument; `function`: what the
+    rule is the rule of, None for an attribute."""
     try:
         value, pullback, positional = splice_rule(rule, arguments, keywords, primal)
     except NotInlinable:
@@ -96,8 +100,15 @@ def inline_rule(
         captured = tuple(result if captured == value else captured for captured in pullback.captured)
         copies = {part: primal.frozen_copy(part) for part in dict.fromkeys(captured) if isinstance(part, Var)}
         captured = tuple(copies[part] if isinstance(part, Var) else part for part in captured)
-        primal.record(Inlined(result, name, replace(pullback, captured=captured), positional, op.where, shares))
+        closure = replace(pullback, captured=captured)
+        named = tuple((key, value) for key, value in keywords.items() if key in _named_only(rule))
+        primal.record(Inlined(result, name, closure, positional, op.where, shares, function, function_constant(rule), named))
     return True
+
+
+def _named_only(rule: Rule) -> tuple[str, ...]:
+    code: CodeType = rule.__code__
+    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
 def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:

@@ -127,6 +127,13 @@ def _without_copies(calls: Mapping[Var, Call], copies: Mapping[Var, Var], memory
     return MappingProxyType(found)
 
 
+def walked(builder: PrimalBuilder, statements: Iterable[Statement]) -> None:
+    """Append the primal of statements whose free variables the builder knows."""
+    walk = _Walk(builder)
+    for statement in statements:
+        walk.statement(statement)
+
+
 def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], builder: PrimalBuilder) -> Primal:
     for var, kind, is_active in zip(function.inputs, kinds, active, strict=True):
         builder.know(var, kind)

@@ -153,7 +153,7 @@ def _seed_hint(function: Function) -> str:
     if len(hints) == 1 and hints != {""}:
         return f"{hints.pop()}_bar"
     taken = {var.hint for var in function.kinds}
-    return next((f"{word}_bar" for word in ("y", "out", "result") if word not in taken), "seed")
+    return next((f"{word}_bar" for word in ("y", "out", "result") if taken.isdisjoint((word, f"{word}_bar"))), "seed")
 
 
 Bars = tuple[Value | None, ...]

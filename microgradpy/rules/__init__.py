@@ -20,6 +20,7 @@ from microgradpy.rules import interpolation as interpolation
 from microgradpy.rules import joining as joining
 from microgradpy.rules import linalg as linalg
 from microgradpy.rules import linear as linear
+from microgradpy.rules import linearity as linearity
 from microgradpy.rules import mathematics as mathematics
 from microgradpy.rules import matrix_products as matrix_products
 from microgradpy.rules import methods as methods
@@ -40,6 +41,7 @@ from microgradpy.rules import spacing as spacing
 from microgradpy.rules import spectral as spectral
 from microgradpy.rules import statistics as statistics
 from microgradpy.rules import sums as sums
+from microgradpy.rules import transposes as transposes
 from microgradpy.rules import trigonometric as trigonometric
 from microgradpy.rules import two_results as two_results
 from microgradpy.rules import ufunc_methods as ufunc_methods

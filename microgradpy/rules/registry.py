@@ -29,27 +29,17 @@ ArgumentTypes = tuple[type | None, ...]
 _AnyRule = TypeVar("_AnyRule", bound=Callable[..., Any])
 
 
-@final
-class ReverseRules:
-    """The reverse rules. `rrule(f, *args, **kwargs)` applies the rule of `f`; `@rrule.register(f)` declares one."""
+class _RuleTable:
+    """Rules by what they are rules of; of several for one callable, which one applies."""
 
     def __init__(self) -> None:
         self._rules: dict[Any, list[_Entry]] = {}
-        self._non_differentiable: set[Any] = set()
-        self._optional: dict[str, str] = {}
         self.version = 0
         """Counts the registrations, so that whoever keeps the outcome of a lookup sees that it may be out of date."""
 
-    def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
-        """`(y, pullback)` from the rule of `f`, or None if `f` has none. `pullback(y_bar)` returns the cotangent of `f`
-        itself and one per positional argument."""
-        rule = self.find(f, tuple(map(type, args)))
-        if rule is not None:
-            y, pullback = rule(*args, **kwargs)
-            return y, OnePerArgument(pullback, 1 + len(args))
-        if not self.is_non_differentiable(f):
-            return None
-        return f(*args, **kwargs), OnePerArgument(_no_derivative, 1 + len(args))
+    def changed(self) -> None:
+        """Note that a lookup may have another outcome from now on."""
+        self.version += 1
 
     def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
         """Declare the decorated function as the rule of `f`: for calls whose first positional arguments are of `types`,
@@ -60,9 +50,7 @@ class ReverseRules:
         def declare(rule: _AnyRule) -> _AnyRule:
             others = [entry for entry in self._rules.get(f, []) if (entry.types, entry.arity) != (types, arity)]
             self._rules[f] = [_Entry(types, arity, rule), *others]
-            if not types:
-                self._non_differentiable.discard(f)
-            self.version += 1
+            self.changed()
             return rule
 
         return declare
@@ -76,30 +64,9 @@ class ReverseRules:
             self._rules[f] = [_Entry(types, None, None), *others]
         else:
             self._rules.pop(f, None)
-            self._non_differentiable.discard(f)
-        self.version += 1
+        self.changed()
 
-    def non_differentiable(self, *callables: Any) -> None:
-        """Declare that the results of these callables carry no derivative."""
-        for f in callables:
-            _check_hashable(f)
-        self._non_differentiable.update(callables)
-        for f in callables:
-            self._rules.pop(f, None)
-        self.version += 1
-
-    def when_imported(self, library: str, rules: str) -> None:
-        """Import the module `rules`, which registers rules, when the module `library` has been imported by somebody."""
-        self._optional[library] = rules
-
-    def load_optional(self) -> None:
-        """Import the modules of rules for the libraries that have been imported by now."""
-        for library in [name for name in self._optional if name in sys.modules]:
-            rules = self._optional.pop(library, None)
-            if rules is not None:
-                importlib.import_module(rules)
-
-    def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Rule | None:
+    def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Any:
         """The rule for a call of `f` with positional arguments of these types. For a type of None, which stands for
         "not known", only rules that ask for no type at that place apply."""
         ranked = [(rank, entry) for entry in self._entries(f) if (rank := entry.rank(argument_types)) is not None]
@@ -109,27 +76,78 @@ class ReverseRules:
         """Whether `f` has any rule."""
         return bool(self._entries(f))
 
-    def covers(self, f: Any) -> bool:
-        """Whether every call of `f` goes by a rule, so that its body does not matter."""
-        entries = self._entries(f)
-        return any(not entry.types and entry.arity is None for entry in entries) and all(entry.rule for entry in entries)
+    def registered(self) -> list[Any]:
+        """The callables that have a rule."""
+        load_optional()
+        return [f for f in self._rules if self.rules_of(f)]
+
+    def rules_of(self, f: Any) -> list[Any]:
+        """The rules of `f`, for whatever types and numbers of arguments."""
+        return [entry.rule for entry in self._entries(f) if entry.rule is not None]
 
     def is_typed(self, f: Any) -> bool:
         """Whether the choice among the rules of `f` depends on the types of the arguments."""
         return any(entry.types for entry in self._entries(f))
 
-    def registered(self) -> list[Any]:
-        """The callables that have a rule."""
-        self.load_optional()
-        return [f for f in self._rules if self.rules_of(f)]
+    def _entries(self, f: Any) -> list[_Entry]:
+        load_optional()
+        if hashes_itself(f):
+            return next((entries for other, entries in self._rules.items() if other is f), [])
+        try:
+            return self._rules.get(f, [])
+        except TypeError:  # unhashable callables cannot have been registered
+            return []
 
-    def rules_of(self, f: Any) -> list[Rule]:
-        """The rules of `f`, for whatever types and numbers of arguments."""
-        return [entry.rule for entry in self._entries(f) if entry.rule is not None]
+
+@final
+class ReverseRules(_RuleTable):
+    """The reverse rules. `rrule(f, *args, **kwargs)` applies the rule of `f`; `@rrule.register(f)` declares one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._non_differentiable: set[Any] = set()
+
+    def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+        """`(y, pullback)` from the rule of `f`, or None if `f` has none. `pullback(y_bar)` returns the cotangent of `f`
+        itself and one per positional argument."""
+        rule = self.find(f, tuple(map(type, args)))
+        if rule is not None:
+            y, pullback = rule(*args, **kwargs)
+            return y, OnePerArgument(pullback, 1 + len(args))
+        if not self.is_non_differentiable(f):
+            return None
+        return f(*args, **kwargs), OnePerArgument(_no_derivative, 1 + len(args))
+
+    def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
+        """As for any table of rules: see there. A rule for all types takes the place of `non_differentiable`."""
+        if not types:
+            _check_hashable(f)
+            self._non_differentiable.discard(f)
+        return super().register(f, *types, arity=arity)
+
+    def opt_out(self, f: Any, *types: type) -> None:
+        """As for any table of rules: see there."""
+        super().opt_out(f, *types)
+        if not types:
+            self._non_differentiable.discard(f)
+
+    def non_differentiable(self, *callables: Any) -> None:
+        """Declare that the results of these callables carry no derivative."""
+        for f in callables:
+            _check_hashable(f)
+        self._non_differentiable.update(callables)
+        for f in callables:
+            self._rules.pop(f, None)
+        self.changed()
+
+    def covers(self, f: Any) -> bool:
+        """Whether every call of `f` goes by a rule, so that its body does not matter."""
+        entries = self._entries(f)
+        return any(not entry.types and entry.arity is None for entry in entries) and all(entry.rule for entry in entries)
 
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
-        self.load_optional()
+        load_optional()
         if hashes_itself(f):
             return any(other is f for other in self._non_differentiable)
         try:
@@ -137,14 +155,58 @@ class ReverseRules:
         except TypeError:
             return False
 
-    def _entries(self, f: Any) -> list[_Entry]:
-        self.load_optional()
-        if hashes_itself(f):
-            return next((entries for other, entries in self._rules.items() if other is f), [])
-        try:
-            return self._rules.get(f, [])
-        except TypeError:  # unhashable callables cannot have been registered
-            return []
+
+ForwardRule = Callable[..., tuple[Any, Callable[..., Any]]]
+Derive = Callable[[Any, Rule, tuple[Any, ...], dict[str, Any]], tuple[Any, Callable[..., Any]]]
+
+
+@final
+class ForwardRules(_RuleTable):
+    """The forward rules. `frule(f, *args, **kwargs)` applies the rule of `f`; `@frule.register(f)` declares one. Where there
+    is only a reverse rule, the forward one is derived from it: the pullback is a linear map, and what takes the tangents of
+    the arguments to that of the value is its transpose."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.derive: Derive | None = None
+        """Installed by who can differentiate pullbacks."""
+
+    def changed(self) -> None:
+        """Code that was compiled is valid for one version of all rules."""
+        super().changed()
+        rrule.version += 1
+
+    def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]] | None:
+        """`(y, pushforward)` from the rule of `f`, or from its reverse rule; None if `f` has neither.
+        `pushforward(f_dot, x1_dot, ..., xn_dot)` returns the tangent of `y` for those of `f` itself and of the positional
+        arguments."""
+        types = tuple(map(type, args))
+        rule = self.find(f, types)
+        if rule is not None:
+            pair: tuple[Any, Callable[..., Any]] = rule(*args, **kwargs)
+            return pair
+        reverse = rrule.find(f, types)
+        if reverse is not None and self.derive is not None:
+            return self.derive(f, reverse, args, kwargs)
+        if not rrule.is_non_differentiable(f):
+            return None
+        return f(*args, **kwargs), _no_tangent
+
+
+_optional: dict[str, str] = {}
+
+
+def when_imported(library: str, rules: str) -> None:
+    """Import the module `rules`, which registers rules, when the module `library` has been imported by somebody."""
+    _optional[library] = rules
+
+
+def load_optional() -> None:
+    """Import the modules of rules for the libraries that have been imported by now."""
+    for library in [name for name in _optional if name in sys.modules]:
+        rules = _optional.pop(library, None)
+        if rules is not None:
+            importlib.import_module(rules)
 
 
 def hashes_itself(f: Any) -> bool:
@@ -216,18 +278,26 @@ def _check_hashable(f: Any) -> None:
         raise TypeError(f"{type(f).__name__} objects are unhashable, so {f!r} cannot be given a rule") from None
 
 
+def _no_tangent(*dots: object) -> NoTangent:
+    return NoTangent()
+
+
 rrule = ReverseRules()
+frule = ForwardRules()
 
 
 def non_differentiable(*callables: Any) -> None:
     """Declare that the results of these callables carry no derivative, whatever they are called with."""
     rrule.non_differentiable(*callables)
+    for f in callables:
+        frule.opt_out(f)
 
 
 def opt_out(f: Any, *types: type) -> None:
-    """Differentiate the body of `f` again, in spite of its rule, in calls whose first positional arguments are of `types` (in
+    """Differentiate the body of `f` again, in spite of its rules, in calls whose first positional arguments are of `types` (in
     all calls without them)."""
     rrule.opt_out(f, *types)
+    frule.opt_out(f, *types)
 
 
 def is_non_differentiable(f: Any) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import load_optional, when_imported
 
 MODULES = ("special",)
 """The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
 
 for _module in MODULES:
-    rrule.when_imported(f"scipy.{_module}", f"{__name__}.{_module.replace('.', '_')}")
+    when_imported(f"scipy.{_module}", f"{__name__}.{_module.replace('.', '_')}")
 
 
 def load_all() -> bool:
@@ -20,5 +20,5 @@ def load_all() -> bool:
         return False
     for module in MODULES:
         importlib.import_module(f"scipy.{module}")
-    rrule.load_optional()
+    load_optional()
     return True

@@ -1,0 +1,99 @@
+"""Forward mode, as a user calls it: tangents go through a function along with its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from microgradpy.boundary import BOUNDARY
+from microgradpy.entry import push_outermost, resolve_outermost
+from microgradpy.errors import CotangentShapeError
+from microgradpy.rules.registry import frule
+from microgradpy.runtime.bars import Back
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.pushforwards import by_pairing
+from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.types import is_structural_zero
+
+
+def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """`(y, dy)`: the value of `f(*primals)` and its derivative in the direction `tangents`, a tuple with one tangent per
+    argument in its structure and shape, or None for zero. `dy` has the structure of `y`, with None for what has no
+    derivative. Raises CotangentShapeError for tangents that do not fit."""
+    with BOUNDARY:
+        args, dots = tuple(primals), tuple(tangents)
+        if len(args) != len(dots):
+            raise CotangentShapeError(f"there are {len(dots)} tangents for {len(args)} arguments", None, "Give None for zero.")
+        y, y_dot = push_outermost(f, args, _checked(args, dots))
+        return y, _as_tangent(y, y_dot)
+
+
+def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_checked_one(x, dot, f"argument {number}") for number, (x, dot) in enumerate(zip(args, dots, strict=True)))
+
+
+def _checked_one(x: Any, dot: Any, place: str) -> Any:
+    try:
+        return check_seed(x, dot)
+    except CotangentShapeError as error:
+        found = error.found.replace("the seed of the value", f"the tangent of {place}").replace("the value", place)
+        raise CotangentShapeError(found, None, "A tangent has the structure and shape of the argument.") from None
+
+
+def _as_tangent(y: Any, y_dot: Any) -> Any:
+    return zeros_for(y) if is_structural_zero(y_dot) else project(y, y_dot)
+
+
+@final
+class Pushforward:
+    """The linear map from the tangents of `f` and its arguments to that of `y`. `push(df, dx1, ..., dxn)` may be called any
+    number of times, and changes nothing; `df` is None for a plain function."""
+
+    __slots__ = ("_args", "_back", "_f", "_y")
+
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back) -> None:
+        self._f = f
+        self._args = args
+        self._y = y
+        self._back = back
+
+    def __call__(self, df: Any, /, *tangents: Any) -> Any:
+        with BOUNDARY:
+            if len(tangents) != len(self._args):
+                raise CotangentShapeError(
+                    f"there are {len(tangents)} tangents for {len(self._args)} arguments",
+                    None,
+                    "Call push(df, dx1, ..., dxn), with None for zero and for the df of a plain function.",
+                )
+            own = None if is_structural_zero(df) else _checked_one(self._f, df, "the function")
+            dots = (own, *_checked(self._args, tangents))
+            return _as_tangent(self._y, by_pairing(self._y, (self._f, *self._args), self._back, dots))
+
+    def __repr__(self) -> str:
+        return f"<pushforward of {getattr(self._f, '__name__', type(self._f).__name__)}>"
+
+
+def pushforward(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pushforward]:
+    """`(y, push)`: `y` is what `f(*args, **kwargs)` gives, and `push(df, dx1, ..., dxn)` the tangent of `y` for tangents of
+    `f`'s own fields (None for a plain function) and of each positional argument. `f` runs once: `push` asks the pullback of
+    this run, once for every number in `y`. For one direction `jvp` is the faster way."""
+    with BOUNDARY:
+        y, back = resolve_outermost(f, args, kwargs)
+        return y, Pushforward(f, args, y, back)
+
+
+def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+    """`(y, pushforward)` of `f`, by its rule or by differentiating it: what a forward rule calls that gets a function as an
+    argument. `pushforward(f_dot, x1_dot, ..., xn_dot)` returns the tangent of `y`."""
+    found = frule(f, *args, **kwargs)
+    if found is not None:
+        return found
+    y, back = resolve_outermost(f, args, kwargs)
+
+    def via_ad_pushforward(f_dot: Any, *dots: Any) -> Any:
+        return by_pairing(y, (f, *args), back, (f_dot, *dots))
+
+    return y, via_ad_pushforward
+
+
+NESTED_DIFFERENTIATION.update((jvp, pushforward, frule_via_ad, Pushforward.__call__))

@@ -1,0 +1,143 @@
+"""Which functions are linear in which of their arguments: their tangent is the function itself, of the tangent.
+
+    y = np.sum(x, axis=0)      y_dot = np.sum(x_dot, axis=0)
+    z = a @ b                  z_dot = a_dot @ b + a @ b_dot
+
+Nothing else is said of them for forward mode, and the tests hold what is said here against their reverse rules. Arguments
+that add a constant (`initial=` of a sum) take a function out of the table.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_FIRST: tuple[Callable[..., Any], ...] = (
+    operator.neg,
+    operator.pos,
+    operator.truediv,
+    operator.getitem,
+    np.negative,
+    np.positive,
+    np.true_divide,
+    np.conjugate,
+    np.real,
+    np.imag,
+    np.sum,
+    np.mean,
+    np.cumsum,
+    np.nansum,
+    np.reshape,
+    np.ravel,
+    np.transpose,
+    np.swapaxes,
+    np.moveaxis,
+    np.rollaxis,
+    np.squeeze,
+    np.expand_dims,
+    np.broadcast_to,
+    np.concatenate,
+    np.stack,
+    np.vstack,
+    np.hstack,
+    np.dstack,
+    np.column_stack,
+    np.split,
+    np.array_split,
+    np.vsplit,
+    np.hsplit,
+    np.dsplit,
+    np.tile,
+    np.repeat,
+    np.roll,
+    np.flip,
+    np.flipud,
+    np.fliplr,
+    np.rot90,
+    np.diag,
+    np.diagonal,
+    np.diagflat,
+    np.trace,
+    np.tril,
+    np.triu,
+    np.diff,
+    np.take,
+    np.trapezoid,
+    np.matrix_transpose,
+    np.atleast_1d,
+    np.atleast_2d,
+    np.atleast_3d,
+    np.fft.fft,
+    np.fft.ifft,
+    np.fft.fft2,
+    np.fft.ifft2,
+    np.fft.fftn,
+    np.fft.ifftn,
+    np.fft.rfft,
+    np.fft.irfft,
+    np.fft.rfft2,
+    np.fft.irfft2,
+    np.fft.rfftn,
+    np.fft.irfftn,
+    np.fft.hfft,
+    np.fft.ihfft,
+    np.fft.fftshift,
+    np.fft.ifftshift,
+    np.ndarray.sum,
+    np.ndarray.mean,
+    np.ndarray.cumsum,
+    np.ndarray.reshape,
+    np.ndarray.ravel,
+    np.ndarray.flatten,
+    np.ndarray.transpose,
+    np.ndarray.swapaxes,
+    np.ndarray.squeeze,
+    np.ndarray.repeat,
+    np.ndarray.take,
+    np.ndarray.diagonal,
+    np.ndarray.trace,
+    np.ndarray.copy,
+    np.ndarray.conj,
+    np.ndarray.conjugate,
+)
+_BOTH: tuple[Callable[..., Any], ...] = (
+    operator.mul,
+    operator.matmul,
+    np.multiply,
+    np.matmul,
+    np.dot,
+    np.vdot,
+    np.inner,
+    np.outer,
+    np.tensordot,
+    np.kron,
+    np.cross,
+    np.convolve,
+    np.correlate,
+    np.vecdot,
+    np.matvec,
+    np.vecmat,
+    np.ndarray.dot,
+)
+_LINEAR = {**dict.fromkeys(_FIRST, (0,)), **dict.fromkeys(_BOTH, (0, 1))}
+LINEAR_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
+"""The attributes of arrays that are linear in the array."""
+
+_ADDING = frozenset({"initial", "out", "where", "prepend", "append", "dtype"})
+"""Parameters that make another function of it when they are given."""
+
+
+def linear_arguments(f: object) -> tuple[int, ...]:
+    """The positions of the arguments that a function is linear in, each with the others fixed."""
+    try:
+        return _LINEAR.get(f, ())  # type: ignore[call-overload]
+    except TypeError:  # unhashable
+        return ()
+
+
+def keeps_linear(names: tuple[str, ...], given: tuple[bool, ...]) -> bool:
+    """Whether a function in the table is linear in a call which gives these parameters."""
+    return not any(is_given and name in _ADDING for name, is_given in zip(names, given, strict=True))

@@ -1,0 +1,299 @@
+"""Rules for what pullbacks call: by these, pullbacks are differentiated with respect to their seed, which gives forward mode.
+
+Each is linear in the cotangent it is given, and its own pullback is the transposed map. Arguments of which only the shape
+matters, or on which a pullback depends without its seed, have none.
+"""
+
+from __future__ import annotations
+
+import cmath
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.linear import (
+    cross_bar,
+    diag_bar,
+    diagonal_bar,
+    inner_left_bar,
+    inner_right_bar,
+    kron_left_bar,
+    kron_right_bar,
+)
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.runtime.tangents import item_tangent
+from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.linear import (
+    dot_left_bar,
+    dot_right_bar,
+    expand_reduced,
+    matmul_left_bar,
+    matmul_right_bar,
+    tensordot_left_bar,
+    tensordot_right_bar,
+)
+from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
+from microgradpy.tangents.types import NoTangent
+
+_X = np.array([[0.3, -1.2, 2.0], [0.7, 0.1, -0.4]])
+_V = np.array([1.5, -0.5, 0.25])
+_Z = _X + 1j * _X[::-1]
+
+
+@rrule.register(conj)
+def conj_rrule(x):
+    """x_bar = conj(y_bar)."""
+
+    def conj_pullback(y_bar):
+        return NoTangent(), conj(y_bar)
+
+    return conj(x), conj_pullback
+
+
+examples(conj, (_X,), (_Z,), (1 + 2j,), (0.5,))
+
+
+@rrule.register(unbroadcast)
+def unbroadcast_rrule(d, x):
+    """What was summed is repeated, and what was repeated is summed."""
+
+    def unbroadcast_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar, d), NoTangent()
+
+    return unbroadcast(d, x), unbroadcast_pullback
+
+
+@rrule.register(real_like)
+def real_like_rrule(d, x):
+    """The imaginary part that was dropped has no cotangent."""
+
+    def real_like_pullback(y_bar):
+        return NoTangent(), y_bar, NoTangent()
+
+    return real_like(d, x), real_like_pullback
+
+
+@rrule.register(divide)
+def divide_rrule(a, b):
+    """a_bar = y_bar / conj(b), b_bar = -y_bar * conj(y / b)."""
+    y = divide(a, b)
+
+    def divide_pullback(y_bar):
+        return NoTangent(), unbroadcast(divide(y_bar, conj(b)), a), unbroadcast(-y_bar * conj(divide(y, b)), b)
+
+    return y, divide_pullback
+
+
+examples(divide, (2.0, 0.5), (_X, _V), (_Z, _V), (_V, _Z), (1.5, _X))
+
+
+@rrule.register(own)
+def own_rrule(x_bar):
+    """Of a copy."""
+
+    def own_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return own(x_bar), own_pullback
+
+
+@rrule.register(accumulate)
+def accumulate_rrule(a, b):
+    """Of a sum."""
+
+    def accumulate_pullback(y_bar):
+        return NoTangent(), y_bar, y_bar
+
+    return accumulate(a, b), accumulate_pullback
+
+
+@rrule.register(item_cotangent)
+def item_cotangent_rrule(x, index, d):
+    """d_bar = the item of y_bar."""
+
+    def item_cotangent_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent(), item_tangent(x, index, y_bar)
+
+    return item_cotangent(x, index, d), item_cotangent_pullback
+
+
+@rrule.register(expand_reduced)
+def expand_reduced_rrule(y_bar, x, axis, keepdims):
+    """Repeating along the axes becomes the sum along them."""
+
+    def expand_reduced_pullback(x_bar):
+        return NoTangent(), np.sum(x_bar, axis=axis, keepdims=keepdims), NoTangent(), NoTangent(), NoTangent()
+
+    return expand_reduced(y_bar, x, axis, keepdims), expand_reduced_pullback
+
+
+@rrule.register(power_base_bar)
+def power_base_bar_rrule(z_bar, x, p):
+    """A product with the slope."""
+
+    def power_base_bar_pullback(x_bar):
+        return NoTangent(), conj(power_base_bar(conj(x_bar), x, p)), NoTangent(), NoTangent()
+
+    return power_base_bar(z_bar, x, p), power_base_bar_pullback
+
+
+@rrule.register(power_exponent_bar)
+def power_exponent_bar_rrule(z_bar, x, p, z):
+    """A product with the slope."""
+
+    def power_exponent_bar_pullback(p_bar):
+        return NoTangent(), power_exponent_dot(p_bar, x, p, z), NoTangent(), NoTangent(), NoTangent()
+
+    return power_exponent_bar(z_bar, x, p, z), power_exponent_bar_pullback
+
+
+@cotangent_of(3)
+def power_exponent_dot(p_dot: Any, x: Any, p: Any, z: Any) -> Any:
+    """The tangent of z = x ** p for that of p."""
+    if isinstance(z, complex) and not any(map(np.iscomplexobj, (x, p))):
+        return p_dot * (z * cmath.log(x))
+    return conj(power_exponent_bar(conj(p_dot), x, p, z))
+
+
+# Products: the cotangent of one operand is linear in z_bar, and its transpose is the product with that operand
+
+
+@rrule.register(matmul_left_bar)
+def matmul_left_bar_rrule(z_bar, x, y):
+    """z_dot = x_dot @ y."""
+
+    def matmul_left_bar_pullback(x_dot):
+        return NoTangent(), np.matmul(x_dot, y), NoTangent(), NoTangent()
+
+    return matmul_left_bar(z_bar, x, y), matmul_left_bar_pullback
+
+
+@rrule.register(matmul_right_bar)
+def matmul_right_bar_rrule(z_bar, x, y):
+    """z_dot = x @ y_dot."""
+
+    def matmul_right_bar_pullback(y_dot):
+        return NoTangent(), np.matmul(x, y_dot), NoTangent(), NoTangent()
+
+    return matmul_right_bar(z_bar, x, y), matmul_right_bar_pullback
+
+
+@rrule.register(dot_left_bar)
+def dot_left_bar_rrule(z_bar, x, y):
+    """z_dot = np.dot(x_dot, y)."""
+
+    def dot_left_bar_pullback(x_dot):
+        return NoTangent(), np.dot(x_dot, y), NoTangent(), NoTangent()
+
+    return dot_left_bar(z_bar, x, y), dot_left_bar_pullback
+
+
+@rrule.register(dot_right_bar)
+def dot_right_bar_rrule(z_bar, x, y):
+    """z_dot = np.dot(x, y_dot)."""
+
+    def dot_right_bar_pullback(y_dot):
+        return NoTangent(), np.dot(x, y_dot), NoTangent(), NoTangent()
+
+    return dot_right_bar(z_bar, x, y), dot_right_bar_pullback
+
+
+@rrule.register(tensordot_left_bar)
+def tensordot_left_bar_rrule(z_bar, a, b, axes):
+    """z_dot = np.tensordot(a_dot, b, axes)."""
+
+    def tensordot_left_bar_pullback(a_dot):
+        return NoTangent(), np.tensordot(a_dot, b, axes), NoTangent(), NoTangent(), NoTangent()
+
+    return tensordot_left_bar(z_bar, a, b, axes), tensordot_left_bar_pullback
+
+
+@rrule.register(tensordot_right_bar)
+def tensordot_right_bar_rrule(z_bar, a, b, axes):
+    """z_dot = np.tensordot(a, b_dot, axes)."""
+
+    def tensordot_right_bar_pullback(b_dot):
+        return NoTangent(), np.tensordot(a, b_dot, axes), NoTangent(), NoTangent(), NoTangent()
+
+    return tensordot_right_bar(z_bar, a, b, axes), tensordot_right_bar_pullback
+
+
+@rrule.register(inner_left_bar)
+def inner_left_bar_rrule(z_bar, a, b):
+    """z_dot = np.inner(a_dot, b)."""
+
+    def inner_left_bar_pullback(a_dot):
+        return NoTangent(), np.inner(a_dot, b), NoTangent(), NoTangent()
+
+    return inner_left_bar(z_bar, a, b), inner_left_bar_pullback
+
+
+@rrule.register(inner_right_bar)
+def inner_right_bar_rrule(z_bar, a, b):
+    """z_dot = np.inner(a, b_dot)."""
+
+    def inner_right_bar_pullback(b_dot):
+        return NoTangent(), np.inner(a, b_dot), NoTangent(), NoTangent()
+
+    return inner_right_bar(z_bar, a, b), inner_right_bar_pullback
+
+
+@rrule.register(kron_left_bar)
+def kron_left_bar_rrule(z_bar, a, b):
+    """z_dot = np.kron(a_dot, b)."""
+
+    def kron_left_bar_pullback(a_dot):
+        return NoTangent(), np.kron(a_dot, b), NoTangent(), NoTangent()
+
+    return kron_left_bar(z_bar, a, b), kron_left_bar_pullback
+
+
+@rrule.register(kron_right_bar)
+def kron_right_bar_rrule(z_bar, a, b):
+    """z_dot = np.kron(a, b_dot)."""
+
+    def kron_right_bar_pullback(b_dot):
+        return NoTangent(), np.kron(a, b_dot), NoTangent(), NoTangent()
+
+    return kron_right_bar(z_bar, a, b), kron_right_bar_pullback
+
+
+# Diagonals
+
+
+@rrule.register(diagonal_bar)
+def diagonal_bar_rrule(y_bar, a, offset, axis1, axis2):
+    """The diagonal; its sum where y_bar was repeated along it."""
+
+    def diagonal_bar_pullback(a_dot):
+        along = unbroadcast(np.diagonal(a_dot, offset, axis1, axis2), y_bar)
+        return NoTangent(), along, NoTangent(), NoTangent(), NoTangent(), NoTangent()
+
+    return diagonal_bar(y_bar, a, offset, axis1, axis2), diagonal_bar_pullback
+
+
+@rrule.register(diag_bar)
+def diag_bar_rrule(y_bar, v, k):
+    """The matrix with this diagonal, or the diagonal."""
+
+    def diag_bar_pullback(v_dot):
+        return NoTangent(), np.diag(v_dot, k), NoTangent(), NoTangent()
+
+    return diag_bar(y_bar, v, k), diag_bar_pullback
+
+
+@rrule.register(cross_bar)
+def cross_bar_rrule(left, right, x, axis):
+    """Of a cross product in three dimensions."""
+
+    def cross_bar_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(np.cross(conj(right), y_bar, axis=axis), left),
+            unbroadcast(np.cross(y_bar, conj(left), axis=axis), right),
+            NoTangent(),
+            NoTangent(),
+        )
+
+    return cross_bar(left, right, x, axis), cross_bar_pullback

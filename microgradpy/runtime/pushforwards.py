@@ -1,0 +1,205 @@
+"""The tangent of a call's value, at run time.
+
+`pushed(f, f_dot, args, dots, kwargs)` computes `f(*args, **kwargs)` and the tangent of it for tangents of `f` itself and of the
+positional arguments, None being zero. It takes a forward rule where there is one; goes through the source of a Python
+function, for which the compiler installs its entry here; and otherwise transposes the pullback, which is a linear map: by
+differentiating it, or by asking it for one seed after the other.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from microgradpy.errors import DifferentiationError
+from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
+from microgradpy.runtime import dispatch
+from microgradpy.runtime.bars import Back, Wanted
+from microgradpy.runtime.cotangents import missing_cotangent
+from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.opaque import check_spread
+from microgradpy.runtime.protocols import asks_for
+from microgradpy.tangents.pairing import pairing, tangent_by_pairing
+from microgradpy.tangents.projection import project, zeros_for
+from microgradpy.tangents.thunks import computed
+from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
+
+Dots = tuple[Any, ...]
+
+
+class ForwardEntry(Protocol):
+    """The compiler's entry: push tangents through a Python function's own source; None if that cannot be done."""
+
+    def __call__(
+        self, function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+    ) -> tuple[Any, Any] | None: ...
+
+
+class Resolve(Protocol):
+    """The value of a call and its pullback, in a run of its own."""
+
+    def __call__(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
+    ) -> tuple[Any, Back]: ...
+
+
+_entry: list[ForwardEntry] = []
+_resolve: list[Resolve] = []
+
+
+def install(entry: ForwardEntry, resolve: Resolve) -> None:
+    """Called once by the compiler."""
+    _entry[:], _resolve[:] = [entry], [resolve]
+
+
+def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The value of a call and its tangent, which is None where it is zero."""
+    if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
+        return call_as_user(f, args, kwargs), None
+    match f:
+        case types.MethodType():
+            own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
+            return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+    if isinstance(call, types.FunctionType) and not rrule.has(f):
+        return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
+    types_given = tuple(map(type, args))
+    forward = frule.find(f, types_given)
+    if forward is not None:
+        return _by_forward_rule(forward, f_dot, args, dots, kwargs)
+    if is_non_differentiable(f):
+        return call_as_user(f, args, kwargs), None
+    reverse = rrule.find(f, types_given)
+    if reverse is not None and not asks_for(f) and is_structural_zero(f_dot):
+        y, push = derived(f, reverse, args, kwargs)
+        return y, push(None, *dots)
+    if isinstance(f, types.FunctionType) and reverse is None:
+        found = _entry[0](f, f_dot, args, dots, kwargs)
+        if found is not None:
+            return found
+    y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
+    return y, by_pairing(y, (f, *args), back, (f_dot, *dots))
+
+
+def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword_dots: Any) -> tuple[Any, Any]:
+    """The same for `f(*args, **kwargs)`, with the tangents of all arguments as one tuple and one dict."""
+    check_spread(f, args, kwargs)
+    args = tuple(args)
+    positional = (None,) * len(args) if is_structural_zero(dots) else tuple(dots)
+    named = {} if is_structural_zero(keyword_dots) else keyword_dots
+    if all(is_structural_zero(dot) for dot in named.values()):
+        return pushed(f, f_dot, args, positional, dict(kwargs))
+    y, back = dispatch.resolve(f, args, dict(kwargs))
+
+    def pair(y_bar: Any) -> float:
+        bars = back(y_bar)
+        found = map(project, (f, *args), (bars.function, *bars.arguments))
+        return sum(map(pairing, found, (f_dot, *positional)), pairing(dict(bars.keywords), named))
+
+    return y, tangent_by_pairing(y, pair)
+
+
+def pushed_by_rule(
+    rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The value by a reverse rule, and its tangent by the transpose of the pullback."""
+    y, pullback = rule(*args, **kwargs)
+
+    if all(map(is_structural_zero, dots)):
+        return y, None
+    return y, _transposed(y, pullback, (None, *dots), partial(_check_complete, name, args))
+
+
+def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> None:
+    """Refuse a rule that gives no cotangent for an argument that has one."""
+    for index in range(len(bars) - 1, len(args)):
+        missing_cotangent(args[index], name, index)
+
+
+def _by_forward_rule(
+    rule: ForwardRule, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    y, push = rule(*args, **kwargs)
+    given = [_or_zero(dot, x) for dot, x in zip(dots, args, strict=True)]
+    y_dot = computed(push(f_dot, *given))
+    if isinstance(y_dot, NotImplementedTangent):
+        y_dot.refuse()
+    return y, None if is_structural_zero(y_dot) else y_dot
+
+
+def _or_zero(dot: Any, x: Any) -> Any:
+    return zeros_for(x) if is_structural_zero(dot) else dot
+
+
+def derived(
+    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[..., Any]]:
+    """The value of a call by its reverse rule, and the pushforward: the transpose of the pullback."""
+    names: list[str] = []
+    if kwargs or not dispatch.takes(rule, len(args)):
+        args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
+    y, pullback = rule(*args, **kwargs)
+
+    def derived_pushforward(f_dot: Any, *dots: Any) -> Any:
+        wanted = (f_dot, *dots, *(None for _ in names))
+        if all(map(is_structural_zero, wanted)):
+            return None
+        return _transposed(y, pullback, wanted, partial(_check_complete, dispatch.name_of(f), args))
+
+    return y, derived_pushforward
+
+
+def _transposed(
+    y: Any, pullback: Callable[[Any], tuple[Any, ...]], dots: Dots, check: Callable[[tuple[Any, ...]], None]
+) -> Any:
+    """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback. What it returns is given to `check`."""
+    try:
+        with np.errstate(all="ignore"):
+            bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
+        check(bars)
+        with np.errstate(all="ignore"):
+            seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
+            seeds += (None,) * (len(bars) - len(seeds))
+            if all(seed is None for seed in seeds):
+                return None
+            return project(y, back(seeds).arguments[0])
+    except DifferentiationError:
+        pass
+
+    def pair(y_bar: Any) -> float:
+        bars = pullback(y_bar)
+        check(bars)
+        return sum(map(pairing, bars, dots), 0.0)
+
+    return tangent_by_pairing(y, pair)
+
+
+def _seed(bar: Any, dot: Any) -> Any:
+    if is_structural_zero(bar) or is_structural_zero(dot):
+        return None
+    if isinstance(bar, NotImplementedTangent):
+        bar.refuse()
+    return dot
+
+
+def _somewhere(y: Any) -> Any:
+    """A cotangent of `y` that is zero nowhere. The pullback is linear, so that it does not matter where it is
+    differentiated; but it may have a shorter way for what is zero."""
+    return tangent_by_pairing(y, lambda seed: 1.0)
+
+
+def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
+    """The tangent of `y`, by one call of the pullback for every number in it; `values` are the callee and the arguments."""
+    def pair(y_bar: Any) -> float:
+        bars = back(y_bar)
+        found = map(project, values, (bars.function, *bars.arguments))
+        return sum(map(pairing, found, dots), 0.0)
+
+    return tangent_by_pairing(y, pair)
+
+
+frule.derive = derived

@@ -1,0 +1,105 @@
+"""What generated pushforwards call where the structure of a value is known only at run time. A tangent of None is zero."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MissingRuleError
+from microgradpy.ir.objects import static_member
+from microgradpy.rules.registry import find_attribute_rule
+from microgradpy.runtime.cotangents import attribute_cotangent
+from microgradpy.tangents.arithmetic import zero_cotangent
+from microgradpy.tangents.pairing import pairing, tangent_by_pairing
+from microgradpy.tangents.projection import fields_of
+from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
+
+_ITEMS = (list, tuple, np.ndarray, np.generic)
+
+
+def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
+    """The tangent of `x[index]`."""
+    if is_structural_zero(x_dot):
+        return None
+    if isinstance(x, _ITEMS):
+        return x_dot[index]
+    if isinstance(x, dict):
+        return x_dot.get(index)
+    raise _unknown(f"an item of a {type(x).__name__} was read")
+
+
+def item_tangents(x: Any, count: int, x_dot: Any) -> tuple[Any, ...]:
+    """The tangents of the items that `x` was unpacked into."""
+    if is_structural_zero(x_dot) or isinstance(x, dict | str | range | set):
+        return (None,) * count
+    if isinstance(x, _ITEMS):
+        return tuple(x_dot)
+    raise _unknown(f"a {type(x).__name__} of differentiated values was unpacked")
+
+
+def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
+    """The tangent of the item that an iteration over `x` gives at `position`."""
+    if is_structural_zero(x_dot) or isinstance(x, dict | str | bytes | range | set | frozenset):
+        return None
+    if isinstance(x, _ITEMS):
+        return x_dot[position]
+    if isinstance(x, type({}.values())):
+        return list(x_dot.values())[position] if isinstance(x_dot, Mapping) else x_dot[position]
+    raise _unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
+
+
+def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
+    """The tangent of a list that a comprehension has added an item to, as the one of `length`. It is nobody else's, and is
+    added to in place."""
+    dots: list[Any] = [None] * length if items_dot is None else items_dot
+    dots.append(item_dot)
+    return dots
+
+
+def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:
+    """The tangent of a function that was made over differentiated values: one for each field, or with a key for an item of
+    one (its defaults)."""
+    fields: dict[str, Any] = {}
+    for name, key, dot in zip(names, keys, dots, strict=True):
+        if is_structural_zero(dot):
+            continue
+        if key is None:
+            fields[name] = dot
+        else:
+            fields.setdefault(name, {})[key] = dot
+    return Tangent(type(function), fields) if fields else None
+
+
+def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
+    """The tangent of `y`, which is `x.name`: that of the field, or else by the cotangents that the attribute gives `x`."""
+    if is_structural_zero(x_dot):
+        return None
+    cls = type(x)
+    if find_attribute_rule(cls, name) is None and isinstance(x_dot, Tangent):
+        if isinstance(y, types.MethodType) and isinstance(static_member(cls, name, None), types.FunctionType):
+            return Tangent(type(y), {"__self__": x_dot})
+        if name in fields_of(x) and not isinstance(x, super):
+            return x_dot.get(name)
+    if isinstance(y, types.BuiltinMethodType):
+        return Tangent(type(y), {"__self__": x_dot})
+    return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot))
+
+
+def dense_tangent(x_dot: Any, x: Any) -> Any:
+    """`x_dot`, or zeros for a number or array whose tangent is None."""
+    return zero_cotangent(x) if is_structural_zero(x_dot) else x_dot
+
+
+def check_implemented(x_bar: Any, x_dot: Any) -> None:
+    """Refuse what a rule gives for an argument that has a tangent, if it declares the derivative not implemented."""
+    if isinstance(x_bar, NotImplementedTangent) and not is_structural_zero(x_dot):
+        x_bar.refuse()
+
+
+def _unknown(found: str) -> MissingRuleError:
+    return MissingRuleError(
+        found, None, "Make a list or tuple of it first, or ask pushforward(f, x), which goes by the pullback."
+    )

@@ -1,0 +1,85 @@
+"""The inner product of a cotangent with a tangent, and the tangent of a value found by such products.
+
+Both live in the structure of one value, as real vectors: <a, b> is the sum over all numbers in it of Re(conj(a) b). A pullback
+x_bar = J^T y_bar and the pushforward y_dot = J x_dot belong together by <y_bar, y_dot> = <x_bar, x_dot>.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from microgradpy.tangents.arithmetic import cotangent_dtype
+from microgradpy.tangents.projection import fields_of, zeros_for
+from microgradpy.tangents.thunks import computed
+from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
+
+
+def pairing(bar: Any, dot: Any) -> float:
+    """<bar, dot> for a cotangent and a tangent of the same value; whatever is missing in either is zero."""
+    bar, dot = computed(bar), computed(dot)
+    if is_structural_zero(bar) or is_structural_zero(dot):
+        return 0.0
+    if isinstance(bar, NotImplementedTangent):
+        bar.refuse()
+    if isinstance(bar, Mapping) and isinstance(dot, Mapping):
+        return sum((pairing(bar[key], dot[key]) for key in bar.keys() & dot.keys()), 0.0)
+    if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):
+        return sum(map(pairing, bar, dot), 0.0)
+    return float(np.sum(np.real(np.conj(bar) * dot)))
+
+
+Seed = Callable[[Any], float]
+
+
+def tangent_by_pairing(y: Any, pair: Seed) -> Any:
+    """The tangent y_dot of `y` for which `pair(seed)` is <seed, y_dot>, by one seed for every real number in `y`. None for
+    what has no derivative."""
+    if zeros_for(y) is None:
+        return None
+    if isinstance(y, np.ndarray):
+        return _of_array(y, pair)
+    if isinstance(y, int | float | complex | np.number):
+        return _of_number(y, pair)
+    if isinstance(y, list | tuple):
+        items = [tangent_by_pairing(item, _at_item(pair, y, index)) for index, item in enumerate(y)]
+        return items if isinstance(y, list) else type(y)(*items) if hasattr(y, "_fields") else tuple(items)
+    if isinstance(y, dict):
+        return {key: tangent_by_pairing(value, _at_key(pair, dict, key)) for key, value in y.items()}
+    named = partial(Tangent, type(y))
+    return named({name: tangent_by_pairing(value, _at_key(pair, named, name)) for name, value in fields_of(y).items()})
+
+
+def _at_key(pair: Seed, make: Callable[[dict[Any, Any]], Any], key: Any) -> Seed:
+    return lambda seed: pair(make({key: seed}))
+
+
+def _at_item(pair: Seed, y: Any, index: int) -> Seed:
+    def at_item(seed: Any) -> float:
+        items = [None] * index + [seed] + [None] * (len(y) - index - 1)
+        return pair(items if isinstance(y, list) else tuple(items))
+
+    return at_item
+
+
+def _of_number(y: Any, pair: Seed) -> Any:
+    found: Any = pair(1.0)
+    if np.iscomplexobj(y):
+        found = complex(found, pair(1j))
+    return cotangent_dtype(y.dtype).type(found) if isinstance(y, np.number) else found
+
+
+def _of_array(y: np.ndarray[Any, Any], pair: Seed) -> np.ndarray[Any, Any]:
+    y_dot = np.zeros(y.shape, cotangent_dtype(y.dtype))
+    seed = np.zeros_like(y_dot)
+    for index in np.ndindex(y.shape):
+        seed[index] = 1.0
+        y_dot[index] = pair(seed.copy())
+        if np.iscomplexobj(y):
+            seed[index] = 1j
+            y_dot[index] += 1j * pair(seed.copy())
+        seed[index] = 0.0
+    return y_dot
