@@ -27,7 +27,7 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.projection import check_seed, fill_zeros, project
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
@@ -263,20 +263,6 @@ def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
     if is_fresh and type(x) is type(bar) is np.ndarray and x.dtype == bar.dtype and x.shape == bar.shape:
         return bar  # as in `gradient_of`; a call less for each array of weights
     return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
-
-
-def fill_zeros(x: Any, found: Any) -> Any:
-    """The gradient of a container with zeros in the place of its untouched leaves."""
-    if found is None:
-        return zeros_for(x)
-    if type(x) is list:
-        return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
-    if type(x) is dict:
-        return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
-    if isinstance(x, tuple):
-        items = [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    return found
 
 
 def rrule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

@@ -112,7 +112,7 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
     }
     captured |= _default_bars(function, bound, inputs)
     # A function that refers to itself holds itself: what flows to that cell is a cotangent of the same function.
-    itself = [captured.pop(name) for name in _self_cells(function) if name in captured]
+    itself = [captured.pop(name) for name in self_cells(function) if name in captured]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if name in captured:
             captured[name], found = without(captured[name], value_in(cell), function)
@@ -131,7 +131,8 @@ def bars_of(function: types.FunctionType, bound: Binding, count: int, inputs: li
     return Bars(own, tuple(arguments), keywords)
 
 
-def _self_cells(function: types.FunctionType) -> list[str]:
+def self_cells(function: types.FunctionType) -> list[str]:
+    """The variables that a function captured and which are the function itself."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return [name for name, cell in cells if value_in(cell) is function]
 

@@ -43,6 +43,7 @@ class Unit:
     pushforward: Callable[..., Any] | None = None
     """From the inputs and the tangents of the active ones to the value and its tangent; made when it is first wanted."""
     pushforward_text: str = ""
+    is_pushable: bool = True
     own_guards: Guards = field(default_factory=lambda: Guards())
     guards: Guards = field(default_factory=lambda: Guards())
     callees: list[Unit] = field(default_factory=list)

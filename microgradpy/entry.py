@@ -12,8 +12,9 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.ad.forward import NotPushable
 from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.binding import Binding, active_inputs, bars_of, bind
+from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shared_by
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
@@ -206,7 +207,8 @@ def push(
     dispatcher's entry for forward mode."""
     bound = bind(function, args, kwargs)
     fields = {} if is_structural_zero(f_dot) else dict(f_dot)
-    captured = [fields.pop(name, None) for name in function.__code__.co_freevars]
+    itself = self_cells(function)  # a function that refers to itself holds itself
+    captured = [f_dot if name in itself else fields.pop(name, None) for name in function.__code__.co_freevars]
     is_inner = _run.is_inside
     if fields or is_tracking() or is_generator(function.__code__):
         return None
@@ -216,11 +218,11 @@ def push(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = compile_unit(function, kinds, active)
-    except NeedsTracking:
+        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values)):
+            return None
+        run = unit.pushforward or add_pushforward(function, unit, kinds)
+    except (NeedsTracking, NotPushable):
         return None
-    if not is_inner and unit.calls_unknown and may_write(function, bound.values):
-        return None
-    run = unit.pushforward or add_pushforward(function, unit, kinds)
     tangents = [or_zero(dot, x) if is_numeric(kind) else dot for dot, x, kind in zip(given, bound.values, kinds, strict=True)]
     _run.is_inside = True
     try:

@@ -90,7 +90,11 @@ def add_pushforward(function: types.FunctionType, unit: Unit, kinds: tuple[Kind,
         while waiting:
             callee = waiting.pop()
             if callee.unit.pushforward is None:
-                links += _generate(callee)
+                try:
+                    links += _generate(callee)
+                except forward_pass.NotPushable:
+                    unit.is_pushable = False
+                    raise
                 waiting += [wanted.callee for _, _, wanted in links if isinstance(wanted, PushforwardOf)]
         for namespace, name, wanted in links:
             namespace[name] = wanted.function

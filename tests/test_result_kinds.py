@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from microgradpy.ir.kinds import (
     NUMERIC,
@@ -242,7 +243,9 @@ def as_value(argument: Any, constant: bool) -> Value:
 
 METHODS = [method for name, method in vars(np.ndarray).items() if callable(method) and not name.startswith("_")]
 UFUNCS = [ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)]
-CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS]))
+# One of SciPy's for each combination of types that they can be given.
+SPECIAL = {tuple(ufunc.types): ufunc for ufunc in vars(special).values() if isinstance(ufunc, np.ufunc)}
+CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS, *SPECIAL.values()]))
 
 
 @pytest.mark.parametrize("callee", CALLEES, ids=named)
@@ -288,6 +291,11 @@ def any_proof(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
         (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), None))),
         (getattr, (MATRIX, "T"), {}, Array(2, "float", (("d", 2), ("d", 1)))),
         (math.sin, (2.5,), {}, Scalar("float")),
+        (special.gamma, (MATRIX,), {}, Array(2, "float", (("d", 1), ("d", 2)))),
+        (special.gamma, (3,), {}, Scalar("float")),
+        (special.beta, (MATRIX, VECTOR), {}, Array(2, "float", (("d", 1), ("d", 2)))),
+        (special.jv, (1, VECTOR * 1j), {}, Array(1, "complex", (("d", 1),))),
+        (special.wofz, (VECTOR,), {}, NUMERIC),  # it makes complex numbers of real ones
     ],
     ids=str,
 )

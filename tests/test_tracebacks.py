@@ -381,14 +381,14 @@ def test_without_columns_the_whole_line_is_underlined(tmp_path: Path) -> None:
     assert shown[1:4] == [f"  at {program}:6, in f", "    return np.emath.sqrt(x)[0]", "    ^^^^^^^^^^^^^^^^^^^^^^^^^^"]
 
 
-def vectorizes(x):
-    return np.sum(np.vectorize(stepped)(x))  # in a library
+def takes_roots(x):
+    return np.sum(np.emath.sqrt(x))  # in a library
 
 
 def test_a_refusal_inside_a_library_points_at_the_users_line() -> None:
-    error = raised(lambda: gradient(vectorizes, np.ones(2)))
-    place = line_of(vectorizes, "in a library").partition(":")[0].replace(" line ", ":")
-    assert isinstance(error, MissingRuleError | MutationError) and f"  at {place}, in vectorizes\n" in str(error)
+    error = raised(lambda: gradient(takes_roots, np.ones(2)))
+    place = line_of(takes_roots, "in a library").partition(":")[0].replace(" line ", ":")
+    assert isinstance(error, MissingRuleError | MutationError) and f"  at {place}, in takes_roots\n" in str(error)
 
 
 def calls_a_coroutine(x):

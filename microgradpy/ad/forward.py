@@ -13,6 +13,7 @@ then.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -64,9 +65,12 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import is_mark, item_variables, walk
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
-from microgradpy.rules.registry import frule
+from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
+from microgradpy.runtime.iterators import STREAMS
+from microgradpy.runtime.making import tie
+from microgradpy.tangents.pairing import has_only_fields
 
 
 class ForwardServices(Services, Protocol):
@@ -79,6 +83,19 @@ class ForwardServices(Services, Protocol):
         """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
 
 
+class NotPushable(Exception):
+    """What the function calls gives objects whose tangents are not known: it goes by its pullback."""
+
+
+def is_pushable(callee: object) -> bool:
+    """Whether the value of a call can have a tangent: iterators, and objects of classes that hold more than their fields,
+    have none."""
+    if any(callee is other for other in _ITERATING):
+        return False
+    return not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee)
+
+
+_ITERATING = (*STREAMS, iter, next, functools.partial, tie)
 _NONE = Const(None)
 
 
@@ -91,7 +108,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
         kinds=dict(function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
     )
     builder.producers.update(made)
-    pushing = _Walk(builder, primal.calls, services, _pairs(primal))
+    pushing = _Walk(builder, primal.calls, services, _pairs(primal), primal.result_active and is_numeric(primal.result_kind))
     parameters = [Parameter(parameter.var, parameter.name) for parameter in function.parameters]
     taken = {parameter.name for parameter in parameters} | {var.hint for var in function.captured}
     for var in differentiated:
@@ -134,6 +151,7 @@ class _Walk:
     calls: Mapping[Var, Call]
     services: ForwardServices
     pairs: Mapping[Var, Call]
+    is_dense: bool
     dots: dict[Var, Value] = field(default_factory=dict)
     yielded: tuple[tuple[int, Var], ...] = ()
     carried: tuple[tuple[int, Var], ...] = ()
@@ -202,9 +220,15 @@ class _Walk:
             case Break(values=values):
                 return Break(self.with_dots(values, self.carried))
             case Return(value=value, where=where):
-                (pair,) = self.builder.operation(Opcode.TUPLE, (value, self.dot(value)))
+                (pair,) = self.builder.operation(Opcode.TUPLE, (value, self.returned(value)))
                 return Return(pair, where)
         return terminator
+
+    def returned(self, value: Value) -> Value:
+        """The tangent of what is returned: callers take it for dense if the result is a number or an array on all paths."""
+        if not self.is_dense or self.dot(value) is not _NONE:
+            return self.dot(value)
+        return self.builder.zero(value) if isinstance(value, Var) else Const(0.0)
 
     def statement(self, statement: Statement) -> None:
         self.builder.where = statement.where
@@ -308,6 +332,8 @@ class _Walk:
                 dots = tuple(self.dense(value) for value in active)
                 self.builder.add(replace(op, callee=self.services.pushforward(unit), arguments=(*op.arguments, *dots)))
             case Dispatched(callee=callee, arguments=arguments, packed=packed):
+                if isinstance(callee, Const) and not is_pushable(callee.value):
+                    raise NotPushable(callee.path)
                 dots = tuple(map(self.dot, arguments))
                 if packed:
                     self.push(op, run_time.pushed_packed, callee, (*arguments, *dots))
@@ -369,7 +395,16 @@ class _Walk:
         if not keeps_linear(names, tuple(value != _NONE for value in values)):
             return []
         found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]
+        found = [value for value in found if self.is_filled(value)]
         return [value for value in found if value in dots and op.arguments.count(value) == 1 == call.arguments.count(value)]
+
+    def is_filled(self, value: Value) -> bool:
+        """Whether there is a number or an array wherever the tangent of a value has a part."""
+        if is_numeric(self.builder.kind(value)):
+            return True
+        made = self.builder.made.get(value) if isinstance(value, Var) else None
+        is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
+        return is_display and made is not None and all(is_numeric(self.builder.kind(item)) for item in made.arguments)
 
     def apply_again(self, op: Op, argument: Value, dot: Value) -> Value:
         """The call with the tangent in the place of the argument."""
@@ -388,7 +423,7 @@ class _Walk:
         """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
         values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
         arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
-        function = Const(call.function, call.callee, call.function)
+        function = function_constant(call.function)
         self.by_pair(op, call, run_time.pushed, (function, _NONE, arguments, dots, self.dict_of(keywords)))
 
     def by_pair(self, op: Op, call: Inlined, function: Callable[..., object], given: tuple[Value, ...]) -> None:
@@ -430,13 +465,17 @@ class _Walk:
             case _:
                 assert_never(call)
 
+    def of_constant(self, value: Value) -> Value:
+        return Const(0.0) if is_numeric(self.builder.kind(value)) else _NONE
+
     def item(self, container: Value, index: Value, dot: Value) -> Value:
         if isinstance(self.builder.kind(container), Array):
             return self.builder.call(operator_constant("getitem"), (dot, index))
         return self.builder.helper(tangents.item_tangent, container, index, dot)
 
     def build(self, call: Build) -> None:
-        dots = tuple(self.dense(item) if item in self.builder.active else _NONE for item in call.items)
+        # NumPy takes a list of numbers or arrays as an array, in which there is no None.
+        dots = tuple(self.dot_like(item, item) if isinstance(item, Var) else self.of_constant(item) for item in call.items)
         made = self.builder.made[call.result]
         if made.callee is Opcode.DICT:
             parts = tuple(part for pair in zip(call.keys, dots, strict=True) for part in pair)

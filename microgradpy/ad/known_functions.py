@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.array_calls import stands_for_text
 
 _VIEWS = frozenset({
     np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.squeeze, np.expand_dims, np.diagonal,
@@ -26,6 +27,8 @@ _VIEWS = frozenset({
 
 def is_fresh(function: Any) -> bool:
     """Whether a known function writes nothing, keeps nothing, and returns new objects or views of what it is given."""
+    if stands_for_text(function):
+        return False
     if isinstance(function, np.ufunc) or is_non_differentiable(function):
         return True
     module = str(getattr(function, "__module__", None) or type(function).__module__)

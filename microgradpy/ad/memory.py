@@ -28,6 +28,7 @@ from microgradpy.ir.kinds import (
     Numeric,
     Scalar,
     Sequence,
+    TupleOf,
     Unknown,
     is_immutable,
     join,
@@ -350,6 +351,8 @@ class _Analysis:
             asks_class(function, self.kinds_of(op)) or may_run_generator(function, self.kinds_of(op))
         ):
             self.unknown(op, reads_active)
+        elif function is operator.getitem and self.joins(op):
+            self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
         elif self.is_write(op, function):
@@ -362,6 +365,12 @@ class _Analysis:
             self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
         else:
             self.made(op)
+
+    def joins(self, op: Op) -> bool:
+        """Whether reading an item may make it of what is in the index, as `np.r_` does."""
+        container, index = op.arguments
+        is_plain = isinstance(self.kind(container), Array | Sequence | TupleOf)
+        return isinstance(index, Var) and index in self.active and not is_plain
 
     def method_read(self, op: Op) -> tuple[Value, Any] | None:
         """The object and the function of its class, if an attribute that is read is a method of an array or container."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
@@ -25,7 +26,7 @@ from microgradpy.ad.inline import NotInlinable, Static, StaticClosure, StaticTup
 from microgradpy.ad.primal import walked
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.errors import DifferentiationError
-from microgradpy.ir.kinds import Array, Scalar, cotangent_kind, is_numeric
+from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.rewrite import is_none, substitute
 from microgradpy.runtime import cotangents as run_time
@@ -36,6 +37,28 @@ from microgradpy.tangents.linear import expand_reduced
 
 class NotTransposable(Exception):
     """The pullback has to be transposed at run time."""
+
+
+class _Closed:
+    """The compiler's services for a pullback, all of which has to be known now: what is left to run time may write."""
+
+    def __init__(self, services: Any) -> None:
+        self._services = services
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._services, name)
+
+    def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Any:
+        unit = self._services.unit(function, kinds, active)
+        if unit is None or unit.calls_unknown:
+            raise NotTransposable
+        return unit
+
+    def dispatcher(self, packed: bool, catches: bool) -> Const:
+        raise NotTransposable
+
+    def calls_unknown(self) -> None:
+        raise NotTransposable
 
 
 class _Same(dict[Var, Value]):
@@ -116,7 +139,12 @@ def transpose(
 def _linear_part(spliced: list[Statement], seed: Var, builder: TangentBuilder, services: Services) -> PrimalBuilder:
     """The primal of a pullback's text with respect to its seed, as a builder that has it in its outermost region."""
     linear = PrimalBuilder(
-        kinds=builder.kinds, producers=builder.producers, services=services, values=_Same(), active={seed}, where=builder.where
+        kinds=builder.kinds,
+        producers=builder.producers,
+        services=_Closed(services),
+        values=_Same(),
+        active={seed},
+        where=builder.where,
     )
     walked(linear, spliced)
     return linear

@@ -7,6 +7,7 @@ which is always right, and so does a call with more arguments or other keywords 
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -255,7 +256,20 @@ def _ufunc_entry(callee: object) -> _Entry | None:
     """Of numbers and arrays any ufunc makes numbers or arrays; of other things it may be a method that they have."""
     if not isinstance(callee, np.ufunc) or callee.nout != 1:
         return None
-    return _Entry(_numeric_of_numeric, callee.nin, frozenset())
+    return _Entry(_floating if _makes_floats(callee) else _numeric_of_numeric, callee.nin, frozenset())
+
+
+@functools.cache
+def _makes_floats(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc makes real numbers of floating point of real ones, and complex ones of complex ones only: of whatever
+    types of numbers it can be given ("dd->d"), but of no objects."""
+    signatures = [types.split("->") for types in ufunc.types]
+    are_complex = [not _COMPLEX_TYPES.isdisjoint(inputs) for inputs, _ in signatures]
+    kept = all(y in (_COMPLEX_TYPES if z else _FLOAT_TYPES) for (_, y), z in zip(signatures, are_complex, strict=True))
+    return kept and not all(are_complex)
+
+
+_COMPLEX_TYPES, _FLOAT_TYPES = frozenset("FDG"), frozenset("efdg")
 
 
 def _numeric_of_numeric(arguments: Arguments, known: Known) -> Kind:

@@ -14,7 +14,7 @@ _BITS = "it looks at bits as something else, or writes them down"
 _NO_AXES = "a number has no axes, and cannot be written"
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    (_CALLS, "apply_along_axis apply_over_axes fromfunction frompyfunc mask_indices piecewise vectorize"),
+    (_CALLS, "frompyfunc mask_indices"),
     (_MATRICES, "asmatrix bmat matrix"),
     (_OBJECTS, "broadcast flatiter ndarray ndindex nditer nested_iters poly1d recarray record ufunc"),
     (_ABSTRACT, "character complexfloating flexible floating generic inexact integer number object_ signedinteger"),

@@ -19,6 +19,7 @@ from microgradpy.rules.registry import (
     attribute_rule,
     examples,
     find_attribute_rule,
+    frule,
     is_inert_attribute,
     mark_inert_attribute,
     non_differentiable,
@@ -197,6 +198,26 @@ def dict_items_rrule(self):
         return NoTangent(), {key: None if pair is None else pair[1] for key, pair in zip(self, y_bar, strict=True)}
 
     return dict.items(self), dict_items_pullback
+
+
+@frule.register(dict.values)
+def dict_values_frule(self):
+    """One tangent per value, in the dict's order, as a list."""
+
+    def dict_values_pushforward(f_dot, self_dot):
+        return [self_dot.get(key) for key in self]
+
+    return dict.values(self), dict_values_pushforward
+
+
+@frule.register(dict.items)
+def dict_items_frule(self):
+    """One pair per item, in the dict's order, of which the second is the value's tangent, as a list."""
+
+    def dict_items_pushforward(f_dot, self_dot):
+        return [(None, self_dot.get(key)) for key in self]
+
+    return dict.items(self), dict_items_pushforward
 
 
 @rrule.register(dict.copy)

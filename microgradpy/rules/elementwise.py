@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.arithmetic import conj, divide, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
 
@@ -208,7 +208,7 @@ def sign_bar(z_bar: Any, x: Any) -> Any:
         return z_bar * 0.0
     z = np.sign(x)
     across = z_bar - z * np.real(np.conj(z) * z_bar)
-    return np.where(np.equal(x, 0.0), 0.0, divide(across, np.absolute(x)))
+    return across * reciprocal_or_zero(np.absolute(x))
 
 
 examples(np.sign, *_ANYWHERE)

@@ -65,6 +65,8 @@ _FIRST: tuple[Callable[..., Any], ...] = (
     np.triu,
     np.diff,
     np.take,
+    np.resize,
+    np.lib.stride_tricks.sliding_window_view,
     np.trapezoid,
     np.matrix_transpose,
     np.atleast_1d,

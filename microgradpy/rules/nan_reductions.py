@@ -11,7 +11,7 @@ import numpy as np
 
 from microgradpy.rules.reductions import cumprod_bar, cumsum_bar, prod_bar
 from microgradpy.rules.registry import example, examples, rrule
-from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
@@ -96,7 +96,7 @@ def nanvar_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     mean = np.sum(filled(a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
     scale = divide(2.0 * with_reduced_axes(y_bar, a, axis, keepdims), np.where(count > ddof, count - ddof, _NAN))
     with np.errstate(all="ignore"):
-        return without_nan(scale * (a - mean), a)
+        return without_nan(scale * without_nan(a - mean, a), a)
 
 
 @rrule.register(np.nanstd)
@@ -113,7 +113,7 @@ def nanstd_rrule(a, axis=None, *, ddof=0, keepdims=False):
 @cotangent_of(1)
 def nanstd_bar(y_bar: Any, a: Any, y: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     """The cotangent of a under the standard deviation y of its numbers."""
-    return nanvar_bar(np.where(np.equal(y, 0.0), 0.0, divide(0.5 * y_bar, y)), a, axis, ddof, keepdims)
+    return nanvar_bar(0.5 * y_bar * reciprocal_or_zero(y), a, axis, ddof, keepdims)
 
 
 @rrule.register(np.nanmax)

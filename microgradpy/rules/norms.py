@@ -8,7 +8,7 @@ import numpy as np
 
 from microgradpy.rules.reductions import extremum_bar
 from microgradpy.rules.registry import example, examples, rrule
-from microgradpy.tangents.arithmetic import divide, real_like, unbroadcast
+from microgradpy.tangents.arithmetic import divide, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
@@ -76,7 +76,7 @@ def vector_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: b
     """The cotangent of x under its norm of order p, y^(1-p) |x|^(p-1) sign(x); of infinite order, a share for each
     entry that has the extreme modulus; of order 0, none. The Euclidean one has 0 where y = 0."""
     if ord == 2:
-        slope = np.where(np.equal(y, 0.0), 0.0, divide(y_bar, y))
+        slope = y_bar * reciprocal_or_zero(y)
         return np.multiply(with_reduced_axes(slope[()], x, axis, keepdims), x)
     if ord == 0:
         return None

@@ -174,7 +174,7 @@ def _places(rows: np.ndarray, counts: Any, q: Any, method: str, of: Callable[...
     # In single precision NumPy may pick another neighbour.
     dtype = rows.dtype if rows.dtype.kind == "f" and method in _STEPS and rows.itemsize > 2 else np.float64
     ranks = np.zeros((*np.shape(q), *rows.shape[:-1]))
-    for count in set(counts[counts > 0].tolist()):
+    for count in np.unique(counts[counts > 0]):
         ranks[..., counts == count] = np.expand_dims(of(np.arange(count, dtype=dtype), q, method=method), -1)
     low = np.clip(np.floor(ranks), 0, np.maximum(counts - 2, 0)).astype(np.intp)
     return low, ranks - low

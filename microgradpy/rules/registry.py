@@ -14,9 +14,10 @@ The compiler inlines rules from their text where the callee is known, and calls 
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
@@ -41,15 +42,22 @@ class _RuleTable:
         """Note that a lookup may have another outcome from now on."""
         self.version += 1
 
-    def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
+    def register(
+        self, f: Any, /, *types: type, arity: int | None = None, options: bool = False
+    ) -> Callable[[_AnyRule], _AnyRule]:
         """Declare the decorated function as the rule of `f`: for calls whose first positional arguments are of `types`,
         if any are given, and which have exactly `arity` positional arguments, if that is given. Of several rules that
-        apply the most specific is taken, and of equals the latest."""
+        apply the most specific is taken, and of equals the latest. A rule with `options` is for calls whose arguments the
+        others do not take: it is never compiled in, and may do what it likes."""
         _check_hashable(f)
 
         def declare(rule: _AnyRule) -> _AnyRule:
-            others = [entry for entry in self._rules.get(f, []) if (entry.types, entry.arity) != (types, arity)]
-            self._rules[f] = [_Entry(types, arity, rule), *others]
+            key = (types, arity, options)
+            known = self._rules.get(f, [])
+            others = [entry for entry in known if (entry.types, entry.arity, entry.options) != key]
+            if not types and not options and len(others) < len(known):
+                others = [entry for entry in others if not entry.options]  # they were for the rule that is replaced
+            self._rules[f] = [_Entry(types, arity, rule, options), *others]
             self.changed()
             return rule
 
@@ -69,8 +77,17 @@ class _RuleTable:
     def find(self, f: Any, argument_types: ArgumentTypes = ()) -> Any:
         """The rule for a call of `f` with positional arguments of these types. For a type of None, which stands for
         "not known", only rules that ask for no type at that place apply."""
-        ranked = [(rank, entry) for entry in self._entries(f) if (rank := entry.rank(argument_types)) is not None]
+        entries = [entry for entry in self._entries(f) if not entry.options]
+        ranked = [(rank, entry) for entry in entries if (rank := entry.rank(argument_types)) is not None]
         return min(ranked, key=lambda pair: pair[0])[1].rule if ranked else None
+
+    def find_for(self, f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The rule for a call with these arguments: the one that was declared for options, if another does not take them."""
+        rule = self.find(f, tuple(map(type, args)))
+        others = [entry.rule for entry in self._entries(f) if entry.options]
+        if not others or (rule is not None and accepts(rule, args, kwargs)):
+            return rule
+        return others[0]
 
     def has(self, f: Any) -> bool:
         """Whether `f` has any rule."""
@@ -110,7 +127,7 @@ class ReverseRules(_RuleTable):
     def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
         """`(y, pullback)` from the rule of `f`, or None if `f` has none. `pullback(y_bar)` returns the cotangent of `f`
         itself and one per positional argument."""
-        rule = self.find(f, tuple(map(type, args)))
+        rule = self.find_for(f, args, kwargs)
         if rule is not None:
             y, pullback = rule(*args, **kwargs)
             return y, OnePerArgument(pullback, 1 + len(args))
@@ -118,12 +135,14 @@ class ReverseRules(_RuleTable):
             return None
         return f(*args, **kwargs), OnePerArgument(_no_derivative, 1 + len(args))
 
-    def register(self, f: Any, /, *types: type, arity: int | None = None) -> Callable[[_AnyRule], _AnyRule]:
+    def register(
+        self, f: Any, /, *types: type, arity: int | None = None, options: bool = False
+    ) -> Callable[[_AnyRule], _AnyRule]:
         """As for any table of rules: see there. A rule for all types takes the place of `non_differentiable`."""
         if not types:
             _check_hashable(f)
             self._non_differentiable.discard(f)
-        return super().register(f, *types, arity=arity)
+        return super().register(f, *types, arity=arity, options=options)
 
     def opt_out(self, f: Any, *types: type) -> None:
         """As for any table of rules: see there."""
@@ -143,7 +162,8 @@ class ReverseRules(_RuleTable):
     def covers(self, f: Any) -> bool:
         """Whether every call of `f` goes by a rule, so that its body does not matter."""
         entries = self._entries(f)
-        return any(not entry.types and entry.arity is None for entry in entries) and all(entry.rule for entry in entries)
+        plain = any(not entry.types and entry.arity is None and not entry.options for entry in entries)
+        return plain and all(entry.rule for entry in entries)
 
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
@@ -180,12 +200,10 @@ class ForwardRules(_RuleTable):
         """`(y, pushforward)` from the rule of `f`, or from its reverse rule; None if `f` has neither.
         `pushforward(f_dot, x1_dot, ..., xn_dot)` returns the tangent of `y` for those of `f` itself and of the positional
         arguments."""
-        types = tuple(map(type, args))
-        rule = self.find(f, types)
+        rule = self.find_for(f, args, kwargs)
         if rule is not None:
-            pair: tuple[Any, Callable[..., Any]] = rule(*args, **kwargs)
-            return pair
-        reverse = rrule.find(f, types)
+            return rule(*args, **kwargs)
+        reverse = rrule.find_for(f, args, kwargs)
         if reverse is not None and self.derive is not None:
             return self.derive(f, reverse, args, kwargs)
         if not rrule.is_non_differentiable(f):
@@ -229,6 +247,7 @@ class _Entry:
     arity: int | None
     rule: Rule | None
     """None where the body is differentiated all the same."""
+    options: bool = False
 
     def rank(self, argument_types: ArgumentTypes) -> tuple[int, ...] | None:
         """How far the arguments are from those the rule asks for (smaller is more specific); None if the rule does not
@@ -249,6 +268,17 @@ class _Entry:
 
 
 _FAR = 1000
+
+
+def accepts(rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a rule can be called with these arguments, as far as its signature tells."""
+    try:
+        inspect.signature(rule).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # it has none
+        return True
+    return True
 
 
 @final
@@ -366,15 +396,27 @@ class Example:
 
 
 _examples: list[Example] = []
-_numbers: dict[int, Iterator[int]] = {}
+_numbers: dict[str, Iterator[int]] = {}
 
 
 def example(f: Any, /, *args: Any, **kwargs: Any) -> None:
     """Record the call `f(*args, **kwargs)` as a test case of the rule of `f`."""
+    name = _full_name(f)
+    number = next(_numbers.setdefault(name, itertools.count()))
+    _examples.append(Example(f, args, kwargs, f"{name}-{number}"))
+
+
+def _full_name(f: Any) -> str:
+    """The name of a callable after that of its class or module. SciPy's ufuncs do not know their module; the rule does."""
+    name = getattr(f, "__name__", str(f))
+    rule = rrule.find(f)
+    family = rule.__module__.partition(".rules.")[2] if rule is not None else ""
+    if family.startswith("scipy."):
+        distribution = type(f.__self__).__name__ + "." if isinstance(f, MethodType) else ""
+        return f"{family}.{distribution}{name}"
     owner = getattr(f, "__objclass__", None)
     module = owner.__name__ if owner is not None else getattr(f, "__module__", None) or type(f).__module__
-    number = next(_numbers.setdefault(id(f), itertools.count()))
-    _examples.append(Example(f, args, kwargs, f"{module}.{getattr(f, '__name__', f)}-{number}"))
+    return f"{module}.{name}"
 
 
 def examples(f: Any, /, *argument_tuples: tuple[Any, ...], **common_kwargs: Any) -> None:

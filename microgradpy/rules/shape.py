@@ -272,20 +272,18 @@ examples(np.tile, (_VECTOR, 2), (_TABLE, (2, 1)), (_TABLE, (2, 1, 3)), (2.5, 3),
 
 
 @rrule.register(np.pad)
-def pad_rrule(array, pad_width, mode="constant"):
-    """array_bar = the inner part of y_bar; only for padding with zeros."""
+def pad_rrule(array, pad_width):
+    """array_bar = the inner part of y_bar."""
 
     def pad_pullback(y_bar):
-        return NoTangent(), pad_bar(y_bar, array, pad_width, mode), NoTangent(), NoTangent()
+        return NoTangent(), inner_part(y_bar, array, pad_width), NoTangent()
 
-    return np.pad(array, pad_width, mode), pad_pullback
+    return np.pad(array, pad_width), pad_pullback
 
 
 @cotangent_of(1)
-def pad_bar(y_bar: Any, array: Any, pad_width: Any, mode: str) -> Any:
+def inner_part(y_bar: Any, array: Any, pad_width: Any) -> Any:
     """The cotangent of an array that was padded with zeros."""
-    if mode != "constant":
-        raise MissingRuleError(f"np.pad with mode {mode!r}", None, "Build the border with indexing and np.concatenate.")
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(axis, pad_width.get(axis - np.ndim(array), 0)) for axis in range(np.ndim(array))]
         pad_width = [(width, width) if np.ndim(width) == 0 else width for width in pad_width]

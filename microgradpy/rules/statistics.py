@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
-from microgradpy.tangents.arithmetic import divide, unbroadcast
+from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, mean_count, reduced_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
@@ -52,7 +52,7 @@ def std_rrule(a, axis=None, *, ddof=0, keepdims=False):
 @cotangent_of(1)
 def std_bar(y_bar: Any, a: Any, y: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     """The cotangent of a under its standard deviation y."""
-    return var_bar(np.where(np.equal(y, 0.0), 0.0, divide(0.5 * y_bar, y)), a, axis, ddof, keepdims)
+    return var_bar(0.5 * y_bar * reciprocal_or_zero(y), a, axis, ddof, keepdims)
 
 
 for _spread in (np.var, np.std):

@@ -20,9 +20,10 @@ from microgradpy.rules.linear import (
     kron_left_bar,
     kron_right_bar,
 )
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.runtime.tangents import item_tangent
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
+from microgradpy.tangents.decompositions import largest, refuse_choice
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import (
     dot_left_bar,
@@ -35,6 +36,9 @@ from microgradpy.tangents.linear import (
 )
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent
+
+# They look at constants, to refuse or to choose.
+non_differentiable(largest, refuse_choice)
 
 _X = np.array([[0.3, -1.2, 2.0], [0.7, 0.1, -0.4]])
 _V = np.array([1.5, -0.5, 0.25])

@@ -82,7 +82,7 @@ def resolve(
         return found
     _refuse_write(f, args, kwargs)
     check_index_of(f, args)
-    rule = rrule.find(f, tuple(map(type, args))) if rrule.has(f) else None
+    rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
         return _by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
@@ -235,7 +235,7 @@ def _by_builtin_method(
     unbound = getattr(type(owner), f.__name__, None)
     if is_non_differentiable(unbound) or is_non_differentiable(f):
         return f(*args, **kwargs), _nothing(len(args))
-    rule = rrule.find(unbound, tuple(map(type, (owner, *args)))) if unbound is not None else None
+    rule = rrule.find_for(unbound, (owner, *args), kwargs) if unbound is not None else None
     if rule is None:
         return _opaque(f, args, kwargs)
     y, back = _by_rule(unbound, rule, (owner, *args), kwargs, keywords_wanted)
@@ -321,7 +321,7 @@ def without_rule(f: Any, name: str) -> DifferentiationError:
     short = name.rpartition(".")[2]
     found = f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data"
     if not short.isidentifier():  # np.frompyfunc calls it "f (vectorized)"
-        return MissingRuleError(found, None, "Give the object a rule (`rrule.register`), or write the call as a loop.")
+        return MissingRuleError(found, None, "Use np.vectorize(f), give the object a rule (`rrule.register`), or write a loop.")
     return MissingRuleError(
         found,
         None,

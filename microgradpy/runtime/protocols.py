@@ -20,6 +20,7 @@ from microgradpy.ir.objects import ANY_FEATURES, features_of, is_function, stati
 from microgradpy.rules.containers import attribute_bar
 from microgradpy.rules.registry import hashes_itself
 from microgradpy.runtime.activity import may_be_active
+from microgradpy.runtime.array_calls import by_function_of_numpy, by_vectorized, items_as_array, joined
 from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
@@ -80,11 +81,13 @@ def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
 
 def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     if f in METHODS_ASKED:
-        return None if kwargs else overloaded(f, args, resolve)
+        return joined(f, args, resolve) or (None if kwargs else overloaded(f, args, resolve))
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
     if f in REPLACEMENTS:
         return resolve(REPLACEMENTS[f], args, kwargs)
+    if f is np.fromiter:
+        return items_as_array(args, kwargs, resolve)
     if f in CONSUMERS and args:
         return _consumed(f, args, kwargs, resolve)
     if f is getattr and len(args) in (2, 3):
@@ -317,10 +320,11 @@ _PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
     type: _by_class,
     types.BuiltinFunctionType: _by_builtin,
     np.ufunc: converted,
-    type(np.sum): converted,
+    type(np.sum): by_function_of_numpy,
     types.FunctionType: _by_function,
     types.WrapperDescriptorType: _plain_attribute,
     types.MethodWrapperType: _plain_attribute,
+    np.vectorize: by_vectorized,
     functools.partial: call_partial,
     operator.itemgetter: _by_getter,
     operator.attrgetter: _by_getter,

@@ -15,18 +15,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.errors import DifferentiationError
+from microgradpy.errors import DifferentiationError, MissingRuleError
+from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch
 from microgradpy.runtime.bars import Back, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.opaque import check_spread
-from microgradpy.runtime.protocols import asks_for
-from microgradpy.tangents.pairing import pairing, tangent_by_pairing
-from microgradpy.tangents.projection import project, zeros_for
+from microgradpy.runtime.tangents import VIEWS
+from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
+from microgradpy.tangents.projected import Projected
+from microgradpy.tangents.projection import fill_zeros, project, zeros_for
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, accumulate, is_structural_zero
 
 Dots = tuple[Any, ...]
 
@@ -71,18 +73,32 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
     forward = frule.find(f, types_given)
     if forward is not None:
         return _by_forward_rule(forward, f_dot, args, dots, kwargs)
-    if is_non_differentiable(f):
-        return call_as_user(f, args, kwargs), None
-    reverse = rrule.find(f, types_given)
-    if reverse is not None and not asks_for(f) and is_structural_zero(f_dot):
-        y, push = derived(f, reverse, args, kwargs)
-        return y, push(None, *dots)
-    if isinstance(f, types.FunctionType) and reverse is None:
+    if isinstance(f, types.FunctionType) and not rrule.has(f) and not is_non_differentiable(f):
         found = _entry[0](f, f_dot, args, dots, kwargs)
         if found is not None:
             return found
+    elif all(map(_is_plain, args)) and is_structural_zero(f_dot):
+        # An operator or a builtin may call a method of an object's class, which is not what its rule is about.
+        if is_non_differentiable(f):
+            return call_as_user(f, args, kwargs), None
+        reverse = rrule.find_for(f, args, kwargs)
+        if reverse is not None:
+            y, push = derived(f, reverse, args, kwargs)
+            return y, push(None, *dots)
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
-    return y, by_pairing(y, (f, *args), back, (f_dot, *dots))
+    return y, by_pairing(_checked_value(y, dispatch.name_of(f)), (f, *args), back, (f_dot, *dots))
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether a value is one of Python's or NumPy's own, and all items are."""
+    if type(x) in (list, tuple):
+        return all(map(_is_plain, x))
+    if type(x) is dict:
+        return all(map(_is_plain, x.values()))
+    return type(x) in _PLAIN or isinstance(x, np.generic)
+
+
+_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), slice, range, type(...), np.ndarray, np.dtype, type))
 
 
 def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword_dots: Any) -> tuple[Any, Any]:
@@ -94,10 +110,11 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     if all(is_structural_zero(dot) for dot in named.values()):
         return pushed(f, f_dot, args, positional, dict(kwargs))
     y, back = dispatch.resolve(f, args, dict(kwargs))
+    _checked_value(y, dispatch.name_of(f))
 
     def pair(y_bar: Any) -> float:
         bars = back(y_bar)
-        found = map(project, (f, *args), (bars.function, *bars.arguments))
+        found = map(_in_structure, (f, *args), (bars.function, *bars.arguments))
         return sum(map(pairing, found, (f_dot, *positional)), pairing(dict(bars.keywords), named))
 
     return y, tangent_by_pairing(y, pair)
@@ -111,7 +128,7 @@ def pushed_by_rule(
 
     if all(map(is_structural_zero, dots)):
         return y, None
-    return y, _transposed(y, pullback, (None, *dots), partial(_check_complete, name, args))
+    return y, _transposed(y, pullback, (None, *_filled(dots, args)), partial(_check_complete, name, args))
 
 
 def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> None:
@@ -135,6 +152,12 @@ def _or_zero(dot: Any, x: Any) -> Any:
     return zeros_for(x) if is_structural_zero(dot) else dot
 
 
+def _filled(dots: Dots, args: tuple[Any, ...]) -> Dots:
+    """The tangents that are not zero, with zeros for what is missing inside of them: NumPy takes a list of numbers as an
+    array."""
+    return tuple(None if is_structural_zero(dot) else fill_zeros(x, dot) for dot, x in zip(dots, args, strict=True))
+
+
 def derived(
     f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Callable[..., Any]]:
@@ -145,12 +168,35 @@ def derived(
     y, pullback = rule(*args, **kwargs)
 
     def derived_pushforward(f_dot: Any, *dots: Any) -> Any:
-        wanted = (f_dot, *dots, *(None for _ in names))
+        given = _filled((*dots, *(None for _ in names)), args)
+        total, rest = _applied_again(f, rule, args, kwargs, given)
+        wanted = (f_dot, *rest)
         if all(map(is_structural_zero, wanted)):
-            return None
+            return None if total is None else project(y, total)
+        return accumulate(total, _by_transpose(wanted))
+
+    def _by_transpose(wanted: Dots) -> Any:
         return _transposed(y, pullback, wanted, partial(_check_complete, dispatch.name_of(f), args))
 
     return y, derived_pushforward
+
+
+def _applied_again(
+    f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dots: Dots
+) -> tuple[Any, Dots]:
+    """The part of a tangent that comes from arguments which the call is linear in, by the call with their tangents; and the
+    tangents of the others."""
+    places = linear_arguments(f)
+    names = rule.__code__.co_varnames[: len(args)] if places and isinstance(rule, types.FunctionType) else ()
+    given = tuple(value is not None for value in (*args, *kwargs.values()))
+    if len(names) < len(args) or not keeps_linear((*names, *kwargs), given):
+        return None, dots
+    total, rest = None, list(dots)
+    for place in places:
+        if place < len(args) and type(dots[place]) is type(args[place]):
+            part = f(*args[:place], dots[place], *args[place + 1 :], **kwargs)
+            total, rest[place] = (part if total is None else total + part), None
+    return total, tuple(rest)
 
 
 def _transposed(
@@ -194,12 +240,30 @@ def _somewhere(y: Any) -> Any:
 
 def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
     """The tangent of `y`, by one call of the pullback for every number in it; `values` are the callee and the arguments."""
+
     def pair(y_bar: Any) -> float:
         bars = back(y_bar)
-        found = map(project, values, (bars.function, *bars.arguments))
-        return sum(map(pairing, found, dots), 0.0)
+        return sum(map(pairing, map(_in_structure, values, (bars.function, *bars.arguments)), dots), 0.0)
 
     return tangent_by_pairing(y, pair)
+
+
+def _in_structure(x: Any, x_bar: Any) -> Any:
+    """A cotangent in the structure of its value. That of a function has its defaults as well."""
+    if isinstance(x_bar, Projected):
+        return x_bar.gradient
+    return x_bar if isinstance(x, (types.FunctionType, *VIEWS)) else project(x, x_bar)
+
+
+def _checked_value(y: Any, name: str) -> Any:
+    """The value of a call inside of a function, of which it is known what its tangent consists of."""
+    if not is_transparent(y):
+        raise MissingRuleError(
+            f"the value of {name} is a {type(y).__name__}, whose tangent is not known",
+            None,
+            "Ask pushforward(f, x), which goes by the pullback, or give it a forward rule: @frule.register.",
+        )
+    return y
 
 
 frule.derive = derived

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
 
 _ITEMS = (list, tuple, np.ndarray, np.generic)
+VIEWS: tuple[type, ...] = (type({}.values()), type({}.items()))
+"""Views of dicts, whose tangents are lists."""
 
 
 def item_tangent(x: Any, index: Any, x_dot: Any) -> Any:
@@ -35,7 +36,7 @@ def item_tangents(x: Any, count: int, x_dot: Any) -> tuple[Any, ...]:
     """The tangents of the items that `x` was unpacked into."""
     if is_structural_zero(x_dot) or isinstance(x, dict | str | range | set):
         return (None,) * count
-    if isinstance(x, _ITEMS):
+    if isinstance(x, (*_ITEMS, *VIEWS)):
         return tuple(x_dot)
     raise _unknown(f"a {type(x).__name__} of differentiated values was unpacked")
 
@@ -46,8 +47,8 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
         return None
     if isinstance(x, _ITEMS):
         return x_dot[position]
-    if isinstance(x, type({}.values())):
-        return list(x_dot.values())[position] if isinstance(x_dot, Mapping) else x_dot[position]
+    if isinstance(x, VIEWS):
+        return x_dot[position]
     raise _unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
 
@@ -60,16 +61,16 @@ def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
 
 
 def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:
-    """The tangent of a function that was made over differentiated values: one for each field, or with a key for an item of
-    one (its defaults)."""
-    fields: dict[str, Any] = {}
-    for name, key, dot in zip(names, keys, dots, strict=True):
-        if is_structural_zero(dot):
-            continue
-        if key is None:
-            fields[name] = dot
-        else:
-            fields.setdefault(name, {})[key] = dot
+    """The tangent of a function that was made over differentiated values: one for each captured variable, or with a key for
+    one of its defaults."""
+    fields = {name: dot for name, key, dot in zip(names, keys, dots, strict=True) if key is None and dot is not None}
+    defaults = {key: dot for key, dot in zip(keys, dots, strict=True) if key is not None and dot is not None}
+    positional = tuple(defaults.get(place) for place in range(len(function.__defaults__ or ())))
+    named = {key: dot for key, dot in defaults.items() if isinstance(key, str)}
+    if any(dot is not None for dot in positional):
+        fields["__defaults__"] = positional
+    if named:
+        fields["__kwdefaults__"] = named
     return Tangent(type(function), fields) if fields else None
 
 

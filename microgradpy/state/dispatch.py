@@ -21,6 +21,7 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
+from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
 from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
@@ -151,7 +152,7 @@ def _by_rule_or_kind(
         name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
         raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
     pure.check_index_of(f, args)
-    rule = rrule.find(f, tuple(map(type, args))) if rrule.has(f) else None
+    rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
         return by_rule(f, rule, args, kwargs, keywords_wanted)
     if is_non_differentiable(f):
@@ -196,10 +197,11 @@ def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
 
 def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A builtin would call methods or functions that write where they cannot be differentiated."""
-    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type | np.vectorize):
+    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type):
         return
-    names = _looked_up(ASKED_WITHIN, f)
-    found = writing_function([f.pyfunc]) if isinstance(f, np.vectorize) else None
+    if f is np.vectorize or stands_for_text(f):
+        return  # the text says what it calls
+    names, found = _looked_up(ASKED_WITHIN, f), None
     if names is not None:
         # Of a key it is the key that is asked, and a function that gives keys is called as any other.
         given = args[1:2] if "__hash__" in names and len(args) > 1 else args

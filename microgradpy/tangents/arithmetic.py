@@ -28,6 +28,7 @@ __all__ = [
     "item_cotangent",
     "own",
     "real_like",
+    "reciprocal_or_zero",
     "sign",
     "unbroadcast",
     "zero_cotangent",
@@ -91,6 +92,14 @@ def divide(a: Any, b: Any) -> Any:
 def _divide_silently(a: Any, b: Any) -> Any:
     with np.errstate(all="ignore"):
         return np.divide(a, b)
+
+
+@like(0)
+def reciprocal_or_zero(x: Any) -> Any:
+    """1 / x, and 0 where x is 0: the factor of a slope that is taken to be 0 at a point where there is none. (A factor, so
+    that what it is multiplied with may be anything there, also in the transposed product.)"""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(x, 0.0), 0.0, np.divide(1.0, x))[()]
 
 
 @cotangent_of(0)

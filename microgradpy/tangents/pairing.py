@@ -6,6 +6,7 @@ x_bar = J^T y_bar and the pushforward y_dot = J x_dot belong together by <y_bar,
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -83,3 +84,28 @@ def _of_array(y: np.ndarray[Any, Any], pair: Seed) -> np.ndarray[Any, Any]:
             y_dot[index] += 1j * pair(seed.copy())
         seed[index] = 0.0
     return y_dot
+
+
+def is_transparent(y: Any) -> bool:
+    """Whether a value is made of numbers, arrays and plain containers, and of objects that hold nothing but their fields."""
+    if isinstance(y, _LEAVES) or type(y) is type:
+        return True
+    if type(y) in (list, tuple) or (isinstance(y, tuple) and hasattr(y, "_fields")):
+        return all(map(is_transparent, y))
+    if type(y) is dict:
+        return all(map(is_transparent, y.values()))
+    if isinstance(y, types.FunctionType):
+        return y.__defaults__ is None is y.__kwdefaults__ and all(map(is_transparent, fields_of(y).values()))
+    if isinstance(y, types.MethodType):
+        return is_transparent(y.__self__)
+    return has_only_fields(type(y)) and all(map(is_transparent, fields_of(y).values()))
+
+
+def has_only_fields(cls: type) -> bool:
+    """Whether the objects of a class hold nothing but their fields: it was made by a statement `class`, with all its bases."""
+    return all(base is object or base.__flags__ & _HEAP_TYPE for base in cls.__mro__) and not hasattr(cls, "__next__")
+
+
+_LEAVES = (int, float, complex, str, bytes, slice, range, type(None), np.generic, np.ndarray, types.ModuleType)
+_HEAP_TYPE = 1 << 9
+"""Of the flags of a class: it was made by a statement `class`, or in the way of one."""

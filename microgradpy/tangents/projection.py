@@ -163,6 +163,20 @@ def _zeros_for(x: Any, inside: tuple[int, ...]) -> Any:
     return Tangent(type(x), {name: _zeros_for(value, inside) for name, value in fields.items()}) if fields else None
 
 
+def fill_zeros(x: Any, found: Any) -> Any:
+    """The gradient of a container with zeros in the place of its untouched leaves."""
+    if found is None:
+        return zeros_for(x)
+    if type(x) is list:
+        return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+    if type(x) is dict:
+        return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
+    if isinstance(x, tuple):
+        items = [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return found
+
+
 def check_seed(y: Any, dy: Any) -> Any:
     """The seed `dy` as a cotangent of `y`: cast to `y`'s dtype, in `y`'s structure, with None for zero anywhere. Raises
     CotangentShapeError naming both where structure or shape differ."""

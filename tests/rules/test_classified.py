@@ -1,5 +1,5 @@
-"""Every public callable of NumPy is classified: it has a rule, or its results carry no derivative, or it is known to write or
-to give items one by one, or the table says why it is refused."""
+"""Every public callable of NumPy and of scipy.special is classified: it has a rule, or its results carry no derivative, or it
+is known to write or to give items one by one, or the table says why it is refused."""
 
 from __future__ import annotations
 
@@ -7,17 +7,29 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
+import scipy.special
 
-from microgradpy.rules.classified import WITHOUT_RULE
+from microgradpy.rules import classified
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.rules.scipy import classified as scipy_classified
+from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.state.events import has_event
 
 NAMESPACES = {"": np, "linalg.": np.linalg, "fft.": np.fft, "ndarray.": np.ndarray, "generic.": np.generic}
 
 
-def public_callables() -> Iterator[tuple[str, Any]]:
-    for prefix, namespace in NAMESPACES.items():
+SCIPY = {"special.": scipy.special}
+TABLES: Any = pytest.mark.parametrize(
+    ("namespaces", "without_rule"),
+    [(NAMESPACES, classified.WITHOUT_RULE), (SCIPY, scipy_classified.WITHOUT_RULE)],
+    ids=["numpy", "scipy"],
+)
+
+
+def public_callables(namespaces: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for prefix, namespace in namespaces.items():
         for name in dir(namespace):
             value = getattr(namespace, name)
             if callable(value) and not name.startswith("_"):
@@ -25,14 +37,17 @@ def public_callables() -> Iterator[tuple[str, Any]]:
 
 
 def is_known(function: Any) -> bool:
-    return rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
+    is_text = function is np.vectorize or stands_for_text(function)
+    return is_text or rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
 
 
-def test_every_public_callable_of_numpy_is_classified() -> None:
-    unknown = [name for name, value in public_callables() if not is_known(value) and name not in WITHOUT_RULE]
-    assert not unknown, f"declare a rule, or say in microgradpy/rules/classified.py why there is none: {unknown}"
+@TABLES
+def test_every_public_callable_is_classified(namespaces: dict[str, Any], without_rule: dict[str, str]) -> None:
+    unknown = [name for name, value in public_callables(namespaces) if not is_known(value) and name not in without_rule]
+    assert not unknown, f"declare a rule, or say in the module `classified` of the rules why there is none: {unknown}"
 
 
-def test_what_is_known_is_not_in_the_table() -> None:
-    known = [name for name, value in public_callables() if is_known(value) and name in WITHOUT_RULE]
+@TABLES
+def test_what_is_known_is_not_in_the_table(namespaces: dict[str, Any], without_rule: dict[str, str]) -> None:
+    known = [name for name, value in public_callables(namespaces) if is_known(value) and name in without_rule]
     assert not known, f"these need no reason: {known}"

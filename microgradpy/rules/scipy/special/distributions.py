@@ -1,0 +1,306 @@
+"""scipy.special: distributions of probability, which are incomplete gamma and beta functions of other arguments.
+
+chdtr(v, x) = P(v/2, x/2)         gdtr(a, b, x) = P(b, a x)         pdtr(k, m) = 1 - P(k+1, m)
+fdtr(d, e, x) = I(d/2, e/2, d x / (e + d x))                        stdtr(v, t) = 1 - I(v/2, 1/2, v / (v + t^2)) / 2, t > 0
+bdtr(k, n, p) = I(n-k, k+1, 1-p)                                    nbdtr(k, n, p) = I(n, k+1, p)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.special.incomplete import beta_density, betainc_in_a_and_b, gamma_density, gammainc_in_a
+from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.tangents.arithmetic import divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.types import NoTangent
+
+_TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
+_EMPTY = np.zeros((0, 3))
+_PAIRS = ((2.7, 1.4), (_TABLE, 0.6), (3, _TABLE), (_TABLE[:, :1], _TABLE[0]), (_EMPTY, 1.5), ([1.5, 2.5], 0.4))
+_SHARES = (
+    (2.7, 0.4),
+    (_TABLE + 1.0, 0.6),
+    (3, _TABLE / 5.0),
+    (_TABLE[:, :1] + 1.0, _TABLE[0] / 2.0),
+    (_EMPTY, 0.5),
+    ([1.5, 2.5], 0.4),
+)
+
+
+def chi2_slopes(v: Any, x: Any) -> tuple[Any, Any]:
+    """The derivatives of P(v/2, x/2) in v and x."""
+    v, x = 0.5 * numbers(v), 0.5 * numbers(x)
+    return 0.5 * gammainc_in_a(v, x), 0.5 * gamma_density(v, x)
+
+
+@rrule.register(special.chdtr)
+def chdtr_rrule(v, x):
+    """P(v/2, x/2): half of the derivatives of `gammainc`."""
+
+    def chdtr_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * chi2_slopes(v, x)[0], v),
+            unbroadcast(y_bar * chi2_slopes(v, x)[1], x),
+        )
+
+    return special.chdtr(v, x), chdtr_pullback
+
+
+@rrule.register(special.chdtrc)
+def chdtrc_rrule(v, x):
+    """One less `chdtr`."""
+
+    def chdtrc_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(-y_bar * chi2_slopes(v, x)[0], v),
+            unbroadcast(-y_bar * chi2_slopes(v, x)[1], x),
+        )
+
+    return special.chdtrc(v, x), chdtrc_pullback
+
+
+@rrule.register(special.chdtri)
+def chdtri_rrule(v, p):
+    """chdtrc(v, x) = p: p_bar = -x_bar / P', v_bar = -x_bar * dP/dv / P'."""
+    x = special.chdtri(v, p)
+
+    def chdtri_pullback(x_bar):
+        return (
+            NoTangent(),
+            unbroadcast(divide(-x_bar * chi2_slopes(v, x)[0], chi2_slopes(v, x)[1]), v),
+            unbroadcast(divide(-x_bar, chi2_slopes(v, x)[1]), p),
+        )
+
+    return x, chdtri_pullback
+
+
+examples(special.chdtr, *_PAIRS)
+examples(special.chdtrc, *_PAIRS)
+examples(special.chdtri, *_SHARES)
+
+
+def gamma_slopes(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
+    """The derivatives of P(b, a x) in a, b and x."""
+    a, x = numbers(a), numbers(x)
+    density = gamma_density(b, a * x)
+    return density * x, gammainc_in_a(b, a * x), density * a
+
+
+@rrule.register(special.gdtr)
+def gdtr_rrule(a, b, x):
+    """P(b, a x)."""
+
+    def gdtr_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * gamma_slopes(a, b, x)[0], a),
+            unbroadcast(y_bar * gamma_slopes(a, b, x)[1], b),
+            unbroadcast(y_bar * gamma_slopes(a, b, x)[2], x),
+        )
+
+    return special.gdtr(a, b, x), gdtr_pullback
+
+
+@rrule.register(special.gdtrc)
+def gdtrc_rrule(a, b, x):
+    """One less `gdtr`."""
+
+    def gdtrc_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(-y_bar * gamma_slopes(a, b, x)[0], a),
+            unbroadcast(-y_bar * gamma_slopes(a, b, x)[1], b),
+            unbroadcast(-y_bar * gamma_slopes(a, b, x)[2], x),
+        )
+
+    return special.gdtrc(a, b, x), gdtrc_pullback
+
+
+for _f in (special.gdtr, special.gdtrc):
+    examples(_f, *((a, 1.3, x) for a, x in _PAIRS), (0.7, _TABLE, 2.5), (1, 2, 1.5))
+
+
+@rrule.register(special.pdtr)
+def pdtr_rrule(k, m):
+    """1 - P(k + 1, m) with a whole k: m_bar = -y_bar * m^k exp(-m) / k!."""
+
+    def pdtr_pullback(y_bar):
+        return NoTangent(), NoTangent(), unbroadcast(-y_bar * gamma_density(np.add(np.floor(k), 1.0), m), m)
+
+    return special.pdtr(k, m), pdtr_pullback
+
+
+@rrule.register(special.pdtrc)
+def pdtrc_rrule(k, m):
+    """P(k + 1, m) with a whole k: m_bar = y_bar * m^k exp(-m) / k!."""
+
+    def pdtrc_pullback(y_bar):
+        return NoTangent(), NoTangent(), unbroadcast(y_bar * gamma_density(np.add(np.floor(k), 1.0), m), m)
+
+    return special.pdtrc(k, m), pdtrc_pullback
+
+
+_COUNTS = (
+    (2, 1.4),
+    (0, _TABLE),
+    (np.array([0, 1, 3]), _TABLE),
+    (np.array([[1], [2]]), 1.5),
+    (2, _EMPTY),
+    (1, [0.5, 1.5]),
+    (2.4, 1.7),
+)
+examples(special.pdtr, *_COUNTS)
+examples(special.pdtrc, *_COUNTS)
+
+
+@rrule.register(special.bdtr)
+def bdtr_rrule(k, n, p):
+    """I(n - k, k + 1, 1 - p) with whole k and n: p_bar = -y_bar * I'."""
+
+    def bdtr_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(-y_bar * binomial_slope(k, n, p), p)
+
+    return special.bdtr(k, n, p), bdtr_pullback
+
+
+@rrule.register(special.bdtrc)
+def bdtrc_rrule(k, n, p):
+    """One less `bdtr`."""
+
+    def bdtrc_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(y_bar * binomial_slope(k, n, p), p)
+
+    return special.bdtrc(k, n, p), bdtrc_pullback
+
+
+def binomial_slope(k: Any, n: Any, p: Any) -> Any:
+    """p^k (1 - p)^(n-k-1) / B(n - k, k + 1), and 0 for k = n, where the distribution is 1."""
+    k = np.floor(k)
+    rest = np.subtract(n, k)
+    density = beta_density(np.add(k, 1.0), np.where(rest > 0.0, rest, 1.0), p)
+    return np.where(rest > 0.0, density, np.where(rest == 0.0, 0.0, np.nan))[()]
+
+
+@rrule.register(special.nbdtr)
+def nbdtr_rrule(k, n, p):
+    """I(n, k + 1, p) with whole k and n: p_bar = y_bar * I'."""
+
+    def nbdtr_pullback(y_bar):
+        slope = beta_density(n, np.add(np.floor(k), 1.0), p)
+        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(y_bar * slope, p)
+
+    return special.nbdtr(k, n, p), nbdtr_pullback
+
+
+_PROBABILITIES = _TABLE / 5.0
+_TRIALS = ((2, 5, 0.4), (0, np.array(3), _PROBABILITIES), (np.array([0, 1, 3]), 4, _PROBABILITIES),
+           (2, np.array([[3], [4]]), _PROBABILITIES), (1, 2, _EMPTY), (1, 3, [0.5, 0.2]))  # fmt: skip
+for _f in (special.bdtr, special.bdtrc, special.nbdtr):
+    examples(_f, *_TRIALS)
+examples(special.bdtr, (3, 3, 0.4))
+
+
+def f_slopes(d: Any, e: Any, x: Any) -> tuple[Any, Any, Any]:
+    """The derivatives of I(d/2, e/2, w), w = d x / (e + d x), in d, e and x."""
+    d, e, x = numbers(d), numbers(e), numbers(x)
+    whole = e + d * x
+    w = divide(d * x, whole)
+    in_a, in_b = betainc_in_a_and_b(0.5 * d, 0.5 * e, w)
+    density = divide(beta_density(0.5 * d, 0.5 * e, w), whole * whole)
+    return 0.5 * in_a + density * x * e, 0.5 * in_b - density * d * x, density * d * e
+
+
+@rrule.register(special.fdtr)
+def fdtr_rrule(dfn, dfd, x):
+    """I(d/2, e/2, d x / (e + d x))."""
+
+    def fdtr_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[0], dfn),
+            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[1], dfd),
+            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[2], x),
+        )
+
+    return special.fdtr(dfn, dfd, x), fdtr_pullback
+
+
+@rrule.register(special.fdtrc)
+def fdtrc_rrule(dfn, dfd, x):
+    """One less `fdtr`."""
+
+    def fdtrc_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[0], dfn),
+            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[1], dfd),
+            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[2], x),
+        )
+
+    return special.fdtrc(dfn, dfd, x), fdtrc_pullback
+
+
+for _f in (special.fdtr, special.fdtrc):
+    examples(_f, *((d, 1.3, x) for d, x in _PAIRS), (2.7, _TABLE, 2.5), (1, 2, 1.5))
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def student_density(df: Any, t: Any) -> Any:
+    """Gamma((v+1)/2) / (Gamma(v/2) sqrt(v pi)) (1 + t^2/v)^(-(v+1)/2), which is that of the normal distribution for v = inf."""
+    df, t = numbers(df), numbers(t)
+    height = special.poch(0.5 * df, 0.5) / np.sqrt(df * math.pi)
+    student = height * np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df))
+    return np.where(np.isposinf(df), np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), student).astype(student.dtype)[()]
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def student_in_df(df: Any, t: Any) -> Any:
+    """The derivative of Student's distribution in v: that of -sign(t) I(v/2, 1/2, x) / 2 with x = v / (v + t^2), or where t is
+    small of sign(t) I(1/2, v/2, 1 - x) / 2. For t = 0 and for v = inf it is 0."""
+    df, t = numbers(df), numbers(t)
+    square = t * t
+    x, y = df / (df + square), square / (df + square)
+    far, _ = betainc_in_a_and_b(0.5 * df, 0.5, np.where(square > df, x, 0.5))
+    _, near = betainc_in_a_and_b(0.5, 0.5 * df, np.where(square > df, 0.5, y))
+    moved = beta_density(0.5 * df, 0.5, x) * square / (df + square) ** 2
+    in_df = -0.5 * np.sign(t) * (0.5 * np.where(square > df, far, -near) + moved)
+    return np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df).astype(in_df.dtype)[()]
+
+
+@rrule.register(special.stdtr)
+def stdtr_rrule(df, t):
+    """t_bar = y_bar * Student's density, df_bar = y_bar * the derivative of his distribution."""
+
+    def stdtr_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar * student_in_df(df, t), df), unbroadcast(y_bar * student_density(df, t), t)
+
+    return special.stdtr(df, t), stdtr_pullback
+
+
+@rrule.register(special.stdtrit)
+def stdtrit_rrule(df, p):
+    """stdtr(df, t) = p: p_bar = t_bar / density, df_bar = -t_bar * d stdtr / d df / density."""
+    t = special.stdtrit(df, p)
+
+    def stdtrit_pullback(t_bar):
+        return (
+            NoTangent(),
+            unbroadcast(divide(-t_bar * student_in_df(df, t), student_density(df, t)), df),
+            unbroadcast(divide(t_bar, student_density(df, t)), p),
+        )
+
+    return t, stdtrit_pullback
+
+
+examples(special.stdtr, *_PAIRS, (2.7, -1.4), (3.5, 0.01), (2.5, -30.0))
+examples(special.stdtrit, *_SHARES)

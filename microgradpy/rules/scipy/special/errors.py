@@ -1,0 +1,304 @@
+"""scipy.special: the error function and its kin, the normal distribution, and Fresnel's integrals.
+
+The derivatives of erfcx, dawsn and wofz are differences that lose all digits far out; there the first terms of their
+asymptotic series are summed (DLMF 7.12): with t = 1 / (2 x^2), series(t) = t - 3 t^2 + 15 t^3 - 105 t^4 + ...
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of, like
+from microgradpy.tangents.types import NoTangent, is_structural_zero
+
+SLOPE = 2.0 / math.sqrt(math.pi)
+HALF_ROOT_PI = math.sqrt(math.pi) / 2.0
+ROOT_2_PI = math.sqrt(2.0 * math.pi)
+ROOT_HALF = math.sqrt(0.5)
+ROOT_2_OVER_PI = math.sqrt(2.0 / math.pi)
+
+_FAR = 50.0
+_TABLE = np.array([[0.3, -1.7, 0.6], [1.9, 0.8, -1.2]])
+_STACK = np.linspace(-1.2, 1.4, 12).reshape(2, 3, 2)
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j, 1.1 - 0.4j])
+_SINGLE = np.array([0.3, -0.9], np.float32)
+_EMPTY = np.zeros((0, 3))
+_REAL = ((0.3,), (-0.8,), (2,), (_TABLE,), (_STACK,), (_SINGLE,), (np.float32(0.3),), (_EMPTY,), ([0.5, 1.5],))
+_ANYWHERE = (*_REAL, (_COMPLEX,), (0.4 - 0.7j,))
+_SHARES = ((0.3,), (0.8,), (np.array([[0.1, 0.35], [0.6, 0.85]]),), (_SINGLE * _SINGLE + 0.1,), (_EMPTY,), ([0.5, 0.2],))
+
+
+@like(0)
+@np.errstate(all="ignore")
+def bell(x: Any) -> Any:
+    """exp(-x^2)."""
+    x = numbers(x)
+    return np.exp(-x * x)
+
+
+@like(0)
+@np.errstate(all="ignore")
+def reversed_bell(x: Any) -> Any:
+    """exp(x^2)."""
+    x = numbers(x)
+    return np.exp(x * x)
+
+
+@rrule.register(special.erf)
+def erf_rrule(x):
+    """x_bar = y_bar * 2 / sqrt(pi) * exp(-x^2)."""
+
+    def erf_pullback(y_bar):
+        return NoTangent(), y_bar * (SLOPE * conj(bell(x)))
+
+    return special.erf(x), erf_pullback
+
+
+@rrule.register(special.erfc)
+def erfc_rrule(x):
+    """x_bar = -y_bar * 2 / sqrt(pi) * exp(-x^2)."""
+
+    def erfc_pullback(y_bar):
+        return NoTangent(), y_bar * (-SLOPE * conj(bell(x)))
+
+    return special.erfc(x), erfc_pullback
+
+
+@rrule.register(special.erfi)
+def erfi_rrule(x):
+    """x_bar = y_bar * 2 / sqrt(pi) * exp(x^2)."""
+
+    def erfi_pullback(y_bar):
+        return NoTangent(), y_bar * (SLOPE * conj(reversed_bell(x)))
+
+    return special.erfi(x), erfi_pullback
+
+
+@rrule.register(special.erfcx)
+def erfcx_rrule(x):
+    """y = exp(x^2) erfc(x): x_bar = y_bar * (2 x y - 2 / sqrt(pi))."""
+    y = special.erfcx(x)
+
+    def erfcx_pullback(y_bar):
+        return NoTangent(), y_bar * conj(erfcx_slope(x, y))
+
+    return y, erfcx_pullback
+
+
+@like(0)
+@np.errstate(all="ignore")
+def erfcx_slope(x: Any, y: Any) -> Any:
+    """2 x y - 2 / sqrt(pi), of which the series takes the place far out on the right."""
+    x = numbers(x)
+    return np.where(np.real(x) > _FAR, -SLOPE * series(0.5 / (x * x)), 2.0 * x * y - SLOPE)[()]
+
+
+def series(t: Any) -> Any:
+    """t - 3 t^2 + 15 t^3 - 105 t^4 + 945 t^5, to all digits for t < 1 / 5000."""
+    return t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t * (1.0 - 9.0 * t))))
+
+
+@rrule.register(special.dawsn)
+def dawsn_rrule(x):
+    """x_bar = y_bar * (1 - 2 x y)."""
+    y = special.dawsn(x)
+
+    def dawsn_pullback(y_bar):
+        return NoTangent(), y_bar * conj(dawsn_slope(x, y))
+
+    return y, dawsn_pullback
+
+
+@like(0)
+@np.errstate(all="ignore")
+def dawsn_slope(x: Any, y: Any) -> Any:
+    """1 - 2 x y, of which the series takes the place far out."""
+    x = numbers(x)
+    is_far = np.absolute(np.real(x)) > _FAR + 2.0 * np.absolute(np.imag(x))
+    return np.where(is_far, series(-0.5 / (x * x)), 1.0 - 2.0 * x * y)[()]
+
+
+@rrule.register(special.wofz)
+def wofz_rrule(x):
+    """y = exp(-x^2) erfc(-i x): x_bar = y_bar * conj(2 i / sqrt(pi) - 2 x y), of which the real part if x is real."""
+    y = special.wofz(x)
+
+    def wofz_pullback(y_bar):
+        return NoTangent(), unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
+
+    return y, wofz_pullback
+
+
+@np.errstate(all="ignore")
+def wofz_slope(x: Any, y: Any) -> Any:
+    """2 i / sqrt(pi) - 2 x y, of which the series takes the place far out in the upper half plane."""
+    x = numbers(x)
+    is_far = (np.imag(x) >= 0.0) & (np.absolute(x) > _FAR)
+    return np.where(is_far, 1j * SLOPE * series(-0.5 / (x * x)), 1j * SLOPE - 2.0 * x * y)[()]
+
+
+for _f in (special.erf, special.erfc, special.erfi, special.erfcx, special.dawsn):
+    examples(_f, *_ANYWHERE)
+examples(special.wofz, (0.3,), (2,), (_TABLE,), (_STACK,), (_EMPTY,), ([0.5, 1.5],), (_COMPLEX,), (0.4 - 0.7j,))
+examples(special.erfcx, (70.0,), (np.array([49.0, 200.0]),))
+examples(special.dawsn, (70.0,), (np.array([49.0, -200.0]),))
+examples(special.wofz, (70.0 + 30.0j,), (-3.0 + 90.0j,), (-80.0,))
+
+
+@rrule.register(special.erfinv)
+def erfinv_rrule(y):
+    """x = erfinv(y): y_bar = x_bar * sqrt(pi) / 2 * exp(x^2)."""
+    x = special.erfinv(y)
+
+    def erfinv_pullback(x_bar):
+        return NoTangent(), x_bar * (HALF_ROOT_PI * reversed_bell(x))
+
+    return x, erfinv_pullback
+
+
+@rrule.register(special.erfcinv)
+def erfcinv_rrule(y):
+    """x = erfcinv(y): y_bar = -x_bar * sqrt(pi) / 2 * exp(x^2)."""
+    x = special.erfcinv(y)
+
+    def erfcinv_pullback(x_bar):
+        return NoTangent(), x_bar * (-HALF_ROOT_PI * reversed_bell(x))
+
+    return x, erfcinv_pullback
+
+
+examples(special.erfinv, *_SHARES, (-0.4,))
+examples(special.erfcinv, *_SHARES, (1.4,))
+
+
+@rrule.register(special.ndtr)
+def ndtr_rrule(x):
+    """x_bar = y_bar * exp(-x^2 / 2) / sqrt(2 pi)."""
+
+    def ndtr_pullback(y_bar):
+        return NoTangent(), y_bar * conj(bell(numbers(x) * ROOT_HALF) / ROOT_2_PI)
+
+    return special.ndtr(x), ndtr_pullback
+
+
+@rrule.register(special.log_ndtr)
+def log_ndtr_rrule(x):
+    """x_bar = y_bar * sqrt(2 / pi) / erfcx(-x / sqrt(2)), the density over the distribution without their exponentials."""
+
+    def log_ndtr_pullback(y_bar):
+        return NoTangent(), divide(y_bar * ROOT_2_OVER_PI, conj(special.erfcx(numbers(x) * -ROOT_HALF)))
+
+    return special.log_ndtr(x), log_ndtr_pullback
+
+
+@rrule.register(special.ndtri)
+def ndtri_rrule(y):
+    """x = ndtri(y): y_bar = x_bar * sqrt(2 pi) exp(x^2 / 2)."""
+    x = special.ndtri(y)
+
+    def ndtri_pullback(x_bar):
+        return NoTangent(), x_bar * (ROOT_2_PI * reversed_bell(x * ROOT_HALF))
+
+    return x, ndtri_pullback
+
+
+@rrule.register(special.ndtri_exp)
+def ndtri_exp_rrule(y):
+    """x = ndtri(exp(y)): y_bar = x_bar * sqrt(pi / 2) erfcx(-x / sqrt(2))."""
+    x = special.ndtri_exp(y)
+
+    def ndtri_exp_pullback(x_bar):
+        return NoTangent(), x_bar * (special.erfcx(x * -ROOT_HALF) / ROOT_2_OVER_PI)
+
+    return x, ndtri_exp_pullback
+
+
+examples(special.ndtr, *_REAL, (_COMPLEX,))
+examples(special.log_ndtr, *_REAL, (_COMPLEX,), (-40.0,), (np.array([-300.0, 6.0]),))
+examples(special.ndtri, *_SHARES)
+examples(special.ndtri_exp, *((-np.asarray(y, np.asarray(y).dtype),) for (y,) in _SHARES), (-30.0,))
+
+
+@rrule.register(special.owens_t)
+def owens_t_rrule(h, a):
+    """h_bar = -y_bar * exp(-h^2 / 2) erf(a h / sqrt(2)) / sqrt(8 pi) and
+    a_bar = y_bar * exp(-h^2 (1 + a^2) / 2) / (2 pi (1 + a^2))."""
+
+    def owens_t_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * owens_t_slopes(h, a)[0], h),
+            unbroadcast(y_bar * owens_t_slopes(h, a)[1], a),
+        )
+
+    return special.owens_t(h, a), owens_t_pullback
+
+
+@np.errstate(all="ignore")
+def owens_t_slopes(h: Any, a: Any) -> tuple[Any, Any]:
+    """The derivatives in h and a."""
+    h, a = numbers(h), numbers(a)
+    in_h = bell(h * ROOT_HALF) * special.erf(a * h * ROOT_HALF) / (-2.0 * ROOT_2_PI)
+    return in_h, bell(h * np.hypot(1.0, a) * ROOT_HALF) / (2.0 * math.pi * (1.0 + a * a))
+
+
+@rrule.register(special.voigt_profile)
+def voigt_profile_rrule(x, sigma, gamma):
+    """y = Re w(z) / (sigma sqrt(2 pi)) with z = (x + i gamma) / (sigma sqrt(2)), w = wofz, w' = 2 i / sqrt(pi) - 2 z w."""
+
+    def voigt_profile_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[0], x),
+            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[1], sigma),
+            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[2], gamma),
+        )
+
+    return special.voigt_profile(x, sigma, gamma), voigt_profile_pullback
+
+
+@np.errstate(all="ignore")
+def voigt_slopes(x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any, Any]:
+    """The derivatives in x, sigma and gamma."""
+    sigma = numbers(sigma)
+    z = (numbers(x) + 1j * numbers(gamma)) * (ROOT_HALF / sigma)
+    w = special.wofz(z)
+    slope = wofz_slope(z, w)
+    height = 1.0 / (sigma * ROOT_2_PI)
+    in_x = slope * (height * ROOT_HALF / sigma)
+    return np.real(in_x), -np.real(w + slope * z) * (height / sigma), -np.imag(in_x)
+
+
+_BROADCAST = ((0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE[:, :1], _TABLE[0]), (2, _STACK), (_EMPTY, 1.5))
+examples(special.owens_t, *_BROADCAST, (_SINGLE, _SINGLE))
+examples(special.voigt_profile, *((x, np.absolute(y), 0.8) for x, y in _BROADCAST), (90.0, 1, 2.0))
+examples(special.voigt_profile, (0.3, 0.7, np.array([0.4, 1.5])))
+
+
+@rrule.register(special.fresnel)
+def fresnel_rrule(x):
+    """(s, c), the integrals of sin(pi x^2 / 2) and cos(pi x^2 / 2): x_bar = s_bar * sin(...) + c_bar * cos(...)."""
+
+    def fresnel_pullback(y_bar):
+        return NoTangent(), fresnel_bar(y_bar, x)
+
+    return special.fresnel(x), fresnel_pullback
+
+
+@cotangent_of(1)
+def fresnel_bar(y_bar: Any, x: Any) -> Any:
+    """The cotangent of x, of whose two results one may be unused."""
+    x = numbers(x)
+    angle = conj(0.5 * math.pi * x * x)
+    s_bar, c_bar = (0.0 * conj(x) if is_structural_zero(bar) else bar for bar in y_bar)
+    return s_bar * np.sin(angle) + c_bar * np.cos(angle)
+
+
+examples(special.fresnel, *_ANYWHERE)

@@ -1,0 +1,272 @@
+"""scipy.special: exponential, sine and elliptic integrals, the dilogarithm, and Lambert's W."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.special.operands import exponential, numbers
+from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of, like
+from microgradpy.tangents.thunks import not_implemented
+from microgradpy.tangents.types import NoTangent, is_structural_zero
+
+_TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
+_STACK = np.linspace(0.4, 2.6, 12).reshape(2, 3, 2)
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 1.6j, 1.1 - 0.4j])
+_SINGLE = np.array([0.3, 0.9], np.float32)
+_EMPTY = np.zeros((0, 3))
+_POSITIVE = ((0.7,), (2,), (_TABLE,), (_STACK,), (_SINGLE,), (_EMPTY,), ([0.5, 1.5],))
+_ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1], [2]]), 1.5), (2, _EMPTY),
+           (1, [0.5, 1.5]), (3, 2))  # fmt: skip
+
+
+@rrule.register(special.exp1)
+def exp1_rrule(x):
+    """x_bar = -y_bar * exp(-x) / x."""
+
+    def exp1_pullback(y_bar):
+        return NoTangent(), divide(-y_bar * conj(exponential(-numbers(x))), conj(numbers(x)))
+
+    return special.exp1(x), exp1_pullback
+
+
+@rrule.register(special.expi)
+def expi_rrule(x):
+    """x_bar = y_bar * exp(x) / x."""
+
+    def expi_pullback(y_bar):
+        return NoTangent(), divide(y_bar * conj(exponential(x)), conj(numbers(x)))
+
+    return special.expi(x), expi_pullback
+
+
+@rrule.register(special.expn)
+def expn_rrule(n, x):
+    """x_bar = -y_bar * E_(n-1)(x) (DLMF 8.19.13), where E_0(x) = exp(-x) / x and E_(-1)(x) = exp(-x) (1 + 1/x) / x."""
+
+    def expn_pullback(y_bar):
+        return NoTangent(), not_implemented("of an exponential integral in its order"), expn_bar(y_bar, x, n)
+
+    return special.expn(n, x), expn_pullback
+
+
+@cotangent_of(1)
+@np.errstate(all="ignore")
+def expn_bar(y_bar: Any, x: Any, n: Any) -> Any:
+    """The cotangent of x."""
+    z = numbers(x)
+    before = special.expn(np.maximum(np.subtract(n, 1), 0), z)
+    return unbroadcast(-y_bar * np.where(np.equal(n, 0), np.exp(-z) * (1.0 + 1.0 / z) / z, before), x)
+
+
+examples(special.exp1, *_POSITIVE, (_COMPLEX,))
+examples(special.expi, *_POSITIVE, (-0.8,), (_COMPLEX,))
+examples(special.expn, *_ORDERS)
+
+
+@rrule.register(special.spence)
+def spence_rrule(z):
+    """z_bar = y_bar * log(z) / (1 - z), which is -1 at z = 1."""
+
+    def spence_pullback(y_bar):
+        return NoTangent(), y_bar * conj(spence_slope(z))
+
+    return special.spence(z), spence_pullback
+
+
+@like(0)
+@np.errstate(all="ignore")
+def spence_slope(z: Any) -> Any:
+    """log(z) / (1 - z)."""
+    z = numbers(z)
+    return np.where(np.equal(z, 1.0), -1.0, np.log(z) / (1.0 - z)).astype(z.dtype if hasattr(z, "dtype") else float)[()]
+
+
+examples(special.spence, *_POSITIVE, (1.0,), (_COMPLEX,))
+
+
+@rrule.register(special.sici)
+def sici_rrule(x):
+    """(Si, Ci): x_bar = s_bar * sin(x) / x + c_bar * cos(x) / x."""
+
+    def sici_pullback(y_bar):
+        return NoTangent(), pair_bar(y_bar, x, np.sin, np.cos)
+
+    return special.sici(x), sici_pullback
+
+
+@rrule.register(special.shichi)
+def shichi_rrule(x):
+    """(Shi, Chi): x_bar = s_bar * sinh(x) / x + c_bar * cosh(x) / x."""
+
+    def shichi_pullback(y_bar):
+        return NoTangent(), pair_bar(y_bar, x, np.sinh, np.cosh)
+
+    return special.shichi(x), shichi_pullback
+
+
+@cotangent_of(1)
+@np.errstate(all="ignore")
+def pair_bar(y_bar: Any, x: Any, odd: Any, even: Any) -> Any:
+    """The cotangent of x under the integrals of odd(x) / x, which is 1 at 0, and of even(x) / x."""
+    x = numbers(x)
+    slopes = (np.where(np.equal(x, 0.0), 1.0, odd(x) / x), even(x) / x)
+    parts = [bar * conj(slope) for bar, slope in zip(y_bar, slopes, strict=True) if not is_structural_zero(bar)]
+    return sum(parts, 0.0 * conj(x))
+
+
+for _f in (special.sici, special.shichi):
+    examples(_f, *_POSITIVE, (_COMPLEX,))
+
+
+@rrule.register(special.lambertw)
+def lambertw_rrule(z, k=0, tol=1e-8):
+    """w exp(w) = z: z_bar = w_bar / conj(exp(w) (1 + w)), of which the real part if z is real."""
+    w = special.lambertw(z, k, tol)
+
+    def lambertw_pullback(w_bar):
+        return NoTangent(), unbroadcast(divide(w_bar, conj(np.exp(w) * (1.0 + w))), z), NoTangent(), NoTangent()
+
+    return w, lambertw_pullback
+
+
+@rrule.register(special.wrightomega)
+def wrightomega_rrule(z):
+    """w + log(w) = z: z_bar = w_bar * w / (1 + w)."""
+    w = special.wrightomega(z)
+
+    def wrightomega_pullback(w_bar):
+        return NoTangent(), divide(w_bar * conj(w), 1.0 + conj(w))
+
+    return w, wrightomega_pullback
+
+
+examples(special.lambertw, (0.7,), (2,), (_TABLE,), (_EMPTY,), ([0.5, 1.5],), (_COMPLEX,), (0.0,), (0.7, 1), (_COMPLEX, -1))
+examples(special.wrightomega, *_POSITIVE, (-0.8,), (_COMPLEX,))
+
+
+@rrule.register(special.ellipk)
+def ellipk_rrule(m):
+    """m_bar = y_bar * (y - D) / (2 (1 - m)) with D = (K - E) / m = R_D(0, 1 - m, 1) / 3 (DLMF 19.4.1 and 19.25.1)."""
+    y = special.ellipk(m)
+
+    def ellipk_pullback(y_bar):
+        rest = 1.0 - numbers(m)
+        return NoTangent(), y_bar * divide(y - special.elliprd(0.0, rest, 1.0) / 3.0, 2.0 * rest)
+
+    return y, ellipk_pullback
+
+
+@rrule.register(special.ellipkm1)
+def ellipkm1_rrule(p):
+    """K(1 - p): p_bar = -y_bar * (y - R_D(0, p, 1) / 3) / (2 p)."""
+    y = special.ellipkm1(p)
+
+    def ellipkm1_pullback(y_bar):
+        return NoTangent(), y_bar * divide(special.elliprd(0.0, p, 1.0) / 3.0 - y, 2.0 * numbers(p))
+
+    return y, ellipkm1_pullback
+
+
+@rrule.register(special.ellipe)
+def ellipe_rrule(m):
+    """m_bar = -y_bar * R_D(0, 1 - m, 1) / 6."""
+
+    def ellipe_pullback(y_bar):
+        return NoTangent(), y_bar * (special.elliprd(0.0, 1.0 - numbers(m), 1.0) / -6.0)
+
+    return special.ellipe(m), ellipe_pullback
+
+
+_MODULI = ((0.7,), (-0.8,), (0.0,), (_TABLE / 5.0,), (-_STACK,), (_SINGLE / 2.0,), (_EMPTY,), ([0.5, 0.2],))
+examples(special.ellipk, *_MODULI)
+examples(special.ellipkm1, *_POSITIVE)
+examples(special.ellipe, *_MODULI)
+
+
+@rrule.register(special.ellipkinc)
+def ellipkinc_rrule(phi, m):
+    """phi_bar = y_bar / d with d = sqrt(1 - m sin(phi)^2), m_bar = y_bar * (y - D - sin(phi) cos(phi) / d) / (2 (1 - m)) with
+    D = (F - E) / m (DLMF 19.4.5)."""
+    y = special.ellipkinc(phi, m)
+
+    def ellipkinc_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(divide(y_bar, delta(phi, m)), phi),
+            unbroadcast(y_bar * divide(y - elliptic_d(phi, m) - half_sine(phi) / delta(phi, m), 2.0 * (1.0 - numbers(m))), m),
+        )
+
+    return y, ellipkinc_pullback
+
+
+@rrule.register(special.ellipeinc)
+def ellipeinc_rrule(phi, m):
+    """phi_bar = y_bar * sqrt(1 - m sin(phi)^2), m_bar = -y_bar * D / 2 with D = (F - E) / m (DLMF 19.4.6)."""
+
+    def ellipeinc_pullback(y_bar):
+        return (
+            NoTangent(),
+            unbroadcast(y_bar * delta(phi, m), phi),
+            unbroadcast(y_bar * (-0.5 * elliptic_d(phi, m)), m),
+        )
+
+    return special.ellipeinc(phi, m), ellipeinc_pullback
+
+
+@np.errstate(all="ignore")
+def delta(phi: Any, m: Any) -> Any:
+    """sqrt(1 - m sin(phi)^2)."""
+    return np.sqrt(1.0 - numbers(m) * np.sin(numbers(phi)) ** 2)
+
+
+@like(0)
+def half_sine(phi: Any) -> Any:
+    """sin(phi) cos(phi)."""
+    return 0.5 * np.sin(2.0 * numbers(phi))
+
+
+@np.errstate(all="ignore")
+def elliptic_d(phi: Any, m: Any) -> Any:
+    """The integral of sin(t)^2 / sqrt(1 - m sin(t)^2) from 0 to phi: that of the rest of phi by whole multiples of pi, and two
+    complete ones for each of these (DLMF 19.25.13)."""
+    phi, m = numbers(phi), numbers(m)
+    turns = np.rint(phi / math.pi)
+    sine = np.sin(phi - turns * math.pi)
+    squared = sine * sine
+    part = sine * squared * special.elliprd(1.0 - squared, 1.0 - m * squared, 1.0)
+    return (part + 2.0 * turns * np.where(turns, special.elliprd(0.0, 1.0 - m, 1.0), 0.0)) / 3.0
+
+
+_INCOMPLETE = ((0.7, 0.4), (0.7, 0.0), (_TABLE, 0.6), (1.3, -_TABLE), (_TABLE[:, :1], _TABLE[0] / 5.0), (2, 0.3), (_EMPTY, 0.5),
+               (-7.5, 0.6), ([0.5, 1.5], 0.4))  # fmt: skip
+for _f in (special.ellipkinc, special.ellipeinc):
+    examples(_f, *_INCOMPLETE)
+
+
+@rrule.register(special.ellipj)
+def ellipj_rrule(u, m):
+    """(sn, cn, dn, ph): their derivatives in u are cn dn, -sn dn, -m sn cn and dn (DLMF 22.13)."""
+    y = special.ellipj(u, m)
+
+    def ellipj_pullback(y_bar):
+        return NoTangent(), ellipj_bar(y_bar, u, y, m), not_implemented("of Jacobi's elliptic functions in m")
+
+    return y, ellipj_pullback
+
+
+@cotangent_of(1)
+def ellipj_bar(y_bar: Any, u: Any, y: Any, m: Any) -> Any:
+    """The cotangent of u, from those of the four results that are used."""
+    sn, cn, dn, _ = y
+    slopes = (cn * dn, -sn * dn, -numbers(m) * sn * cn, dn)
+    parts = [bar * slope for bar, slope in zip(y_bar, slopes, strict=True) if not is_structural_zero(bar)]
+    return unbroadcast(sum(parts, 0.0 * dn), u)
+
+
+examples(special.ellipj, (0.7, 0), (_TABLE, 1), (_TABLE, np.array([0, 1, 0])), (0.4, np.array([1, 0])))

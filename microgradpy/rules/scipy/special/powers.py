@@ -1,0 +1,138 @@
+"""scipy.special: the transformations of Box and Cox, their inverses, and powers less one.
+
+    boxcox(x, p) = (x^p - 1) / p = log(x) exprel(p log(x))          log(x) for p = 0
+    inv_boxcox(y, p) = (1 + p y)^(1/p) = exp(log1p(p y) / p)        exp(y) for p = 0
+
+The derivative in p is a difference that vanishes with p; written as hypergeometric functions it keeps its digits:
+exprel'(u) = M(2, 3, u) / 2 (DLMF 13.3.15) and (u / (1 + u) - log(1 + u)) / u^2 = -F(2, 2; 3; -u) / 2 (their power series).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.special.operands import logarithm, numbers
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.types import NoTangent
+
+_TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 1.2]])
+_POWERS = np.array([-0.7, 0.0, 1.3])
+_PAIRS = ((0.7, 1.4), (2.5, 0.0), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE, _POWERS), (_TABLE[:, :1], _POWERS), (2, 3),
+          (_TABLE, 1e-9), (np.float32(0.3), np.float32(1.2)), (np.zeros((0, 3)), 1.5), ([0.5, 1.5], 0.4))  # fmt: skip
+
+
+@rrule.register(special.boxcox)
+def boxcox_rrule(x, lmbda):
+    """x_bar = y_bar * x^(p - 1), p_bar = y_bar * log(x)^2 exprel'(p log(x))."""
+
+    def boxcox_pullback(y_bar):
+        slope = power_slope(logarithm(x), lmbda)
+        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(logarithm(x), lmbda), lmbda)
+
+    return special.boxcox(x, lmbda), boxcox_pullback
+
+
+@rrule.register(special.boxcox1p)
+def boxcox1p_rrule(x, lmbda):
+    """As `boxcox` of 1 + x."""
+
+    def boxcox1p_pullback(y_bar):
+        slope = power_slope(special.log1p(x), lmbda)
+        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(special.log1p(x), lmbda), lmbda)
+
+    return special.boxcox1p(x, lmbda), boxcox1p_pullback
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def power_slope(log_x: Any, lmbda: Any) -> Any:
+    """x^(p - 1) from log(x)."""
+    return np.exp((numbers(lmbda) - 1.0) * log_x)
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def exponent_slope(log_x: Any, lmbda: Any) -> Any:
+    """The derivative of (x^p - 1) / p in p, from log(x)."""
+    return 0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, numbers(lmbda) * log_x)
+
+
+@rrule.register(special.inv_boxcox)
+def inv_boxcox_rrule(y, lmbda):
+    """x = (1 + p y)^(1/p): y_bar = x_bar * x / (1 + p y), p_bar = -x_bar * x y^2 F(2, 2; 3; -p y) / 2."""
+    x = special.inv_boxcox(y, lmbda)
+
+    def inv_boxcox_pullback(x_bar):
+        return (
+            NoTangent(),
+            unbroadcast(x_bar * root_slope(x, y, lmbda), y),
+            unbroadcast(x_bar * root_exponent_slope(x, y, lmbda), lmbda),
+        )
+
+    return x, inv_boxcox_pullback
+
+
+@rrule.register(special.inv_boxcox1p)
+def inv_boxcox1p_rrule(y, lmbda):
+    """As `inv_boxcox`, less one."""
+    x = special.inv_boxcox1p(y, lmbda)
+
+    def inv_boxcox1p_pullback(x_bar):
+        return (
+            NoTangent(),
+            unbroadcast(x_bar * root_slope(x + 1.0, y, lmbda), y),
+            unbroadcast(x_bar * root_exponent_slope(x + 1.0, y, lmbda), lmbda),
+        )
+
+    return x, inv_boxcox1p_pullback
+
+
+@cotangent_of_call(np.add, 1, 2)
+@np.errstate(all="ignore")
+def root_slope(x: Any, y: Any, lmbda: Any) -> Any:
+    """x / (1 + p y)."""
+    return x / (1.0 + numbers(lmbda) * numbers(y))
+
+
+@cotangent_of_call(np.add, 1, 2)
+@np.errstate(all="ignore")
+def root_exponent_slope(x: Any, y: Any, lmbda: Any) -> Any:
+    """The derivative of (1 + p y)^(1/p) = x in p."""
+    y = numbers(y)
+    return -0.5 * x * y * y * special.hyp2f1(2.0, 2.0, 3.0, -numbers(lmbda) * y)
+
+
+examples(special.boxcox, *_PAIRS)
+examples(special.boxcox1p, *_PAIRS, (-0.4, 1.5))
+_ROOTS = tuple((np.divide(y, 3.0), p) for y, p in _PAIRS[:-1])
+examples(special.inv_boxcox, *_ROOTS, (-0.4, 1.5), (0.3, -0.8), ([0.5, 1.5], 0.4))
+examples(special.inv_boxcox1p, *_ROOTS, (-0.4, 1.5), (0.3, -0.8), ([0.5, 1.5], 0.4))
+
+
+@rrule.register(special.powm1)
+def powm1_rrule(x, y):
+    """z = x^y - 1: x_bar = z_bar * y x^(y - 1), y_bar = z_bar * x^y log(x), for x > 0."""
+
+    def powm1_pullback(z_bar):
+        return (
+            NoTangent(),
+            unbroadcast(z_bar * base_slope(x, y), x),
+            unbroadcast(z_bar * (special.powm1(x, y) * logarithm(x) + logarithm(x)), y),
+        )
+
+    return special.powm1(x, y), powm1_pullback
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def base_slope(x: Any, y: Any) -> Any:
+    """y x^(y - 1)."""
+    return numbers(y) * np.power(numbers(x), numbers(y) - 1.0)
+
+
+examples(special.powm1, (0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE[:, :1], _POWERS), (2, 0.5), (np.zeros((0, 3)), 1.5))

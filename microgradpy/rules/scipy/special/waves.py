@@ -1,0 +1,299 @@
+"""scipy.special: Airy's, Kelvin's and Struve's functions, spherical Bessel functions, and derivatives of Bessel functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.scipy.special.bessel import IN_ORDER
+from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of, cotangent_of_call
+from microgradpy.tangents.thunks import not_implemented
+from microgradpy.tangents.types import NoTangent, is_structural_zero
+
+_TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
+_STACK = np.linspace(0.4, 2.6, 12).reshape(2, 3, 2)
+_COMPLEX = np.array([0.5 + 0.3j, -0.7 + 1.6j, 1.1 - 0.4j])
+_EMPTY = np.zeros((0, 3))
+_POSITIVE = ((0.7,), (2,), (_TABLE,), (_STACK,), (_EMPTY,), ([0.5, 1.5],))
+_ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1], [2]]), 1.5), (2, _EMPTY),
+           (1, [0.5, 1.5]), (3, 2))  # fmt: skip
+
+
+@rrule.register(special.airy)
+def airy_rrule(z):
+    """(Ai, Ai', Bi, Bi'): Ai'' = z Ai, and the same for Bi."""
+    y = special.airy(z)
+
+    def airy_pullback(y_bar):
+        return NoTangent(), airy_bar(y_bar, z, y)
+
+    return y, airy_pullback
+
+
+@cotangent_of(1)
+def airy_bar(y_bar: Any, z: Any, y: Any) -> Any:
+    """The cotangent of z, from those of the four results that are used."""
+    z = numbers(z)
+    slopes = (y[1], z * y[0], y[3], z * y[2])
+    parts = [bar * conj(slope) for bar, slope in zip(y_bar, slopes, strict=True) if not is_structural_zero(bar)]
+    return sum(parts, 0.0 * conj(z))
+
+
+examples(special.airy, *_POSITIVE, (-1.3,), (_COMPLEX,))
+
+
+@rrule.register(special.ber)
+def ber_rrule(x):
+    """x_bar = y_bar * berp(x)."""
+
+    def ber_pullback(y_bar):
+        return NoTangent(), y_bar * special.berp(x)
+
+    return special.ber(x), ber_pullback
+
+
+@rrule.register(special.bei)
+def bei_rrule(x):
+    """x_bar = y_bar * beip(x)."""
+
+    def bei_pullback(y_bar):
+        return NoTangent(), y_bar * special.beip(x)
+
+    return special.bei(x), bei_pullback
+
+
+@rrule.register(special.ker)
+def ker_rrule(x):
+    """x_bar = y_bar * kerp(x)."""
+
+    def ker_pullback(y_bar):
+        return NoTangent(), y_bar * special.kerp(x)
+
+    return special.ker(x), ker_pullback
+
+
+@rrule.register(special.kei)
+def kei_rrule(x):
+    """x_bar = y_bar * keip(x)."""
+
+    def kei_pullback(y_bar):
+        return NoTangent(), y_bar * special.keip(x)
+
+    return special.kei(x), kei_pullback
+
+
+@rrule.register(special.berp)
+def berp_rrule(x):
+    """The functions w = ber + i bei satisfy x w'' + w' = i x w (DLMF 10.61): x_bar = -y_bar * (bei(x) + y / x)."""
+    y = special.berp(x)
+
+    def berp_pullback(y_bar):
+        return NoTangent(), y_bar * -(special.bei(x) + divide(y, numbers(x)))
+
+    return y, berp_pullback
+
+
+@rrule.register(special.beip)
+def beip_rrule(x):
+    """x_bar = y_bar * (ber(x) - y / x)."""
+    y = special.beip(x)
+
+    def beip_pullback(y_bar):
+        return NoTangent(), y_bar * (special.ber(x) - divide(y, numbers(x)))
+
+    return y, beip_pullback
+
+
+@rrule.register(special.kerp)
+def kerp_rrule(x):
+    """x_bar = -y_bar * (kei(x) + y / x)."""
+    y = special.kerp(x)
+
+    def kerp_pullback(y_bar):
+        return NoTangent(), y_bar * -(special.kei(x) + divide(y, numbers(x)))
+
+    return y, kerp_pullback
+
+
+@rrule.register(special.keip)
+def keip_rrule(x):
+    """x_bar = y_bar * (ker(x) - y / x)."""
+    y = special.keip(x)
+
+    def keip_pullback(y_bar):
+        return NoTangent(), y_bar * (special.ker(x) - divide(y, numbers(x)))
+
+    return y, keip_pullback
+
+
+for _f in (special.ber, special.bei, special.ker, special.kei, special.berp, special.beip, special.kerp, special.keip):
+    examples(_f, *_POSITIVE)
+
+
+@rrule.register(special.struve)
+def struve_rrule(v, x):
+    """x_bar = y_bar * (H_(v-1) - H_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.24)."""
+
+    def struve_pullback(y_bar):
+        difference = special.struve(np.subtract(v, 1), x) - special.struve(np.add(v, 1), x)
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (difference + struve_term(v, x))), x)
+
+    return special.struve(v, x), struve_pullback
+
+
+@rrule.register(special.modstruve)
+def modstruve_rrule(v, x):
+    """x_bar = y_bar * (L_(v-1) + L_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.26)."""
+
+    def modstruve_pullback(y_bar):
+        total = special.modstruve(np.subtract(v, 1), x) + special.modstruve(np.add(v, 1), x)
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (total + struve_term(v, x))), x)
+
+    return special.modstruve(v, x), modstruve_pullback
+
+
+@cotangent_of_call(np.add, 0, 1)
+@np.errstate(all="ignore")
+def struve_term(v: Any, x: Any) -> Any:
+    """(x / 2)^v / (sqrt(pi) Gamma(v + 3/2))."""
+    return np.power(0.5 * numbers(x), numbers(v)) * special.rgamma(numbers(v) + 1.5) / math.sqrt(math.pi)
+
+
+for _f in (special.struve, special.modstruve):
+    examples(_f, *_ORDERS)
+
+
+@rrule.register(special.spherical_jn)
+def spherical_jn_rrule(n, z, derivative=False):
+    """z_bar = y_bar * j_n'(z); j_n'' by Bessel's equation."""
+    y = special.spherical_jn(n, z, derivative)
+
+    def spherical_jn_pullback(y_bar):
+        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_jn, -1.0), NoTangent()
+
+    return y, spherical_jn_pullback
+
+
+@rrule.register(special.spherical_yn)
+def spherical_yn_rrule(n, z, derivative=False):
+    """z_bar = y_bar * y_n'(z); y_n'' by Bessel's equation."""
+    y = special.spherical_yn(n, z, derivative)
+
+    def spherical_yn_pullback(y_bar):
+        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_yn, -1.0), NoTangent()
+
+    return y, spherical_yn_pullback
+
+
+@rrule.register(special.spherical_in)
+def spherical_in_rrule(n, z, derivative=False):
+    """z_bar = y_bar * i_n'(z); i_n'' by the modified Bessel's equation."""
+    y = special.spherical_in(n, z, derivative)
+
+    def spherical_in_pullback(y_bar):
+        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_in, 1.0), NoTangent()
+
+    return y, spherical_in_pullback
+
+
+@rrule.register(special.spherical_kn)
+def spherical_kn_rrule(n, z, derivative=False):
+    """z_bar = y_bar * k_n'(z); k_n'' by the modified Bessel's equation."""
+    y = special.spherical_kn(n, z, derivative)
+
+    def spherical_kn_pullback(y_bar):
+        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_kn, 1.0), NoTangent()
+
+    return y, spherical_kn_pullback
+
+
+@cotangent_of(1)
+@np.errstate(all="ignore")
+def spherical_bar(y_bar: Any, z: Any, y: Any, n: Any, derivative: bool, f: Any, sign: float) -> Any:
+    """The cotangent of z, with z^2 f'' + 2 z f' = (sign z^2 + n (n + 1)) f for the derivative (DLMF 10.47)."""
+    if not derivative:
+        return unbroadcast(y_bar * conj(f(n, z, True)), z)
+    z, n = numbers(z), numbers(n)
+    return unbroadcast(y_bar * conj((sign + n * (n + 1.0) / (z * z)) * f(n.astype(int), z) - 2.0 * y / z), z)
+
+
+for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, special.spherical_kn):
+    examples(_f, *_ORDERS, (2, _COMPLEX))
+    example(_f, 2, 0.7, True)
+    example(_f, np.array([0, 1, 3]), _TABLE, derivative=True)
+
+
+@rrule.register(special.jvp)
+def jvp_rrule(v, z, n=1):
+    """The n-th derivative of J_v: z_bar = y_bar * the next one."""
+
+    def jvp_pullback(y_bar):
+        slope = special.jvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.jvp(v, z, n), jvp_pullback
+
+
+@rrule.register(special.yvp)
+def yvp_rrule(v, z, n=1):
+    """The n-th derivative of Y_v: z_bar = y_bar * the next one."""
+
+    def yvp_pullback(y_bar):
+        slope = special.yvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.yvp(v, z, n), yvp_pullback
+
+
+@rrule.register(special.ivp)
+def ivp_rrule(v, z, n=1):
+    """The n-th derivative of I_v: z_bar = y_bar * the next one."""
+
+    def ivp_pullback(y_bar):
+        slope = special.ivp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.ivp(v, z, n), ivp_pullback
+
+
+@rrule.register(special.kvp)
+def kvp_rrule(v, z, n=1):
+    """The n-th derivative of K_v: z_bar = y_bar * the next one."""
+
+    def kvp_pullback(y_bar):
+        slope = special.kvp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.kvp(v, z, n), kvp_pullback
+
+
+@rrule.register(special.h1vp)
+def h1vp_rrule(v, z, n=1):
+    """The n-th derivative of Hankel's function of the first kind: z_bar = y_bar * the next one."""
+
+    def h1vp_pullback(y_bar):
+        slope = special.h1vp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.h1vp(v, z, n), h1vp_pullback
+
+
+@rrule.register(special.h2vp)
+def h2vp_rrule(v, z, n=1):
+    """The n-th derivative of Hankel's function of the second kind: z_bar = y_bar * the next one."""
+
+    def h2vp_pullback(y_bar):
+        slope = special.h2vp(v, z, np.add(n, 1))
+        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
+
+    return special.h2vp(v, z, n), h2vp_pullback
+
+
+for _f in (special.jvp, special.yvp, special.ivp, special.kvp, special.h1vp, special.h2vp):
+    examples(_f, *_ORDERS, (2, _COMPLEX), (1, 0.7, 2), (1, _TABLE, 0))

@@ -1,0 +1,7 @@
+"""Rules for scipy.stats: the methods of its distributions."""
+
+from __future__ import annotations
+
+from microgradpy.rules.scipy.stats import continuous as continuous
+from microgradpy.rules.scipy.stats import discrete as discrete
+from microgradpy.rules.scipy.stats import multivariate as multivariate

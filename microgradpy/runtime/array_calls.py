@@ -1,0 +1,61 @@
+"""Calls of NumPy's functions that call what they are given, of what np.vectorize makes, and np.r_[...]: each is resolved as a
+call of the text that stands for it (`array_replacements`)."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from microgradpy.runtime import array_replacements as texts
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to
+from microgradpy.runtime.special_methods import converted
+from microgradpy.tangents.types import Tangent, is_structural_zero
+
+
+def by_function_of_numpy(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A function of NumPy's: as the text that stands for it, if it calls what it is given."""
+    text = texts.REPLACEMENTS.get(f)
+    return converted(f, args, kwargs, resolve) if text is None else resolve(text, args, kwargs)
+
+
+def stands_for_text(f: Any) -> bool:
+    """Whether a text in Python is differentiated in the place of a function of NumPy's, which says what it writes and keeps."""
+    return isinstance(f, np.vectorize) or any(f is known for known in (np.fromiter, *texts.REPLACEMENTS))
+
+
+def by_vectorized(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """A function made by np.vectorize: the loop over the entries that it stands for."""
+    if f.signature is not None or not callable(f.pyfunc):
+        return None
+    options = (f.pyfunc, f.otypes, f.cache, f.excluded)
+    y, back = resolve(texts.elementwise, (*options, *args), kwargs)
+
+    def vectorized_back(y_bar: Any, *shadows: Any) -> Bars:
+        bars = back(y_bar, *shadows)
+        own = given_to(f.pyfunc, bars.arguments[0], shadows)
+        own = None if is_structural_zero(own) else Tangent(np.vectorize, {"pyfunc": own})
+        return Bars(own, bars.arguments[len(options) :], bars.keywords)
+
+    return y, vectorized_back
+
+
+def items_as_array(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """np.fromiter of an iterator; None for what is a list already."""
+    if not args or isinstance(args[0], list | tuple | np.ndarray):
+        return None
+    return resolve(texts.fromiter, args, kwargs)
+
+
+_JOINING: Any = type(np.r_).__mro__[1]
+"""The class of np.r_ and np.c_."""
+
+
+def joined(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
+    """np.r_[...], np.c_[...]"""
+    if f is not operator.getitem or not isinstance(args[0], _JOINING) or isinstance(args[1], str) or args[0].matrix:
+        return None
+    joining, key = args
+    y, back = resolve(texts.joined, (joining.axis, joining.ndmin, joining.trans1d, key), {})
+    return y, lambda y_bar, *shadows: Bars(None, (None, back(y_bar, *shadows).arguments[3]), {})
