@@ -11,7 +11,7 @@ from typing import Any, Never
 import numpy as np
 
 from microgradpy.tangents.types import Tangent
-from microgradpy.testing.degrees import EVERY, Outline, Vector, as_cotangent, children, step_text
+from microgradpy.testing.degrees import EVERY, Outline, Vector, children, step_text
 from microgradpy.testing.differences import readable
 from microgradpy.testing.stencils import precision
 
@@ -90,7 +90,7 @@ def random_seed(y: Any, number: int) -> tuple[Any, Vector]:
     outline = Outline(y, "y", EVERY, shared=False)
     draw = np.random.default_rng(number)
     vector = np.round(draw.uniform(0.3, 1.7, outline.size), 2) * draw.choice([-1.0, 1.0], outline.size)
-    y_bar = as_cotangent(outline.rebuild(vector))
+    y_bar = outline.cotangent(vector)
     return y_bar, outline.along(y_bar)
 
 

@@ -153,6 +153,23 @@ class Outline:
 
         return build(self.root)
 
+    def cotangent(self, vector: Vector) -> Any:
+        """A cotangent, or tangent, of the value with these entries: a `Tangent` for what has fields, and None for what has no
+        degrees of freedom."""
+
+        def build(part: Part) -> Any:
+            home = part.same_as or part
+            if home.is_leaf or (isinstance(home.value, np.ndarray) and not home.value.size):
+                return leaf_value(vector[home.start : home.start + home.size], home.value, False)
+            if part.same_as is not None or not part.children:
+                return None if not isinstance(part.value, list | tuple | dict) else _without_tangent(part.value)
+            items = {key: build(inner) for key, inner in part.children.items()}
+            if isinstance(part.value, list | tuple):
+                return _like_sequence(part.value, list(items.values()))
+            return items if isinstance(part.value, dict) else Tangent(type(part.value), items)
+
+        return build(self.root)
+
     def path(self, index: int) -> str:
         """Where the degree of freedom number `index` is, as one would write it in Python."""
         leaf = next(leaf for leaf in self.leaves() if leaf.start <= index < leaf.start + leaf.size)
@@ -254,8 +271,7 @@ def _assembled(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -
     """A container or object with other parts. It is known before its parts are built, since they may contain it."""
     x = part.value
     if isinstance(x, tuple):
-        items = [build(inner) for inner in part.children.values()]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return _like_sequence(x, [build(inner) for inner in part.children.values()])
     special = _SPECIAL.get(type(x))
     if special is not None:
         return special(part, build, made)
@@ -266,6 +282,18 @@ def _assembled(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -
         else:
             object.__setattr__(twin, key, build(inner))
     return twin
+
+
+def _like_sequence(x: Any, items: list[Any]) -> Any:
+    """A list, tuple or namedtuple of other items."""
+    if isinstance(x, list):
+        return items
+    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+
+
+def _without_tangent(x: Any) -> Any:
+    """The cotangent of a container in which nothing can be perturbed."""
+    return {key: None for key in x} if isinstance(x, dict) else _like_sequence(x, [None] * len(x))
 
 
 def _function(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -> Any:
@@ -295,18 +323,3 @@ _SPECIAL: dict[type, Callable[[Part, Callable[[Part], Any], dict[int, Any]], Any
     types.BuiltinMethodType: _method,
     functools.partial: _partial,
 }
-
-
-def as_cotangent(x: Any) -> Any:
-    """A value as a cotangent: objects with fields become a `Tangent`, and what cannot be perturbed None."""
-    if isinstance(x, _CONSTANT):
-        return None
-    if isinstance(x, list | tuple):
-        items = [as_cotangent(item) for item in x]
-        return items if isinstance(x, list) else type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-    if isinstance(x, dict):
-        return {key: as_cotangent(value) for key, value in x.items()}
-    if isinstance(x, np.ndarray | np.generic | int | float | complex):
-        return x if is_number(x) else None
-    fields = fields_of(x)
-    return Tangent(type(x), {name: as_cotangent(value) for name, value in fields.items()}) if fields else None

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.rules.registry import frule
 from microgradpy.tangents.projection import project
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
 from microgradpy.testing import comparison
 from microgradpy.testing.comparison import arrays_with_paths, call_noting_warnings, copied, difference, plain_call
-from microgradpy.testing.degrees import EVERY, Outline, Vector, as_cotangent, is_whole
+from microgradpy.testing.degrees import EVERY, Outline, Vector, is_whole
 from microgradpy.testing.differences import DEFAULT_FDM, readable
 from microgradpy.testing.quotients import Quotients
 from microgradpy.testing.stencils import FiniteDifference, precision
 
 ForwardRule = Callable[..., Any]
-
-
-def find_frule() -> ForwardRule | None:
-    """`microgradpy.frule`, if this version of the package has forward rules. It is looked up when it is needed, because the
-    package is not complete yet when this module is imported."""
-    return getattr(sys.modules["microgradpy"], "frule", None)
 
 
 @final
@@ -84,7 +78,7 @@ def test_frule(
     fdm: FiniteDifference = DEFAULT_FDM,
     rtol: float | None = None,
     atol: float | None = None,
-    frule: ForwardRule | None = None,
+    frule: ForwardRule = frule,
     fkwargs: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
@@ -98,12 +92,10 @@ def test_frule(
     the derivative by finite differences (by `fdm`) of the plain call, within `rtol` and `atol`; all of that for tangents that
     are drawn, and for `tangents` (one for the function itself and one per argument) if they are given."""
     __tracebackhide__ = True
-    found_rule = frule or find_frule()
-    assert found_rule is not None, "there is no microgradpy.frule; give the function that finds rules: frule=..."
-    case = ForwardCase(f, found_rule, args, {**(fkwargs or {}), **kwargs})
+    case = ForwardCase(f, frule, args, {**(fkwargs or {}), **kwargs})
     _check_value(case)
     values = (f, *args)
-    outlines = [Outline(x, f"args[{k - 1}]" if k else "f") for k, x in enumerate(values)]
+    outlines = [Outline(x, f"args[{k - 1}]" if k else "f", shared=False) for k, x in enumerate(values)]
     tolerance = comparison.rtol_for(case.y, args) if rtol is None else rtol
     tolerances = tolerance, (max(1e-9, tolerance / 10.0) if atol is None else atol)
     given = [tuple(tangents)] if tangents is not None else []
@@ -139,7 +131,7 @@ def _drawn(outlines: list[Outline], number: int) -> tuple[Any, ...]:
     draw = np.random.default_rng(number)
     vectors = [np.round(draw.uniform(-1.7, 1.7, outline.size), 2) for outline in outlines]
     pairs = zip(outlines, vectors, strict=True)
-    return tuple(as_cotangent(outline.rebuild(vector)) if outline.size else NoTangent() for outline, vector in pairs)
+    return tuple(outline.cotangent(vector) if outline.size else NoTangent() for outline, vector in pairs)
 
 
 def _check_tangent(case: ForwardCase, y_dot: Any) -> None:
@@ -215,7 +207,7 @@ def dot_product_mismatch(frule: ForwardRule, case: Any, y_bar: Vector, bars: tup
     outcome = frule(case.f, *copied(case.args), **case.kwargs)
     if outcome is None or any(isinstance(bar, NotImplementedTangent) for bar in bars):
         return None
-    outlines = [Outline(x, "x") for x in case.values()]
+    outlines = [Outline(x, "x", shared=False) for x in case.values()]
     tangents = _drawn(outlines, 3)
     y_dot = outcome[1](*tangents)
     if isinstance(y_dot, NotImplementedTangent):

@@ -91,12 +91,20 @@ def test_right_rules():
         test_frule(product, X, Y, tangents=(np.ones(3), np.ones(3)), frule=frule_with(right))
 
 
-def test_the_rule_of_the_package_is_found(monkeypatch):
-    monkeypatch.setattr(microgradpy, "frule", frule_with(right), raising=False)
-    test_frule(product, X, Y)
-    monkeypatch.setattr(microgradpy, "frule", frule_with(lambda *given: 2.0 * right(*given)), raising=False)
+def test_rules_of_the_package():
+    test_frule(np.hypot, np.ones(3), 2.0)
+    test_frule(np.sin, np.array([1.0 + 2.0j, 0.5]))
+    test_frule(np.stack, [X, X, Y])
+
+
+def test_a_registered_rule():
+    def twisted(x, y):
+        return x * y
+
+    register = microgradpy.frule.register(twisted)
+    register(lambda x, y: (x * y, lambda df, dx, dy: 1.1 * right(x, y, dx, dy)))
     with pytest.raises(AssertionError, match="finite differences"):
-        test_frule(product, X, Y)
+        test_frule(twisted, X, Y)
 
 
 def test_what_does_not_move_gets_no_tangent():

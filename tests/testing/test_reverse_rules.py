@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from microgradpy import NoTangent, Tangent, Thunk, ZeroTangent, not_implemented, thunk
+from microgradpy import NoTangent, Tangent, Thunk, ZeroTangent, frule, not_implemented, rrule, thunk
 from microgradpy.testing import central_fdm, test_rrule
 
 
@@ -296,12 +296,18 @@ def fake_frule(factor):
     return frule
 
 
-def test_the_two_rules_are_transposed(monkeypatch):
+def test_the_two_rules_are_transposed():
     test_rrule(product, X, Y, rule=rule_of(), frule=fake_frule(1.0))
     with pytest.raises(AssertionError, match="the forward and the reverse rule are transposed"):
         test_rrule(product, X, Y, rule=rule_of(), frule=fake_frule(1.0 + 1e-10))
-    import microgradpy
 
-    monkeypatch.setattr(microgradpy, "frule", fake_frule(1.1), raising=False)
+
+def test_the_forward_rule_of_the_package_is_asked():
+    def twisted(x, y):
+        return x * y
+
+    frule.register(twisted)(lambda x, y: (x * y, lambda df, dx, dy: 1.1 * dx * y + x * dy))
+    rrule.register(twisted)(rule_of())
     with pytest.raises(AssertionError, match="the forward and the reverse rule are transposed"):
-        test_rrule(product, X, Y, rule=rule_of())
+        test_rrule(twisted, X, Y)
+    test_rrule(twisted, X, Y, frule=None)
