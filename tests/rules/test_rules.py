@@ -43,7 +43,7 @@ def as_floats(x: Any, x_bar: Any) -> Any:
     if isinstance(x, tuple):
         return tuple(as_floats(item, cotangent_item(x, x_bar, k)) for k, item in enumerate(x))
     if isinstance(x, dict):
-        return {key: as_floats(item, cotangent_item(x, x_bar, key)) for key, item in x.items()}
+        return type(x)({key: as_floats(item, cotangent_item(x, x_bar, key)) for key, item in x.items()})
     return x
 
 
@@ -57,8 +57,13 @@ def with_float_leaves(y: Any) -> Any:
     if isinstance(y, list | tuple):
         return like(y, [with_float_leaves(item) for item in y])
     if isinstance(y, dict):
-        return {key: with_float_leaves(value) for key, value in y.items()}
+        # Of the results of SciPy's solvers, which are dicts, some fields have a derivative.
+        names = [name for name in y if type(y) is dict or name in DIFFERENTIATED_FIELDS]
+        return {name: with_float_leaves(y[name]) for name in names}
     return as_floats(y, 1.0)
+
+
+DIFFERENTIATED_FIELDS = ("x", "fun", "root", "cost", "y", "t")
 
 
 def plain(x_bar: Any) -> Any:

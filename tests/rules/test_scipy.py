@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, optimize
 
-from microgradpy import gradient
+from microgradpy import MissingRuleError, gradient
 from microgradpy.compiler import always_dispatch, always_track
 from tests.finite_differences import differences, flatten_cotangent
 
@@ -79,7 +79,7 @@ def stationary_covariance(a, q):
 
 
 def fitted_line(x, y):
-    coefficients, residual, rank, s = linalg.lstsq(np.stack((x, np.ones(3)), axis=1), y)
+    coefficients, residual, _rank, _s = linalg.lstsq(np.stack((x, np.ones(3)), axis=1), y)
     return coefficients[0] ** 2 + residual
 
 
@@ -95,7 +95,87 @@ LINALG = (
     Program(stationary_covariance, (MATRIX, np.outer(VECTOR, VECTOR) + np.eye(3))),
     Program(fitted_line, (VECTOR, VECTOR**2)),
 )
-PROGRAMS = LINALG
+
+def root_of_a_closure(p, q):
+    return optimize.brentq(lambda x: x**3 + p * x - np.sum(q), 0.0, 5.0) ** 2
+
+
+def root_that_is_filled_in(p, q):
+    rates = np.zeros(2)
+    rates[0] = p
+    rates[1] = q[0] * p
+
+    def balance(x):
+        return [x[0] + rates[0] * x[1] - 1.0, rates[1] * x[0] - x[1] ** 3 - 0.2]
+
+    result = optimize.root(balance, np.array([0.5, 0.5]), tol=1e-13)
+    if not result.success:
+        raise ValueError(result.message)
+    return result.x[0] + 2.0 * result["x"][1] + np.sum(result.fun)
+
+
+def root_for_a_table_that_is_written_afterwards(p, q):
+    table = q * p
+    x = optimize.newton(lambda x: x**3 + table[0] * x - np.sum(table), 1.0, tol=1e-13)
+    table[:] = x * q
+    return np.sum(np.sin(table))
+
+
+def implied_volatility(price, rate):
+    def excess(sigma):
+        return sigma * np.exp(-0.5 * sigma**2 - rate) - price
+
+    return optimize.root_scalar(excess, bracket=(0.0, 0.9), method="brentq").root
+
+
+def roots_of_several_equations(p):
+    return np.sum(optimize.newton(lambda x, q: x**3 + x - q, np.ones(3), args=(p**2,), tol=1e-13))
+
+
+def root_with_a_jacobian(p):
+    result = optimize.root(lambda x, q: (x**3 - q, np.diag(3.0 * x**2)), np.ones(3), args=(p**2,), jac=True, tol=1e-13)
+    return np.sum(result.x * p)
+
+
+def steady_state(weights, u):
+    x = optimize.fixed_point(lambda x: 0.5 * np.tanh(weights @ x + u), np.zeros(3), xtol=1e-13)
+    return np.sum(x**2)
+
+
+def steady_state_by_fsolve(weights, u):
+    x, _, status, _ = optimize.fsolve(lambda x, u: 0.5 * np.tanh(weights @ x + u) - x, np.zeros(3), u, None, True, xtol=1e-13)
+    return np.sum(x**2) if status == 1 else np.nan
+
+
+def fitted_rate(times, data):
+    def residuals(p):
+        return p[0] * np.exp(-p[1] * times) - data
+
+    result = optimize.least_squares(residuals, [1.0, 1.0], "3-point", ftol=1e-15, xtol=1e-15, gtol=1e-15, method="lm")
+    return result.x[1] + result.cost
+
+
+def response(p, a):
+    slope = lambda x: 2.0 * (x - p) + 2.0 * a * x**3 - np.cos(x)  # noqa: E731
+    result = optimize.minimize(
+        lambda x: np.sum((x - p) ** 2 + 0.5 * a * x**4 - np.sin(x)), np.zeros(3), jac=slope, options={"gtol": 1e-8}
+    )
+    return np.sum(result.x**2) + result.fun
+
+
+OPTIMIZE = (
+    Program(root_of_a_closure, (1.4, VECTOR**2)),
+    Program(root_that_is_filled_in, (0.7, VECTOR + 1.0)),
+    Program(root_for_a_table_that_is_written_afterwards, (0.7, VECTOR + 2.0)),
+    Program(implied_volatility, (0.2, 0.1)),
+    Program(roots_of_several_equations, (VECTOR,)),
+    Program(root_with_a_jacobian, (VECTOR,)),
+    Program(steady_state, (0.2 * MATRIX, VECTOR)),
+    Program(steady_state_by_fsolve, (0.2 * MATRIX, VECTOR)),
+    Program(fitted_rate, (np.array([0.0, 0.5, 1.2, 2.0]), np.array([1.5, 1.1, 0.6, 0.4]))),
+    Program(response, (VECTOR, 0.8)),
+)
+PROGRAMS = (*LINALG, *OPTIMIZE)
 MODES = {"as it is": nullcontext, "dispatched": always_dispatch, "tracked": always_track}
 
 
@@ -106,3 +186,77 @@ def test_gradients_are_those_of_central_differences(program: Program, mode: str)
         found = gradient(program.f, *program.args)
     expected = differences(program.f, program.args)
     np.testing.assert_allclose(flatten_cotangent(program.args, found), expected, rtol=2e-6, atol=2e-7)
+
+
+def lowest_point(p, a):
+    """Of a function without a gradient of its own, near which a minimum is found to half of the digits only."""
+    result = optimize.minimize(lambda x: np.sum((x - p) ** 2 + 0.5 * a * x**4 - np.sin(x)), np.zeros(3))
+    return np.sum(result.x**2) + result.fun
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_minimum_without_a_gradient_of_the_users(mode: str) -> None:
+    with MODES[mode]():
+        found = gradient(lowest_point, VECTOR, 0.8)
+    np.testing.assert_allclose(found[0], gradient(response, VECTOR, 0.8)[0], rtol=1e-5)
+    np.testing.assert_allclose(found[1], gradient(response, VECTOR, 0.8)[1], rtol=1e-5)
+
+
+def sign_at_a_jump(p):
+    return optimize.brentq(lambda x: p * (x + np.sign(x - 0.3)), -1.0, 3.0)
+
+
+def sign_at_a_pole(p):
+    return optimize.brentq(lambda x: p / (x - 0.3), -1.0, 3.0)
+
+
+def the_same_equation_twice(p):
+    return optimize.root(lambda x: [x[0] + x[1] - p, x[0] + x[1] - p], [0.3, 0.4], method="lm").x[0]
+
+
+def root_that_is_none(p):
+    return optimize.root(lambda x: x**2 + p, 1.0).x[0]
+
+
+def root_after_two_steps(p):
+    return optimize.brentq(lambda x: x**3 - p, 0.0, 5.0, maxiter=2, disp=False)
+
+
+def minimum_after_two_steps(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 4), np.zeros(2), options={"maxiter": 2}).x[0]
+
+
+def minimum_on_a_bound(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 2), np.zeros(2), bounds=[(None, 1.0), (0.0, None)]).x[0]
+
+
+def minimum_under_a_constraint(p):
+    return optimize.minimize(
+        lambda x: np.sum((x - p) ** 2), np.zeros(2), constraints={"type": "eq", "fun": lambda x: x[0] - 1.0}
+    ).x[1]
+
+
+def minimum_at_a_kink(p):
+    return optimize.minimize_scalar(lambda x: abs(x) + 0.1 * (x - p) ** 2, bracket=(-1.0, 0.5)).x
+
+
+def inverse_hessian(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 2), np.zeros(2)).hess_inv[0, 0]
+
+
+def robust_fit(p):
+    return optimize.least_squares(lambda x: x - np.array([p, 2.0 * p]), 1.0, loss="soft_l1").x[0]
+
+
+REFUSED = (
+    sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,
+    minimum_on_a_bound, minimum_under_a_constraint, minimum_at_a_kink, inverse_hessian, robust_fit,
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_what_is_no_solution_has_no_gradient(f: Callable[..., Any]) -> None:
+    assert np.isfinite(f(1.7))
+    with pytest.raises(MissingRuleError):
+        gradient(f, 1.7)
