@@ -15,7 +15,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated
 from microgradpy.rules.scipy.structures import combined, refuse_complex, scaled, seed_of
 from microgradpy.tangents.decompositions import inverse_or_nan
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import NoTangent, are_equal, is_structural_zero
 
 Bars = tuple[Any, ...]
 Back = Callable[[Any], Bars]
@@ -133,7 +133,7 @@ def refuse_unsolved(is_solved: Any, message: Any = "") -> None:
 
 def refuse_fields(y_bar: Any, known: tuple[str, ...]) -> None:
     """Refuse what depends on a field of a result that has no derivative here."""
-    others = [name for name, bar in dict(y_bar).items() if name not in known and not is_structural_zero(bar)]
+    others = [name for name, bar in dict(y_bar).items() if name not in known and not are_equal(bar, None)]
     if others:
         raise MissingRuleError(
             f"the derivative of the field {others[0]!r} of a result of SciPy",
