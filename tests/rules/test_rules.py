@@ -110,6 +110,8 @@ def assert_same(a: Any, b: Any) -> None:
         assert_same(list(a.values()), list(b.values()))
     elif isinstance(a, np.ndarray | np.generic | int | float | complex):
         np.testing.assert_array_equal(a, b, strict=isinstance(a, np.ndarray))
+    elif hasattr(a, "nnz"):
+        assert (a != b).nnz == 0
     else:
         assert a == b
 
@@ -174,12 +176,17 @@ def the_pullback_can_be_called_again(example: Example) -> None:
     assert_same(plain(pullback(y_bar)), plain(pullback(y_bar)))
 
 
+def pictures(*values: Any) -> list[Any]:
+    """What values are made of, as bytes; of an object of SciPy's that does not tell, which it is."""
+    return [id(value) if type(value).__name__ == "SuperLU" else pickle.dumps(value) for value in values]
+
+
 def neither_the_arguments_nor_the_seed_are_changed(example: Example) -> None:
     y, pullback = call(example)
     y_bar = seed_for(example, y)
-    before = pickle.dumps((example.args, example.kwargs, y_bar))
+    before = pictures(*example.args, example.kwargs, y_bar)
     pullback(y_bar)
-    assert pickle.dumps((example.args, example.kwargs, y_bar)) == before
+    assert pictures(*example.args, example.kwargs, y_bar) == before
 
 
 def single_precision_stays_finite(example: Example) -> None:

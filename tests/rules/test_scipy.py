@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg, optimize
+from scipy import fft, integrate, linalg, optimize, signal, sparse
+from scipy.sparse import linalg as sparse_linalg
 
 from microgradpy import MissingRuleError, MutationError, gradient
 from microgradpy.compiler import always_dispatch, always_track
@@ -237,7 +238,57 @@ INTEGRATE = (
     Program(moment_of_a_bell, (0.8, 0.3)),
     Program(simpson_of_a_curve, (VECTOR, 1.3)),
 )
-PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE)
+
+LAPLACIAN = sparse.diags_array([-np.ones(3), 2.5 * np.ones(4), -np.ones(3)], offsets=(-1, 0, 1), format="csc")
+FACTORS = sparse_linalg.splu(sparse.csc_matrix(LAPLACIAN))
+
+
+def poisson(source, scale):
+    potential = sparse_linalg.spsolve(LAPLACIAN, scale * np.exp(source))
+    return np.sum(potential**2) + potential @ (LAPLACIAN @ potential)
+
+
+def heat_steps(start, source):
+    state = start
+    for _ in range(3):
+        state = FACTORS.solve(state + 0.1 * source * np.tanh(state))
+    return np.sum(state**2)
+
+
+def heat_steps_in_place(start, source):
+    states = np.zeros((4, 4))
+    states[0] = start
+    for step in range(3):
+        states[step + 1] = states[step] - 0.1 * (LAPLACIAN.T @ states[step]) + source
+    return np.sum(states[-1] ** 2) + np.sum((states @ LAPLACIAN)[1])
+
+
+def solved_by_iteration(source):
+    x, info = sparse_linalg.cg(LAPLACIAN, np.sin(source), rtol=1e-13)
+    y, status = sparse_linalg.gmres(LAPLACIAN, x, rtol=1e-13)
+    return np.sum(y * x) if info == status == 0 else np.nan
+
+
+def spectrum(x, gain):
+    power = np.abs(fft.rfft(x * gain)) ** 2
+    return np.sum(power * np.arange(len(power))) + np.sum(fft.dct(x, norm="ortho")[2:] ** 2)
+
+
+def filtered(x, kernel, feedback):
+    y = signal.lfilter(kernel, np.concatenate((np.ones(1), feedback)), signal.fftconvolve(x, kernel, "same"))
+    return np.sum(y**2) + signal.correlate(x, kernel, "valid")[0]
+
+
+LONG = np.array([0.3, -0.7, 1.1, 0.4])
+OTHERS = (
+    Program(poisson, (LONG, 1.3)),
+    Program(heat_steps, (LONG, LONG**2)),
+    Program(heat_steps_in_place, (LONG, LONG**2)),
+    Program(solved_by_iteration, (LONG,)),
+    Program(spectrum, (LONG, 0.7)),
+    Program(filtered, (LONG, VECTOR, np.array([0.2, -0.1]))),
+)
+PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS)
 MODES = {"as it is": nullcontext, "dispatched": always_dispatch, "tracked": always_track}
 
 

@@ -24,7 +24,7 @@ def arrays(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("example", all_examples(), ids=str)
 def test_what_returns_a_view_is_known_for_it(example: Example) -> None:
-    args = copy.deepcopy(example.args)
+    args = tuple(x if type(x).__name__ == "SuperLU" else copy.deepcopy(x) for x in example.args)  # which cannot be copied
     given = list(arrays(args))
     y = example.f(*args, **example.kwargs)
     shares = any(np.may_share_memory(a, b) for a in arrays(y) for b in given)
