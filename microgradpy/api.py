@@ -21,6 +21,7 @@ from microgradpy.errors import (
     MutationError,
     NonScalarOutputError,
 )
+from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
@@ -301,4 +302,5 @@ non_differentiable(stop_gradient, ignore_derivatives)
 RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
+callables.install(rrule_via_ad)
 NESTED_DIFFERENTIATION.update((rrule_via_ad, pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import microgradpy
-from microgradpy.rules.registry import all_examples, rrule
+from microgradpy.rules.registry import rrule
+from tests.examples import EXAMPLES
 
 ROOT = Path(microgradpy.__file__).parent
 PROJECT = ROOT.parent
@@ -156,7 +157,7 @@ def test_only_one_module_imports_astor() -> None:
 
 
 def test_every_rule_has_an_example() -> None:
-    shown = {example.f for example in all_examples()}
+    shown = {example.f for example in EXAMPLES}
     # An example is called again and again, and draws other numbers each time: tests/rules/test_draws.py has those.
     missing = [str(f) for f in rrule.registered() if f not in shown and of_the_package(f) and not is_draw(f)]
     assert not missing, f"rules without examples: {missing[:10]}"

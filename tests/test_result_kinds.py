@@ -36,8 +36,9 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes.result_kinds import _RULES, result_kind
-from microgradpy.rules.registry import Example, all_examples, rrule
-from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
+from microgradpy.rules.registry import Example, rrule
+from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CEXAMPLES_OF_RULES, LIKE, NUMERIC_RESULT, RETURNS
+from tests.examples import EXAMPLES as EXAMPLES_OF_RULES
 
 # Arguments of few kinds each, so that all pairs can be tried: the signs and zeros at which Python changes the type of a
 # result, the ranks and lengths that broadcast, and the dtypes that NumPy promotes.
@@ -245,10 +246,10 @@ METHODS = [method for name, method in vars(np.ndarray).items() if callable(metho
 UFUNCS = [ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)]
 # One of SciPy's for each combination of types that they can be given.
 SPECIAL = {tuple(ufunc.types): ufunc for ufunc in vars(special).values() if isinstance(ufunc, np.ufunc)}
-CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS, *SPECIAL.values()]))
+CEXAMPLES_OF_RULESEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS, *SPECIAL.values()]))
 
 
-@pytest.mark.parametrize("callee", CALLEES, ids=named)
+@pytest.mark.parametrize("callee", CEXAMPLES_OF_RULESEES, ids=named)
 def test_what_is_proven_of_a_result_holds(callee: Any) -> None:
     chance = random.Random(named(callee))
     for args, kwargs in argument_lists(callee):
@@ -320,7 +321,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...],
         return watching
 
     modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
-    for helper in (*COTANGENT_OF, *COTANGENT_OF_CALL, *LIKE, *RETURNS, *NUMERIC_RESULT):
+    for helper in (*COTANGENT_OF, *COTANGENT_OF_CEXAMPLES_OF_RULES, *LIKE, *RETURNS, *NUMERIC_RESULT):
         replacement = watch(helper)
         for module in modules:
             for name, value in list(vars(module).items()):
@@ -336,8 +337,8 @@ def agrees(helper: Any, args: tuple[Any, ...], value: Any) -> bool:
         return dtype_of_number(value) in (RETURNS[helper].__name__, "int")
     if helper in NUMERIC_RESULT:
         return isinstance(value, np.ndarray) or bool(dtype_of_number(value))
-    if helper in COTANGENT_OF_CALL:
-        function, indices = COTANGENT_OF_CALL[helper]
+    if helper in COTANGENT_OF_CEXAMPLES_OF_RULES:
+        function, indices = COTANGENT_OF_CEXAMPLES_OF_RULES[helper]
         returned, z = plain_call(function, tuple(args[index] for index in indices), {})
         return not returned or np.shape(value) == np.shape(z)
     x = args[COTANGENT_OF.get(helper, LIKE.get(helper, 0))]
@@ -372,7 +373,7 @@ def ones_like(y: Any) -> Any:
 
 
 EXAMPLES: dict[str, list[Example]] = {}
-for _example in all_examples():
+for _example in EXAMPLES_OF_RULES:
     EXAMPLES.setdefault(_example.id.rpartition("-")[0], []).append(_example)
 
 

@@ -18,14 +18,14 @@ from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
 
-_OPPOSITE: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+OPPOSITE: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 @cotangent_of(1)
 def transformed_bar(y_bar: Any, a: Any, back: Callable[..., Any], s: Any, axes: Any, norm: Any) -> Any:
     """The cotangent of a under a transform to complex numbers, with that in the other direction."""
-    whole = back(y_bar, axes=_distinct(a, s, axes), norm=_OPPOSITE[norm])
-    return unbroadcast(_resized(whole, np.shape(a)), a)
+    whole = back(y_bar, axes=_distinct(a, s, axes), norm=OPPOSITE[norm])
+    return unbroadcast(resized(whole, np.shape(a)), a)
 
 
 @cotangent_of(1)
@@ -37,17 +37,17 @@ def half_spectrum_bar(y_bar: Any, a: Any, s: Any, axes: Any, norm: Any) -> Any:
     pairs = _pairs(half, axes[-1], length)
     pairs *= 0.5
     lengths = (*(half.shape[axis] for axis in axes[:-1]), length)
-    return unbroadcast(_resized(np.fft.irfftn(half, lengths, axes, _OPPOSITE[norm]), np.shape(a)), a)
+    return unbroadcast(resized(np.fft.irfftn(half, lengths, axes, OPPOSITE[norm]), np.shape(a)), a)
 
 
 @cotangent_of(1)
 def real_transform_bar(y_bar: Any, a: Any, s: Any, axes: Any, norm: Any) -> Any:
     """The cotangent of half a spectrum, of which y are the real numbers."""
     axes = _distinct(a, s, axes)
-    half = np.fft.rfftn(y_bar, axes=axes, norm=_OPPOSITE[norm])
+    half = np.fft.rfftn(y_bar, axes=axes, norm=OPPOSITE[norm])
     pairs = _pairs(half, axes[-1], np.shape(y_bar)[axes[-1]])
     pairs *= 2.0
-    return unbroadcast(_resized(half, np.shape(a)), a)
+    return unbroadcast(resized(half, np.shape(a)), a)
 
 
 def _distinct(a: Any, s: Any, axes: Any) -> tuple[int, ...]:
@@ -66,7 +66,7 @@ def _pairs(half: np.ndarray, axis: int, length: int) -> np.ndarray:
     return np.moveaxis(half, axis, 0)[1 : (length + 1) // 2]
 
 
-def _resized(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def resized(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """x cut off or filled up with zeros at the end of each axis."""
     if x.shape == shape:
         return x
@@ -207,7 +207,7 @@ def hfft_rrule(a, n=None, axis=-1, norm=None):
     """irfft of conj(a) with the opposite norm."""
 
     def hfft_pullback(y_bar):
-        a_bar = conj(real_transform_bar(y_bar, a, (n,), (axis,), _OPPOSITE[norm]))
+        a_bar = conj(real_transform_bar(y_bar, a, (n,), (axis,), OPPOSITE[norm]))
         return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
 
     return np.fft.hfft(a, n=n, axis=axis, norm=norm), hfft_pullback
@@ -218,7 +218,7 @@ def ihfft_rrule(a, n=None, axis=-1, norm=None):
     """conj of rfft with the opposite norm."""
 
     def ihfft_pullback(y_bar):
-        a_bar = half_spectrum_bar(conj(y_bar), a, (n,), (axis,), _OPPOSITE[norm])
+        a_bar = half_spectrum_bar(conj(y_bar), a, (n,), (axis,), OPPOSITE[norm])
         return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
 
     return np.fft.ihfft(a, n=n, axis=axis, norm=norm), ihfft_pullback

@@ -248,6 +248,7 @@ class Known:
         self.structures = tuple(map(structure_of, args))
         self.objects: set[int] = set()
         self.owners: set[int] = set()
+        self.functions: set[int] = set()
         self._note(self.structures)
 
     def _note(self, structures: Iterable[Structure]) -> None:
@@ -257,6 +258,8 @@ class Known:
                 self.owners.add(id(owner_of(x)))
             elif isinstance(x, np.flatiter):
                 raise MissingRuleError("the entries of `x.flat` are read all at once", None, "Use x.ravel(), or x.flat.copy().")
+            elif isinstance(x, types.FunctionType):
+                self.functions.add(id(x))
             elif not is_value(x):
                 self.objects.add(id(x))
             self._note(part for _, part in structure.parts)
@@ -295,8 +298,15 @@ def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:
     _seal(pullback, known, y, set())
 
 
+_TRACKED_RUNS = "microgradpy.tracked_entry"
+"""The pullback of a run that tracks writes, which a rule may have begun, keeps copies where it needs them, and finds shadows by
+the identity of what else it keeps."""
+
+
 def _seal(function: Any, known: Known, y: Any, met: set[int]) -> None:
     if not isinstance(function, types.FunctionType) or id(function) in met:
+        return
+    if function.__module__ == _TRACKED_RUNS:
         return
     met.add(id(function))
     for cell in function.__closure__ or ():
@@ -305,7 +315,8 @@ def _seal(function: Any, known: Known, y: Any, met: set[int]) -> None:
         except ValueError:
             continue
         if isinstance(held, types.FunctionType):
-            _seal(held, known, y, met)
+            if id(held) not in known.functions:  # what an argument closes over is the user's
+                _seal(held, known, y, met)
         elif held is y or _is_known(held, known):
             cell.cell_contents = frozen(held)
 

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from microgradpy import ignore_derivatives, stop_gradient
-from microgradpy.rules import all_examples, draws, rrule, ufunc_options
+from microgradpy.rules import draws, rrule, ufunc_options
 from microgradpy.rules.registry import Example, find_attribute_rule, registered_attributes
 from microgradpy.testing import test_rrule as check_rule
+from tests.examples import EXAMPLES
+
+# Of what SciPy's solvers return some fields have a derivative: those are asked for, by functions around them.
+FIELDS = {
+    "quad": (lambda found: found[0],),
+    "minimize": (lambda found: found.x, lambda found: found.fun),
+    "minimize_scalar": (lambda found: found.x, lambda found: found.fun),
+    "least_squares": (lambda found: found.x, lambda found: found.cost),
+    "root": (lambda found: found.x,),
+    "root_scalar": (lambda found: found.root,),
+    "solve_ivp": (lambda found: found.y,),
+}
 
 
-@pytest.mark.parametrize("example", all_examples(), ids=str)
+def is_solver(example: Example) -> bool:
+    return str(example).startswith("scipy.") and example.f.__name__ in FIELDS
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if not is_solver(e)], ids=str)
 def test_rule(example: Example) -> None:
     # The rules of these two are not the derivatives of what they compute: that is what they are for.
     differences = example.f not in (stop_gradient, ignore_derivatives)
@@ -20,8 +38,24 @@ def test_rule(example: Example) -> None:
     check_rule(example.f, *example.args, fkwargs=example.kwargs, **options)
 
 
+@pytest.mark.parametrize("example", filter(is_solver, EXAMPLES), ids=str)
+def test_rule_of_a_solver(example: Example) -> None:
+    f, given = example.f, {name: value for name, value in example.kwargs.items() if name == "args"}
+    # Nothing is differentiated by tolerances: as a variable of the module they are constants.
+    OPTIONS[0] = {name: value for name, value in example.kwargs.items() if name != "args"}
+    for field in FIELDS[f.__name__]:
+
+        def solved(*args: Any, field: Any = field) -> Any:
+            return field(f(*args, **given, **OPTIONS[0]))
+
+        check_rule(solved, *example.args, frule=None, may_share_seed=True, rtol=1e-6, atol=1e-7)
+
+
+OPTIONS: list[dict[str, Any]] = [{}]
+
+
 def test_every_rule_has_an_example() -> None:
-    tried = {rrule.find_for(example.f, example.args, example.kwargs) for example in all_examples()}
+    tried = {rrule.find_for(example.f, example.args, example.kwargs) for example in EXAMPLES}
     declared = [rule for f in rrule.registered() for rule in rrule.rules_of(f)]
     # A draw is another one each time: test_draws.py has those. The options of all ufuncs are one text.
     others = (draws.__name__, ufunc_options.__name__)
@@ -30,7 +64,7 @@ def test_every_rule_has_an_example() -> None:
 
 
 def test_every_attribute_rule_has_an_example() -> None:
-    tried = {find_attribute_rule(type(example.args[0]), example.args[1]) for example in all_examples() if example.f is getattr}
+    tried = {find_attribute_rule(type(example.args[0]), example.args[1]) for example in EXAMPLES if example.f is getattr}
     rules = {f"{cls.__name__}.{name}": find_attribute_rule(cls, name) for cls, name in registered_attributes()}
     ours = {name: rule for name, rule in rules.items() if rule is not None and rule.__module__.startswith("microgradpy.")}
     assert not [name for name, rule in ours.items() if rule not in tried]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from microgradpy.ad.known_functions import is_fresh, is_view
-from microgradpy.rules.registry import Example, all_examples
+from microgradpy.rules.registry import Example
+from tests.examples import EXAMPLES
 
 
 def arrays(value: Any) -> Iterator[Any]:
@@ -22,9 +23,9 @@ def arrays(value: Any) -> Iterator[Any]:
             yield from arrays(part)
 
 
-@pytest.mark.parametrize("example", all_examples(), ids=str)
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_what_returns_a_view_is_known_for_it(example: Example) -> None:
-    args = copy.deepcopy(example.args)
+    args = tuple(x if type(x).__name__ == "SuperLU" else copy.deepcopy(x) for x in example.args)  # which cannot be copied
     given = list(arrays(args))
     y = example.f(*args, **example.kwargs)
     shares = any(np.may_share_memory(a, b) for a in arrays(y) for b in given)

@@ -1,0 +1,397 @@
+"""SciPy in programs as users write them, against central differences of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import fft, integrate, linalg, optimize, signal, sparse
+from scipy.sparse import linalg as sparse_linalg
+
+from microgradpy import MissingRuleError, MutationError, gradient
+from microgradpy.compiler import always_dispatch, always_track
+from tests.finite_differences import differences, flatten_cotangent
+
+MATRIX = np.array([[4.0, 0.3, -0.5], [0.7, 3.0, 0.2], [-0.1, 0.9, 5.0]])
+VECTOR = np.array([0.3, -1.2, 2.1])
+
+
+class Program(NamedTuple):
+    f: Callable[..., Any]
+    args: tuple[Any, ...]
+
+
+def loss_of_a_solve(a, b):
+    x = linalg.solve(a, b)
+    return np.sum(x * x) + x[0]
+
+
+def log_determinant(x):
+    covariance = x @ x.T + np.eye(3)
+    return 2.0 * np.sum(np.log(np.diag(linalg.cholesky(covariance, lower=True))))
+
+
+def gaussian_log_likelihood(x, y, scale):
+    covariance = np.exp(-0.5 * (x[:, None] - x) ** 2 / scale**2) + 0.1 * np.eye(3)
+    factor = linalg.cho_factor(covariance)
+    return -0.5 * y @ linalg.cho_solve(factor, y) - np.sum(np.log(np.diag(factor[0])))
+
+
+def gaussian_log_likelihood_of_arrays_that_are_filled(x, y, scale):
+    covariance = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            covariance[i, j] = np.exp(-0.5 * (x[i] - x[j]) ** 2 / scale**2)
+    covariance += 0.1 * np.eye(3)
+    lower = linalg.cholesky(covariance, lower=True)
+    z = linalg.solve_triangular(lower, y, lower=True)
+    return -0.5 * z @ z - np.sum(np.log(np.diag(lower)))
+
+
+def one_factorisation_for_two_solves(a, b):
+    factors = linalg.lu_factor(a)
+    x = linalg.lu_solve(factors, b)
+    return x @ linalg.lu_solve(factors, x, trans=1)
+
+
+def state_after_a_time(generator, state, time):
+    return np.sum(np.sin(linalg.expm(generator * time) @ state))
+
+
+def energy_of_the_lowest_states(h):
+    w, v = linalg.eigh(h + h.T)
+    density = v[:, :2] @ v[:, :2].T
+    return w[0] + 0.3 * w[1] + np.sum(density * VECTOR)
+
+
+def heat_in_a_rod(conductivity, source):
+    bands = np.zeros((3, 3))
+    bands[0, 1:] = -conductivity[1:]
+    bands[1] = 2.0 + conductivity
+    bands[2, :-1] = -conductivity[:-1]
+    return np.sum(linalg.solve_banded((1, 1), bands, source) ** 2)
+
+
+def stationary_covariance(a, q):
+    return np.trace(linalg.solve_continuous_lyapunov(a, q @ q.T))
+
+
+def fitted_line(x, y):
+    coefficients, residual, _rank, _s = linalg.lstsq(np.stack((x, np.ones(3)), axis=1), y)
+    return coefficients[0] ** 2 + residual
+
+
+LINALG = (
+    Program(loss_of_a_solve, (MATRIX, VECTOR)),
+    Program(log_determinant, (MATRIX,)),
+    Program(gaussian_log_likelihood, (VECTOR, VECTOR[::-1].copy(), 0.9)),
+    Program(gaussian_log_likelihood_of_arrays_that_are_filled, (VECTOR, VECTOR[::-1].copy(), 0.9)),
+    Program(one_factorisation_for_two_solves, (MATRIX, VECTOR)),
+    Program(state_after_a_time, (0.2 * MATRIX, VECTOR, 0.7)),
+    Program(energy_of_the_lowest_states, (MATRIX,)),
+    Program(heat_in_a_rod, (np.array([0.3, 0.8, 0.5]), VECTOR)),
+    Program(stationary_covariance, (MATRIX, np.outer(VECTOR, VECTOR) + np.eye(3))),
+    Program(fitted_line, (VECTOR, VECTOR**2)),
+)
+
+def root_of_a_closure(p, q):
+    return optimize.brentq(lambda x: x**3 + p * x - np.sum(q), 0.0, 5.0) ** 2
+
+
+def root_that_is_filled_in(p, q):
+    rates = np.zeros(2)
+    rates[0] = p
+    rates[1] = q[0] * p
+
+    def balance(x):
+        return [x[0] + rates[0] * x[1] - 1.0, rates[1] * x[0] - x[1] ** 3 - 0.2]
+
+    result = optimize.root(balance, np.array([0.5, 0.5]), tol=1e-13)
+    if not result.success:
+        raise ValueError(result.message)
+    return result.x[0] + 2.0 * result["x"][1] + np.sum(result.fun)
+
+
+def root_for_a_table_that_is_written_afterwards(p, q):
+    table = q * p
+    x = optimize.newton(lambda x: x**3 + table[0] * x - np.sum(table), 1.0, tol=1e-13)
+    table[:] = x * q
+    return np.sum(np.sin(table))
+
+
+def implied_volatility(price, rate):
+    def excess(sigma):
+        return sigma * np.exp(-0.5 * sigma**2 - rate) - price
+
+    return optimize.root_scalar(excess, bracket=(0.0, 0.9), method="brentq").root
+
+
+def roots_of_several_equations(p):
+    return np.sum(optimize.newton(lambda x, q: x**3 + x - q, np.ones(3), args=(p**2,), tol=1e-13))
+
+
+def root_with_a_jacobian(p):
+    result = optimize.root(lambda x, q: (x**3 - q, np.diag(3.0 * x**2)), np.ones(3), args=(p**2,), jac=True, tol=1e-13)
+    return np.sum(result.x * p)
+
+
+def steady_state(weights, u):
+    x = optimize.fixed_point(lambda x: 0.5 * np.tanh(weights @ x + u), np.zeros(3), xtol=1e-13)
+    return np.sum(x**2)
+
+
+def steady_state_by_fsolve(weights, u):
+    x, _, status, _ = optimize.fsolve(lambda x, u: 0.5 * np.tanh(weights @ x + u) - x, np.zeros(3), u, None, True, xtol=1e-13)
+    return np.sum(x**2) if status == 1 else np.nan
+
+
+def fitted_rate(times, data):
+    def residuals(p):
+        return p[0] * np.exp(-p[1] * times) - data
+
+    result = optimize.least_squares(residuals, [1.0, 1.0], "3-point", ftol=1e-15, xtol=1e-15, gtol=1e-15, method="lm")
+    return result.x[1] + result.cost
+
+
+def response(p, a):
+    slope = lambda x: 2.0 * (x - p) + 2.0 * a * x**3 - np.cos(x)  # noqa: E731
+    result = optimize.minimize(
+        lambda x: np.sum((x - p) ** 2 + 0.5 * a * x**4 - np.sin(x)), np.zeros(3), jac=slope, options={"gtol": 1e-8}
+    )
+    return np.sum(result.x**2) + result.fun
+
+
+OPTIMIZE = (
+    Program(root_of_a_closure, (1.4, VECTOR**2)),
+    Program(root_that_is_filled_in, (0.7, VECTOR + 1.0)),
+    Program(root_for_a_table_that_is_written_afterwards, (0.7, VECTOR + 2.0)),
+    Program(implied_volatility, (0.2, 0.1)),
+    Program(roots_of_several_equations, (VECTOR,)),
+    Program(root_with_a_jacobian, (VECTOR,)),
+    Program(steady_state, (0.2 * MATRIX, VECTOR)),
+    Program(steady_state_by_fsolve, (0.2 * MATRIX, VECTOR)),
+    Program(fitted_rate, (np.array([0.0, 0.5, 1.2, 2.0]), np.array([1.5, 1.1, 0.6, 0.4]))),
+    Program(response, (VECTOR, 0.8)),
+)
+
+TIGHT = {"rtol": 1e-11, "atol": 1e-12}
+
+
+def fitted_dynamics(rates, start):
+    def slope(t, y):
+        return np.array([rates[0] * y[0] - rates[1] * y[0] * y[1], rates[1] * y[0] * y[1] - rates[2] * y[1]])
+
+    times = np.linspace(0.2, 2.0, 4)
+    solution = integrate.solve_ivp(slope, (0.0, 2.0), start, "DOP853", times, **TIGHT)
+    return np.mean((solution.y - np.sin(times)) ** 2)
+
+
+def neural_dynamics(weights, bias):
+    start = np.array([0.3, -0.2, 0.5])
+    solution = integrate.solve_ivp(lambda t, y: np.tanh(weights @ y + bias * t), (0.0, 1.3), start, "DOP853", **TIGHT)
+    if not solution.success:
+        raise ValueError(solution.message)
+    return np.sum(solution.y[:, -1] ** 2)
+
+
+def stiff_reaction(rates, end):
+    def slope(t, y):
+        return [-rates[0] * y[0] + rates[1] * y[1], 100.0 * rates[0] * (y[0] - y[1])]
+
+    solution = integrate.solve_ivp(slope, (0.0, end), [1.0, 0.2], method="Radau", rtol=1e-9, atol=1e-10)
+    return solution.y[0, -1] * solution.t[-1]
+
+
+def falling_body(speed, drag, times):
+    states = integrate.odeint(lambda y, t, k: [y[1], -9.8 - k * y[1] * abs(y[1])], [0.0, speed], times, args=(drag,), **TIGHT)
+    return np.sum(states[:, 0] ** 2)
+
+
+def arc_length(p, a, b):
+    length, _ = integrate.quad(lambda x: np.sqrt(1.0 + np.polyval(p, x) ** 2), a, b, epsabs=1e-12, epsrel=1e-12)
+    return length
+
+
+def integral_of_a_function_with_a_branch(p, q):
+    return integrate.quad(lambda x: p * x if x < 0.5 else q[0] * x**2, 0.0, 1.2, points=[0.5])[0]
+
+
+def moment_of_a_bell(p, q):
+    return integrate.quad(lambda x: x**2 * np.exp(-p * (x - q) ** 2), -np.inf, np.inf, epsabs=1e-12)[0]
+
+
+def simpson_of_a_curve(x, p):
+    grid = np.cumsum(x**2)
+    return integrate.simpson(np.sin(p * grid), x=grid) + integrate.cumulative_trapezoid(grid * p, grid, initial=0)[-1]
+
+
+INTEGRATE = (
+    Program(fitted_dynamics, (np.array([1.1, 0.8, 0.6]), np.array([0.8, 1.2]))),
+    Program(neural_dynamics, (0.3 * MATRIX, VECTOR)),
+    Program(stiff_reaction, (np.array([0.8, 0.5]), 1.2)),
+    Program(falling_body, (3.0, 0.05, np.array([0.0, 0.2, 0.5]))),
+    Program(arc_length, (VECTOR, 0.2, 1.4)),
+    Program(integral_of_a_function_with_a_branch, (0.7, VECTOR)),
+    Program(moment_of_a_bell, (0.8, 0.3)),
+    Program(simpson_of_a_curve, (VECTOR, 1.3)),
+)
+
+LAPLACIAN = sparse.diags_array([-np.ones(3), 2.5 * np.ones(4), -np.ones(3)], offsets=(-1, 0, 1), format="csc")
+FACTORS = sparse_linalg.splu(sparse.csc_matrix(LAPLACIAN))
+
+
+def poisson(source, scale):
+    potential = sparse_linalg.spsolve(LAPLACIAN, scale * np.exp(source))
+    return np.sum(potential**2) + potential @ (LAPLACIAN @ potential)
+
+
+def heat_steps(start, source):
+    state = start
+    for _ in range(3):
+        state = FACTORS.solve(state + 0.1 * source * np.tanh(state))
+    return np.sum(state**2)
+
+
+def heat_steps_in_place(start, source):
+    states = np.zeros((4, 4))
+    states[0] = start
+    for step in range(3):
+        states[step + 1] = states[step] - 0.1 * (LAPLACIAN.T @ states[step]) + source
+    return np.sum(states[-1] ** 2) + np.sum((states @ LAPLACIAN)[1])
+
+
+def solved_by_iteration(source):
+    x, info = sparse_linalg.cg(LAPLACIAN, np.sin(source), rtol=1e-13)
+    y, status = sparse_linalg.gmres(LAPLACIAN, x, rtol=1e-13)
+    return np.sum(y * x) if info == status == 0 else np.nan
+
+
+def spectrum(x, gain):
+    power = np.abs(fft.rfft(x * gain)) ** 2
+    return np.sum(power * np.arange(len(power))) + np.sum(fft.dct(x, norm="ortho")[2:] ** 2)
+
+
+def filtered(x, kernel, feedback):
+    y = signal.lfilter(kernel, np.concatenate((np.ones(1), feedback)), signal.fftconvolve(x, kernel, "same"))
+    return np.sum(y**2) + signal.correlate(x, kernel, "valid")[0]
+
+
+LONG = np.array([0.3, -0.7, 1.1, 0.4])
+OTHERS = (
+    Program(poisson, (LONG, 1.3)),
+    Program(heat_steps, (LONG, LONG**2)),
+    Program(heat_steps_in_place, (LONG, LONG**2)),
+    Program(solved_by_iteration, (LONG,)),
+    Program(spectrum, (LONG, 0.7)),
+    Program(filtered, (LONG, VECTOR, np.array([0.2, -0.1]))),
+)
+PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS)
+MODES = {"as it is": nullcontext, "dispatched": always_dispatch, "tracked": always_track}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.f.__name__)
+def test_gradients_are_those_of_central_differences(program: Program, mode: str) -> None:
+    with MODES[mode]():
+        found = gradient(program.f, *program.args)
+    expected = differences(program.f, program.args)
+    np.testing.assert_allclose(flatten_cotangent(program.args, found), expected, rtol=2e-6, atol=2e-7)
+
+
+def lowest_point(p, a):
+    """Of a function without a gradient of its own, near which a minimum is found to half of the digits only."""
+    result = optimize.minimize(lambda x: np.sum((x - p) ** 2 + 0.5 * a * x**4 - np.sin(x)), np.zeros(3))
+    return np.sum(result.x**2) + result.fun
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_minimum_without_a_gradient_of_the_users(mode: str) -> None:
+    with MODES[mode]():
+        found = gradient(lowest_point, VECTOR, 0.8)
+    np.testing.assert_allclose(found[0], gradient(response, VECTOR, 0.8)[0], rtol=1e-5)
+    np.testing.assert_allclose(found[1], gradient(response, VECTOR, 0.8)[1], rtol=1e-5)
+
+
+def sign_at_a_jump(p):
+    return optimize.brentq(lambda x: p * (x + np.sign(x - 0.3)), -1.0, 3.0)
+
+
+def sign_at_a_pole(p):
+    return optimize.brentq(lambda x: p / (x - 0.3), -1.0, 3.0)
+
+
+def the_same_equation_twice(p):
+    return optimize.root(lambda x: [x[0] + x[1] - p, x[0] + x[1] - p], [0.3, 0.4], method="lm").x[0]
+
+
+def root_that_is_none(p):
+    return optimize.root(lambda x: x**2 + p, 1.0).x[0]
+
+
+def root_after_two_steps(p):
+    return optimize.brentq(lambda x: x**3 - p, 0.0, 5.0, maxiter=2, disp=False)
+
+
+def minimum_after_two_steps(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 4), np.zeros(2), options={"maxiter": 2}).x[0]
+
+
+def minimum_on_a_bound(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 2), np.zeros(2), bounds=[(None, 1.0), (0.0, None)]).x[0]
+
+
+def minimum_under_a_constraint(p):
+    return optimize.minimize(
+        lambda x: np.sum((x - p) ** 2), np.zeros(2), constraints={"type": "eq", "fun": lambda x: x[0] - 1.0}
+    ).x[1]
+
+
+def minimum_at_a_kink(p):
+    return optimize.minimize_scalar(lambda x: abs(x) + 0.1 * (x - p) ** 2, bracket=(-1.0, 0.5)).x
+
+
+def inverse_hessian(p):
+    return optimize.minimize(lambda x: np.sum((x - p) ** 2), np.zeros(2)).hess_inv[0, 0]
+
+
+def robust_fit(p):
+    return optimize.least_squares(lambda x: x - np.array([p, 2.0 * p]), 1.0, loss="soft_l1").x[0]
+
+
+def states_where_the_solver_stopped(p):
+    return np.sum(integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0]).y)
+
+
+def time_of_an_event(p):
+    event = lambda t, y: y[0] - 0.5  # noqa: E731
+    event.terminal = True
+    return integrate.solve_ivp(lambda t, y: -p * y, (0.0, 9.0), [1.0], events=event).t[-1]
+
+
+def error_of_an_integral(p):
+    return integrate.quad(lambda x: np.sqrt(p * x), 0.0, 1.0)[1]
+
+
+def slope_that_is_written_afterwards(p):
+    rate = np.array([p])
+    y = integrate.odeint(lambda y, t: -rate * y, [1.0], [0.0, 1.0])[-1, 0]
+    rate[0] = y
+    return y * rate[0]
+
+
+REFUSED = (
+    states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
+    sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,
+    minimum_on_a_bound, minimum_under_a_constraint, minimum_at_a_kink, inverse_hessian, robust_fit,
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_what_is_no_solution_has_no_gradient(f: Callable[..., Any]) -> None:
+    assert np.isfinite(f(1.7))
+    with pytest.raises((MissingRuleError, MutationError)):
+        gradient(f, 1.7)
