@@ -266,7 +266,7 @@ def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
     return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
 
 
-def rrule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`(y, pullback)` of `f`, by its rule or by differentiating it: what a rule calls that gets a function as an argument.
     `pullback(y_bar)` returns the cotangent of `f` itself and one per positional argument, as a rule's does."""
     y, back = resolve_outermost(f, args, kwargs)

@@ -121,7 +121,7 @@ def arrays_with_paths(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from arrays_with_paths(item, path + step_text(value, key))
 
 
-def call_noting_warnings(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+def call_noting_warnings(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
     """What a call returns, and what it warns of."""
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")

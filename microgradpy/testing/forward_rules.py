@@ -47,7 +47,7 @@ class ForwardCase:
         __tracebackhide__ = True
         comparison.fail("test_frule", self.f, check, where, found, expected, note, cause)
 
-    def run(self, check: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+    def run(self, check: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
         """What the rule or pushforward returns, and its warnings; what it raises is a failure."""
         __tracebackhide__ = True
         try:

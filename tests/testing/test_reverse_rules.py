@@ -166,6 +166,7 @@ def test_functions_without_rule_go_by_their_source():
         return {"y": np.tanh(y) * k, "n": len(x)}
 
     test_rrule(f, {"W": np.eye(2) + 0.1, "b": [0.5, 1.0]}, np.array([1.0, 2.0]))
+    test_rrule(lambda x, where, f, check: x * f, 3.0, where=1, f=2.0, check="a", frule=None)
     test_rrule(lambda x, rtol: x * rtol, 3.0, fkwargs={"rtol": 2.0})
     with pytest.raises(AssertionError, match="there is no rule"):
         test_rrule(np.emath.logn, 2, 3.0)
