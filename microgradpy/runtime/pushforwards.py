@@ -95,7 +95,7 @@ def _is_plain(x: Any) -> bool:
         return all(map(_is_plain, x))
     if type(x) is dict:
         return all(map(_is_plain, x.values()))
-    return type(x) in _PLAIN or isinstance(x, np.generic)
+    return type(x) in _PLAIN or isinstance(x, np.generic) or is_structural_zero(x)
 
 
 _PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), slice, range, type(...), np.ndarray, np.dtype, type))
@@ -202,7 +202,8 @@ def _applied_again(
 def _transposed(
     y: Any, pullback: Callable[[Any], tuple[Any, ...]], dots: Dots, check: Callable[[tuple[Any, ...]], None]
 ) -> Any:
-    """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback. What it returns is given to `check`."""
+    """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback, if that makes nothing but numbers and
+    arrays (of objects it may not be known what they hold). What it returns is given to `check`."""
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
@@ -210,9 +211,8 @@ def _transposed(
         with np.errstate(all="ignore"):
             seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
             seeds += (None,) * (len(bars) - len(seeds))
-            if all(seed is None for seed in seeds):
-                return None
-            return project(y, back(seeds).arguments[0])
+            if all(map(_is_plain, bars)):
+                return None if all(seed is None for seed in seeds) else project(y, back(seeds).arguments[0])
     except DifferentiationError:
         pass
 

@@ -149,7 +149,7 @@ def test_rrule(
     if differences:
         for k in range(1 + len(args)):
             _check_differences(case, k, [bars[k] for bars in found], [vector for _, vector in seeds], fdm, tolerances)
-    _check_linear(case, seeds, found)
+    _check_linear(case, seeds, found, rtol or 0.0)
     _check_single_precision(case, rule, same_precision)
     _check_dot_product(case, seeds, found, frule)
 
@@ -226,7 +226,7 @@ def _check_memory(case: ReverseCase, bars: tuple[Any, ...], y_bar: Any, may_shar
                 case.fail("cotangents share no memory", path, f"memory of {other_path}", "memory of its own", note)
 
 
-def _check_linear(case: ReverseCase, seeds: list[tuple[Any, Vector]], found: list[tuple[Any, ...]]) -> None:
+def _check_linear(case: ReverseCase, seeds: list[tuple[Any, Vector]], found: list[tuple[Any, ...]], rtol: float) -> None:
     """The pullback of 2 a - 3 b is twice that of a less three times that of b."""
     __tracebackhide__ = True
     (_, a), (_, b) = seeds[:2]
@@ -240,7 +240,8 @@ def _check_linear(case: ReverseCase, seeds: list[tuple[Any, Vector]], found: lis
         with np.errstate(all="ignore"):
             total, of_a, of_b = map(outline.along, parts)
             size = np.abs(of_a) * 2.0 + np.abs(of_b) * 3.0
-            wrong = np.abs(total - (2.0 * of_a - 3.0 * of_b)) > comparison.linear_tolerance(size, parts, case.y)
+            allowed = np.maximum(comparison.linear_tolerance(size, parts, case.y), rtol * size)
+            wrong = np.abs(total - (2.0 * of_a - 3.0 * of_b)) > allowed
         if np.any(wrong):
             index = int(np.argmax(wrong))
             expected = (2.0 * of_a - 3.0 * of_b)[index]
