@@ -1,0 +1,1 @@
+"""Forward mode: tangents through programs and rules."""

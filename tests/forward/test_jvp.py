@@ -1,0 +1,153 @@
+"""What users of `jvp` and `pushforward` see."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import (
+    CotangentShapeError,
+    MutationError,
+    Tangent,
+    code_ir,
+    code_pushforward,
+    forward_differentiate,
+    jvp,
+    pushforward,
+)
+from microgradpy.ir.verifier import verify
+
+
+def layer(W: Any, b: Any, x: Any) -> Any:
+    return np.tanh(x @ W + b)
+
+
+def test_the_tangent_has_the_structure_of_the_value() -> None:
+    def f(x: float, v: Any) -> Any:
+        return {"sum": x + v.sum(), "parts": [v * x, (x, "name")]}
+
+    v = np.array([1.0, 2.0])
+    y, dy = jvp(f, (2.0, v), (1.0, np.array([0.5, 0.0])))
+    assert y["sum"] == 5.0
+    assert dy["sum"] == 1.5
+    np.testing.assert_array_equal(dy["parts"][0], [2.0, 2.0])
+    assert dy["parts"][1] == (1.0, None)
+
+
+def test_types_are_kept() -> None:
+    for x in (2.0, np.float32(2.0), np.float64(2.0), 2.0 + 1.0j, np.ones(3, np.float32)):
+        _, dy = jvp(lambda x: x * x, (x,), (x,))
+        assert type(dy) is type(x)
+        assert np.result_type(dy) == np.result_type(x)
+    assert jvp(lambda n: n * 1.5, (2,), (1.0,)) == (3.0, 1.5)
+
+
+def test_zeros() -> None:
+    assert jvp(lambda x, y: x * 2.0, (1.0, 2.0), (None, 1.0)) == (2.0, 0.0)
+    assert jvp(lambda x: "text", (1.0,), (1.0,)) == ("text", None)
+
+
+def test_a_method_and_a_callable_object() -> None:
+    class Scale:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        def __call__(self, x: float) -> float:
+            return self.factor * x
+
+        def squared(self, x: float) -> float:
+            return self.factor * x * x
+
+    scale = Scale(3.0)
+    assert jvp(scale, (2.0,), (1.0,)) == (6.0, 3.0)
+    assert jvp(scale.squared, (2.0,), (1.0,)) == (12.0, 12.0)
+    y, push = pushforward(scale, 2.0)
+    assert y == 6.0
+    assert push(Tangent(Scale, factor=1.0), 1.0) == 5.0
+
+
+def test_a_closure_has_a_tangent() -> None:
+    k = 3.0
+    _, push = pushforward(lambda x: k * x, 2.0)
+    assert push(None, 1.0) == 3.0
+    assert push(Tangent(type(test_zeros), k=1.0), 0.0) == 2.0
+
+
+def test_pushforward_runs_the_function_once() -> None:
+    calls = []
+
+    def noted(x: Any) -> Any:
+        calls.append(1)
+        return x * np.array([1.0, 2.0])
+
+    _, push = pushforward(noted, 3.0)
+    np.testing.assert_array_equal(push(None, 1.0), [1.0, 2.0])
+    np.testing.assert_array_equal(push(None, 2.0), [2.0, 4.0])
+    assert len(calls) == 1
+
+
+def test_draws_happen_once() -> None:
+    rng = np.random.default_rng(0)
+
+    def noisy(x: float) -> Any:
+        return x * rng.normal(size=3)
+
+    y, dy = jvp(noisy, (2.0,), (1.0,))
+    np.testing.assert_allclose(dy, y / 2.0)
+
+
+def test_what_writes_goes_by_its_pullback() -> None:
+    def filled(x: Any) -> Any:
+        out = np.zeros(3)
+        for k in range(3):
+            out[k] = x[k] * x[0]
+        return out
+
+    x, dx = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.5])
+    y, dy = jvp(filled, (x,), (dx,))
+    np.testing.assert_array_equal(y, x * x[0])
+    np.testing.assert_allclose(dy, dx * x[0] + x * dx[0])
+    with pytest.raises(MutationError, match="may write"):
+        code_pushforward(filled, x)
+
+
+def test_tangents_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(CotangentShapeError, match=r"the tangent of argument 0 is an array of shape \(2,\)"):
+        jvp(np.sum, (np.ones(3),), (np.ones(2),))
+    with pytest.raises(CotangentShapeError, match="1 tangents for 2 arguments"):
+        jvp(np.add, (1.0, 2.0), (1.0,))
+    _, push = pushforward(math.sin, 1.0)
+    with pytest.raises(CotangentShapeError, match="push"):
+        push(1.0)
+
+
+def test_nothing_given_is_changed_and_nothing_is_shared() -> None:
+    x, dx = np.arange(3.0), np.ones(3)
+    _, dy = jvp(lambda x: x.reshape(3), (x,), (dx,))
+    dy[0] = 9.0
+    np.testing.assert_array_equal(dx, np.ones(3))
+    np.testing.assert_array_equal(x, np.arange(3.0))
+
+
+def test_the_text_reads_as_if_written_by_hand() -> None:
+    args = np.ones((2, 3)), np.ones(3), np.ones((4, 2))
+    text = code_pushforward(layer, *args, argnums=(0, 1))
+    assert text == (
+        "def layer_pushforward(W, b, x, W_dot, b_dot):\n"
+        "    product = x @ W\n"
+        "    product_dot = x @ W_dot\n"
+        "    total = product + b\n"
+        "    total_dot = product_dot + b_dot\n"
+        "    tanh_total = np.tanh(total)\n"
+        "    return tanh_total, total_dot * (1.0 - tanh_total * tanh_total)\n"
+    )
+
+
+def test_the_intermediate_representation_is_valid() -> None:
+    ir = forward_differentiate(code_ir(layer))
+    verify(ir.function)
+    assert ir.stage == "pushforward"
+    assert forward_differentiate(ir) is ir
