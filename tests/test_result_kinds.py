@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
 import itertools
 import math
@@ -307,6 +308,18 @@ def test_enough_is_proven(callee: Any, args: tuple[Any, ...], kwargs: dict[str, 
 # What the helpers of rules are declared to return
 
 
+HELPERS = frozenset((*COTANGENT_OF, *COTANGENT_OF_CALL, *LIKE, *RETURNS, *NUMERIC_RESULT))
+
+
+@functools.cache
+def places_of_helpers() -> list[tuple[Any, str, Any]]:
+    """Where the helpers are found: in which module, by which name."""
+    helpers = {id(helper): helper for helper in HELPERS}
+    modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
+    named = [(module, name, value) for module in modules for name, value in list(vars(module).items())]
+    return [(module, name, helpers[id(value)]) for module, name, value in named if id(value) in helpers]
+
+
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...], Any]]:
     """The calls of declared helpers from now on: the helper, its arguments and what it returned."""
     calls: list[tuple[Any, tuple[Any, ...], Any]] = []
@@ -319,13 +332,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...],
 
         return watching
 
-    modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
-    for helper in (*COTANGENT_OF, *COTANGENT_OF_CALL, *LIKE, *RETURNS, *NUMERIC_RESULT):
-        replacement = watch(helper)
-        for module in modules:
-            for name, value in list(vars(module).items()):
-                if value is helper:
-                    monkeypatch.setattr(module, name, replacement)
+    replacements = {helper: watch(helper) for helper in HELPERS}
+    for module, name, helper in places_of_helpers():
+        monkeypatch.setattr(module, name, replacements[helper])
     return calls
 
 
