@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
 import itertools
 import math
@@ -37,8 +38,8 @@ from microgradpy.ir.kinds import (
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes.result_kinds import _RULES, result_kind
 from microgradpy.rules.registry import Example, rrule
-from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CEXAMPLES_OF_RULES, LIKE, NUMERIC_RESULT, RETURNS
-from tests.examples import EXAMPLES as EXAMPLES_OF_RULES
+from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
+from tests.examples import EXAMPLES as ALL_EXAMPLES
 
 # Arguments of few kinds each, so that all pairs can be tried: the signs and zeros at which Python changes the type of a
 # result, the ranks and lengths that broadcast, and the dtypes that NumPy promotes.
@@ -246,10 +247,10 @@ METHODS = [method for name, method in vars(np.ndarray).items() if callable(metho
 UFUNCS = [ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)]
 # One of SciPy's for each combination of types that they can be given.
 SPECIAL = {tuple(ufunc.types): ufunc for ufunc in vars(special).values() if isinstance(ufunc, np.ufunc)}
-CEXAMPLES_OF_RULESEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS, *SPECIAL.values()]))
+CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *UFUNCS, *SPECIAL.values()]))
 
 
-@pytest.mark.parametrize("callee", CEXAMPLES_OF_RULESEES, ids=named)
+@pytest.mark.parametrize("callee", CALLEES, ids=named)
 def test_what_is_proven_of_a_result_holds(callee: Any) -> None:
     chance = random.Random(named(callee))
     for args, kwargs in argument_lists(callee):
@@ -308,6 +309,18 @@ def test_enough_is_proven(callee: Any, args: tuple[Any, ...], kwargs: dict[str, 
 # What the helpers of rules are declared to return
 
 
+HELPERS = frozenset((*COTANGENT_OF, *COTANGENT_OF_CALL, *LIKE, *RETURNS, *NUMERIC_RESULT))
+
+
+@functools.cache
+def places_of_helpers() -> list[tuple[Any, str, Any]]:
+    """Where the helpers are found: in which module, by which name."""
+    helpers = {id(helper): helper for helper in HELPERS}
+    modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
+    named = [(module, name, value) for module in modules for name, value in list(vars(module).items())]
+    return [(module, name, helpers[id(value)]) for module, name, value in named if id(value) in helpers]
+
+
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...], Any]]:
     """The calls of declared helpers from now on: the helper, its arguments and what it returned."""
     calls: list[tuple[Any, tuple[Any, ...], Any]] = []
@@ -320,13 +333,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...],
 
         return watching
 
-    modules = [module for name, module in sys.modules.items() if name.startswith("microgradpy.")]
-    for helper in (*COTANGENT_OF, *COTANGENT_OF_CEXAMPLES_OF_RULES, *LIKE, *RETURNS, *NUMERIC_RESULT):
-        replacement = watch(helper)
-        for module in modules:
-            for name, value in list(vars(module).items()):
-                if value is helper:
-                    monkeypatch.setattr(module, name, replacement)
+    replacements = {helper: watch(helper) for helper in HELPERS}
+    for module, name, helper in places_of_helpers():
+        monkeypatch.setattr(module, name, replacements[helper])
     return calls
 
 
@@ -337,8 +346,8 @@ def agrees(helper: Any, args: tuple[Any, ...], value: Any) -> bool:
         return dtype_of_number(value) in (RETURNS[helper].__name__, "int")
     if helper in NUMERIC_RESULT:
         return isinstance(value, np.ndarray) or bool(dtype_of_number(value))
-    if helper in COTANGENT_OF_CEXAMPLES_OF_RULES:
-        function, indices = COTANGENT_OF_CEXAMPLES_OF_RULES[helper]
+    if helper in COTANGENT_OF_CALL:
+        function, indices = COTANGENT_OF_CALL[helper]
         returned, z = plain_call(function, tuple(args[index] for index in indices), {})
         return not returned or np.shape(value) == np.shape(z)
     x = args[COTANGENT_OF.get(helper, LIKE.get(helper, 0))]
@@ -373,7 +382,7 @@ def ones_like(y: Any) -> Any:
 
 
 EXAMPLES: dict[str, list[Example]] = {}
-for _example in EXAMPLES_OF_RULES:
+for _example in ALL_EXAMPLES:
     EXAMPLES.setdefault(_example.id.rpartition("-")[0], []).append(_example)
 
 

@@ -248,7 +248,9 @@ def _helper_entry(callee: Any) -> _Entry | None:
 
 def _cotangent_of_call(function: Any, indices: tuple[int, ...], arguments: Arguments, known: Known) -> Kind:
     constants = {place: known[index] for place, index in enumerate(indices) if index in known}
-    kind = _RULES[function].rule(tuple(arguments[index] for index in indices), constants)
+    entry = _RULES.get(function) or _ufunc_entry(function)
+    assert entry is not None, f"nothing is known of what {function} returns"
+    kind = entry.rule(tuple(arguments[index] for index in indices), constants)
     return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
 

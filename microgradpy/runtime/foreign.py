@@ -1,4 +1,5 @@
-"""What cannot be followed, by the module that it is from: other threads and processes, memory shared with C, bytes.
+"""What cannot be followed, by the module that it is from: other threads and processes, memory shared with C, bytes, and
+the distributions of SciPy but for the methods that have rules.
 
 Most of it is written in Python, and refused for some `with` or `try` deep inside; here the refusal says what it is about.
 """
@@ -35,12 +36,21 @@ _BYTES = _NotFollowed(
 _ONE_BY_ONE = _NotFollowed(
     "was reached with differentiated data, and it takes or gives items one by one", "Write it as a comprehension or a loop."
 )
+_DISTRIBUTIONS = _NotFollowed(
+    "was reached with differentiated data, and of SciPy's distributions those methods are differentiated that have rules",
+    "Write norm.logpdf(x, loc, scale) instead of norm(loc, scale).logpdf(x); for another distribution or method write the"
+    " formula, or declare a rule (`@rrule.register(stats.cosine.logpdf)`).",
+)
 _MODULES: Mapping[str, _NotFollowed] = {
     **dict.fromkeys(("threading", "_thread", "queue", "_queue", "concurrent", "multiprocessing", "asyncio"), _ELSEWHERE),
     **dict.fromkeys(("contextvars", "_contextvars"), _ELSEWHERE),
     **dict.fromkeys(("ctypes", "_ctypes", "cffi", "_cffi_backend", "array", "mmap"), _MEMORY),
     **dict.fromkeys(("pickle", "_pickle", "struct", "_struct", "marshal"), _BYTES),
     "itertools": _ONE_BY_ONE,
+}
+_SUBMODULES: Mapping[str, _NotFollowed] = {
+    f"scipy.stats.{name}": _DISTRIBUTIONS
+    for name in ("_distn_infrastructure", "_continuous_distns", "_discrete_distns", "_multivariate", "_covariance")
 }
 _SINGLE: Mapping[Any, _NotFollowed] = {
     memoryview: _MEMORY,
@@ -54,7 +64,12 @@ _SINGLE: Mapping[Any, _NotFollowed] = {
 
 def is_foreign(f: types.FunctionType) -> bool:
     """Whether a function is known to do what cannot be followed, though it is written in Python."""
-    return str(f.__module__).partition(".")[0] in _MODULES
+    return _of_module(f) is not None
+
+
+def _of_module(f: Any) -> _NotFollowed | None:
+    module = str(getattr(f, "__module__", ""))
+    return _MODULES.get(module.partition(".")[0]) or _SUBMODULES.get(module)
 
 
 def refusal_of_foreign(f: Any, name: str) -> MissingRuleError | None:
@@ -70,5 +85,4 @@ def _found(f: Any) -> _NotFollowed | None:
     if isinstance(owner, np.ndarray | np.generic) and f.__name__ in ("tobytes", "dumps"):
         return _BYTES
     places = (f, type(f), owner, *(() if isinstance(owner, types.ModuleType) else (type(owner),)))
-    modules = (str(getattr(place, "__module__", "")).partition(".")[0] for place in places)
-    return next((_MODULES[module] for module in modules if module in _MODULES), None)
+    return next((found for found in map(_of_module, places) if found is not None), None)

@@ -44,10 +44,11 @@ def chdtr_rrule(v, x):
     """P(v/2, x/2): half of the derivatives of `gammainc`."""
 
     def chdtr_pullback(y_bar):
+        slopes = chi2_slopes(v, x)
         return (
             NoTangent(),
-            unbroadcast(y_bar * chi2_slopes(v, x)[0], v),
-            unbroadcast(y_bar * chi2_slopes(v, x)[1], x),
+            unbroadcast(y_bar * slopes[0], v),
+            unbroadcast(y_bar * slopes[1], x),
         )
 
     return special.chdtr(v, x), chdtr_pullback
@@ -58,10 +59,11 @@ def chdtrc_rrule(v, x):
     """One less `chdtr`."""
 
     def chdtrc_pullback(y_bar):
+        slopes = chi2_slopes(v, x)
         return (
             NoTangent(),
-            unbroadcast(-y_bar * chi2_slopes(v, x)[0], v),
-            unbroadcast(-y_bar * chi2_slopes(v, x)[1], x),
+            unbroadcast(-y_bar * slopes[0], v),
+            unbroadcast(-y_bar * slopes[1], x),
         )
 
     return special.chdtrc(v, x), chdtrc_pullback
@@ -73,10 +75,11 @@ def chdtri_rrule(v, p):
     x = special.chdtri(v, p)
 
     def chdtri_pullback(x_bar):
+        slopes = chi2_slopes(v, x)
         return (
             NoTangent(),
-            unbroadcast(divide(-x_bar * chi2_slopes(v, x)[0], chi2_slopes(v, x)[1]), v),
-            unbroadcast(divide(-x_bar, chi2_slopes(v, x)[1]), p),
+            unbroadcast(divide(-x_bar * slopes[0], slopes[1]), v),
+            unbroadcast(divide(-x_bar, slopes[1]), p),
         )
 
     return x, chdtri_pullback
@@ -99,11 +102,12 @@ def gdtr_rrule(a, b, x):
     """P(b, a x)."""
 
     def gdtr_pullback(y_bar):
+        slopes = gamma_slopes(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(y_bar * gamma_slopes(a, b, x)[0], a),
-            unbroadcast(y_bar * gamma_slopes(a, b, x)[1], b),
-            unbroadcast(y_bar * gamma_slopes(a, b, x)[2], x),
+            unbroadcast(y_bar * slopes[0], a),
+            unbroadcast(y_bar * slopes[1], b),
+            unbroadcast(y_bar * slopes[2], x),
         )
 
     return special.gdtr(a, b, x), gdtr_pullback
@@ -114,11 +118,12 @@ def gdtrc_rrule(a, b, x):
     """One less `gdtr`."""
 
     def gdtrc_pullback(y_bar):
+        slopes = gamma_slopes(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(-y_bar * gamma_slopes(a, b, x)[0], a),
-            unbroadcast(-y_bar * gamma_slopes(a, b, x)[1], b),
-            unbroadcast(-y_bar * gamma_slopes(a, b, x)[2], x),
+            unbroadcast(-y_bar * slopes[0], a),
+            unbroadcast(-y_bar * slopes[1], b),
+            unbroadcast(-y_bar * slopes[2], x),
         )
 
     return special.gdtrc(a, b, x), gdtrc_pullback
@@ -223,11 +228,12 @@ def fdtr_rrule(dfn, dfd, x):
     """I(d/2, e/2, d x / (e + d x))."""
 
     def fdtr_pullback(y_bar):
+        slopes = f_slopes(dfn, dfd, x)
         return (
             NoTangent(),
-            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[0], dfn),
-            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[1], dfd),
-            unbroadcast(y_bar * f_slopes(dfn, dfd, x)[2], x),
+            unbroadcast(y_bar * slopes[0], dfn),
+            unbroadcast(y_bar * slopes[1], dfd),
+            unbroadcast(y_bar * slopes[2], x),
         )
 
     return special.fdtr(dfn, dfd, x), fdtr_pullback
@@ -238,11 +244,12 @@ def fdtrc_rrule(dfn, dfd, x):
     """One less `fdtr`."""
 
     def fdtrc_pullback(y_bar):
+        slopes = f_slopes(dfn, dfd, x)
         return (
             NoTangent(),
-            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[0], dfn),
-            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[1], dfd),
-            unbroadcast(-y_bar * f_slopes(dfn, dfd, x)[2], x),
+            unbroadcast(-y_bar * slopes[0], dfn),
+            unbroadcast(-y_bar * slopes[1], dfd),
+            unbroadcast(-y_bar * slopes[2], x),
         )
 
     return special.fdtrc(dfn, dfd, x), fdtrc_pullback

@@ -232,10 +232,11 @@ def owens_t_rrule(h, a):
     a_bar = y_bar * exp(-h^2 (1 + a^2) / 2) / (2 pi (1 + a^2))."""
 
     def owens_t_pullback(y_bar):
+        slopes = owens_t_slopes(h, a)
         return (
             NoTangent(),
-            unbroadcast(y_bar * owens_t_slopes(h, a)[0], h),
-            unbroadcast(y_bar * owens_t_slopes(h, a)[1], a),
+            unbroadcast(y_bar * slopes[0], h),
+            unbroadcast(y_bar * slopes[1], a),
         )
 
     return special.owens_t(h, a), owens_t_pullback
@@ -254,11 +255,12 @@ def voigt_profile_rrule(x, sigma, gamma):
     """y = Re w(z) / (sigma sqrt(2 pi)) with z = (x + i gamma) / (sigma sqrt(2)), w = wofz, w' = 2 i / sqrt(pi) - 2 z w."""
 
     def voigt_profile_pullback(y_bar):
+        slopes = voigt_slopes(x, sigma, gamma)
         return (
             NoTangent(),
-            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[0], x),
-            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[1], sigma),
-            unbroadcast(y_bar * voigt_slopes(x, sigma, gamma)[2], gamma),
+            unbroadcast(y_bar * slopes[0], x),
+            unbroadcast(y_bar * slopes[1], sigma),
+            unbroadcast(y_bar * slopes[2], gamma),
         )
 
     return special.voigt_profile(x, sigma, gamma), voigt_profile_pullback

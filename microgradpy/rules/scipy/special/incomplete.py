@@ -144,6 +144,7 @@ for _f in (special.gammaincinv, special.gammainccinv):
     examples(_f, *_QUANTILES)
 
 
+@cotangent_of_call(special.betainc, 0, 1, 2)
 @np.errstate(all="ignore")
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """x^(a-1) (1 - x)^(b-1) / B(a, b)."""
@@ -216,10 +217,11 @@ def betainc_rrule(a, b, x):
     """x_bar = y_bar * x^(a-1) (1 - x)^(b-1) / B(a, b), a_bar = y_bar * dI/da, b_bar = y_bar * dI/db."""
 
     def betainc_pullback(y_bar):
+        slopes = betainc_in_a_and_b(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(y_bar * betainc_in_a_and_b(a, b, x)[0], a),
-            unbroadcast(y_bar * betainc_in_a_and_b(a, b, x)[1], b),
+            unbroadcast(y_bar * slopes[0], a),
+            unbroadcast(y_bar * slopes[1], b),
             unbroadcast(y_bar * beta_density(a, b, x), x),
         )
 
@@ -231,10 +233,11 @@ def betaincc_rrule(a, b, x):
     """One less betainc: the same with the other sign."""
 
     def betaincc_pullback(y_bar):
+        slopes = betainc_in_a_and_b(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(-y_bar * betainc_in_a_and_b(a, b, x)[0], a),
-            unbroadcast(-y_bar * betainc_in_a_and_b(a, b, x)[1], b),
+            unbroadcast(-y_bar * slopes[0], a),
+            unbroadcast(-y_bar * slopes[1], b),
             unbroadcast(-y_bar * beta_density(a, b, x), x),
         )
 
@@ -247,10 +250,11 @@ def betaincinv_rrule(a, b, y):
     x = special.betaincinv(a, b, y)
 
     def betaincinv_pullback(x_bar):
+        slopes = betainc_in_a_and_b(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(divide(-x_bar * betainc_in_a_and_b(a, b, x)[0], beta_density(a, b, x)), a),
-            unbroadcast(divide(-x_bar * betainc_in_a_and_b(a, b, x)[1], beta_density(a, b, x)), b),
+            unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
+            unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
             unbroadcast(divide(x_bar, beta_density(a, b, x)), y),
         )
 
@@ -263,10 +267,11 @@ def betainccinv_rrule(a, b, y):
     x = special.betainccinv(a, b, y)
 
     def betainccinv_pullback(x_bar):
+        slopes = betainc_in_a_and_b(a, b, x)
         return (
             NoTangent(),
-            unbroadcast(divide(-x_bar * betainc_in_a_and_b(a, b, x)[0], beta_density(a, b, x)), a),
-            unbroadcast(divide(-x_bar * betainc_in_a_and_b(a, b, x)[1], beta_density(a, b, x)), b),
+            unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
+            unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
             unbroadcast(divide(-x_bar, beta_density(a, b, x)), y),
         )
 

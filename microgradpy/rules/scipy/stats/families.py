@@ -1,8 +1,8 @@
 """From formulas for the standard form of a distribution to the rules of its methods, with place and scale.
 
 The methods of all distributions are those of one base class, so each rule is registered for the bound method of the object
-in scipy.stats (`stats.norm.logpdf`): a class derived from that of the object may compute something else. With
-z = (x - loc) / scale, and in a parameter a of the shape:
+in scipy.stats (`stats.norm.logpdf`): a class derived from that of the object may compute something else, and a frozen
+distribution (`norm(loc, scale)`) has a copy of the object. With z = (x - loc) / scale and a parameter a of the shape:
 
     logpdf = log p(z; a) - log(scale)        pdf = exp(logpdf)            cdf = F(z; a), F' = p, sf = 1 - cdf
     logcdf' = pdf / cdf = exp(logpdf - logcdf)                            ppf: x = loc + scale z with F(z; a) = q
@@ -35,11 +35,13 @@ def declare_continuous(distribution: Any, score: Formula, in_shapes: Formula) ->
     the shape, `in_shapes` those of F in the latter."""
     shapes = shapes_of(distribution)
     for name in DENSITIES:
-        _declare(distribution, name, ("x", *shapes), ("loc", "scale"), _density_slopes(distribution, name, score))
+        _declare(distribution, name, ("x", *shapes), optional_of(distribution), _density_slopes(distribution, name, score))
     for name in DISTRIBUTIONS:
-        _declare(distribution, name, ("x", *shapes), ("loc", "scale"), _distribution_slopes(distribution, name, in_shapes))
+        _declare(
+            distribution, name, ("x", *shapes), optional_of(distribution), _distribution_slopes(distribution, name, in_shapes)
+        )
     for name in QUANTILES:
-        _declare(distribution, name, ("q", *shapes), ("loc", "scale"), _quantile_slopes(distribution, name, in_shapes))
+        _declare(distribution, name, ("q", *shapes), optional_of(distribution), _quantile_slopes(distribution, name, in_shapes))
 
 
 def declare_discrete(distribution: Any, score: Formula, in_shapes: Formula) -> None:
@@ -47,9 +49,9 @@ def declare_discrete(distribution: Any, score: Formula, in_shapes: Formula) -> N
     gives those of log p, `in_shapes` those of F."""
     shapes = shapes_of(distribution)
     for name in ("pmf", "logpmf"):
-        _declare(distribution, name, ("k", *shapes), ("loc",), _mass_slopes(distribution, name, score))
+        _declare(distribution, name, ("k", *shapes), optional_of(distribution), _mass_slopes(distribution, name, score))
     for name in DISTRIBUTIONS:
-        _declare(distribution, name, ("k", *shapes), ("loc",), _step_slopes(distribution, name, in_shapes))
+        _declare(distribution, name, ("k", *shapes), optional_of(distribution), _step_slopes(distribution, name, in_shapes))
 
 
 def shapes_of(distribution: Any) -> tuple[str, ...]:
@@ -57,16 +59,25 @@ def shapes_of(distribution: Any) -> tuple[str, ...]:
     return tuple(distribution.shapes.replace(" ", "").split(",")) if distribution.shapes else ()
 
 
+def optional_of(distribution: Any) -> tuple[str, ...]:
+    """The names of the other parameters."""
+    return ("loc", "scale") if hasattr(distribution, "pdf") else ("loc",)
+
+
+def signature_of(given: tuple[str, ...], optional: tuple[str, ...]) -> inspect.Signature:
+    """The signature of a method, whose place and scale may be left out."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    defaults = {"loc": 0, "scale": 1}
+    parameters = [inspect.Parameter(name, kind) for name in given]
+    return inspect.Signature([*parameters, *(inspect.Parameter(name, kind, default=defaults[name]) for name in optional)])
+
+
 def _declare(
     distribution: Any, name: str, given: tuple[str, ...], optional: tuple[str, ...], slopes: Callable[..., Slopes]
 ) -> None:
     """Register the rule of one method: its parameters, the last ones with their defaults, and `slopes(y, *arguments)`."""
     method = getattr(distribution, name)
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    defaults = {"loc": 0, "scale": 1}
-    parameters = [inspect.Parameter(each, kind) for each in given]
-    parameters += [inspect.Parameter(each, kind, default=defaults[each]) for each in optional]
-    signature = inspect.Signature(parameters)
+    signature = signature_of(given, optional)
 
     def method_rrule(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
