@@ -7,7 +7,7 @@ import importlib.util
 
 from microgradpy.rules.registry import rrule
 
-MODULES = ("special", "linalg", "optimize", "integrate", "fft", "signal", "sparse", "sparse.linalg")
+MODULES = ("special", "linalg", "optimize", "integrate", "fft", "signal", "sparse", "sparse.linalg", "interpolate")
 """The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
 
 for _module in MODULES:
