@@ -323,14 +323,16 @@ def points_beyond_a_grid(heights, where):
 
 
 WHERE = np.array([0.4, 1.7, 3.2])
-LOOKUP = Program(table_lookup, (LONG, WHERE))
-INTERPOLATE = (
-    Program(path_through_points, (LONG, WHERE)),
-    Program(shape_preserving_curve, (WHERE,)),
+GRIDS = (
+    Program(table_lookup, (LONG, WHERE)),
     Program(map_on_a_grid, (LONG, np.array([[0.4, 0.3], [3.2, 1.6]]))),
     Program(points_beyond_a_grid, (LONG, np.array([0.4, 1.7, 5.1]))),
 )
-PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS, LOOKUP)
+INTERPOLATE = (
+    Program(path_through_points, (LONG, WHERE)),
+    Program(shape_preserving_curve, (WHERE,)),
+)
+PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS, *GRIDS)
 MODES = {"as it is": nullcontext, "dispatched": always_dispatch, "tracked": always_track}
 
 

@@ -1,8 +1,8 @@
 """scipy.interpolate: splines and piecewise polynomials, by where they are evaluated and by the values they go through.
 
-A spline is an object, whose cotangent is a Tangent with those of its coefficients, which depend linearly on the values. How the
-coefficients depend on the places of the values (the knots) is not known, and refused if it is needed. Interpolation on grids
-and by straight lines is in `interpolate_grid`.
+A spline is an object, whose cotangent is a Tangent with those of its coefficients and knots. The coefficients depend linearly on
+the values; how those of a spline through given values depend on the places of the values is not known, and refused if it is
+needed. Interpolation on grids and by straight lines is in `interpolate_grid`.
 """
 
 from __future__ import annotations
@@ -94,9 +94,33 @@ def spline_bar(y_bar: Any, spline: Any, x: Any, nu: int, extrapolate: Any) -> Ta
     c = field_of(spline, "c")
     basis = interpolate.BSpline(field_of(spline, "t"), np.eye(c.shape[0]), spline.k, spline.extrapolate)(x, nu, extrapolate)
     table = np.nan_to_num(np.reshape(basis, (np.size(x), c.shape[0])))  # NaN beyond the ends, whatever the coefficients are
-    c_bar = np.reshape(table.T @ by_place(y_bar, spline, x), c.shape)
-    knots_bar = not_implemented("the knots of a spline")
-    return Tangent(type(spline), {named(spline, "c"): unbroadcast(c_bar, c), named(spline, "t"): knots_bar})
+    bar = by_place(y_bar, spline, x)
+    c_bar = unbroadcast(np.reshape(table.T @ bar, c.shape), c)
+    return Tangent(type(spline), {named(spline, "c"): c_bar, named(spline, "t"): knots_bar(bar, spline, x, nu, extrapolate)})
+
+
+def knots_bar(bar: np.ndarray, spline: Any, x: Any, nu: int, extrapolate: Any) -> Any:
+    """The cotangent of the knots of a B-spline. A divided difference, differentiated for a node t_j, is that with t_j twice. So
+    the derivative of a spline for t_j is a spline over the knots with t_j twice, which has the coefficients
+    (c_(i-1) - c_i) / (t_(i+k) - t_i) for i from j - k to j (C. de Boor, "A Practical Guide to Splines", 2001, chapter 9)."""
+    t, k = field_of(spline, "t"), spline.k
+    count = len(t) - k - 1
+    places = np.ravel(np.asarray(x, dtype=float))
+    extrapolate = spline.extrapolate if extrapolate is None else extrapolate
+    if isinstance(extrapolate, str) or np.any((places < t[k]) | (places > t[count])):
+        return not_implemented("the knots of a spline beyond its ends")
+    c = np.reshape(field_of(spline, "c")[:count], (count, -1))
+    falls = -np.diff(c, axis=0, prepend=np.zeros_like(c[:1]), append=np.zeros_like(c[:1]))
+    widths = t[k:] - t[: len(t) - k]
+    falls = falls / np.where(widths == 0.0, np.inf, widths)[:, None]
+    found = np.zeros(len(t))
+    for j in range(len(t)):
+        chosen = np.zeros_like(falls)
+        used = slice(max(j - k, 0), min(j, count) + 1)
+        chosen[used] = falls[used]
+        moved = interpolate.BSpline(np.insert(t, j, t[j]), chosen, k)(places, nu)
+        found[j] = np.real(np.sum(bar * conj(moved)))
+    return found
 
 
 @rrule.register(interpolate.CubicSpline)
@@ -158,7 +182,7 @@ def spline_rrule(t, c, k, extrapolate=True, axis=0):
         c_bar = spline_bar.get(named(spline, "c"))
         if not is_structural_zero(c_bar):
             c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
-        return NoTangent(), not_implemented("the knots of a spline"), c_bar
+        return NoTangent(), spline_bar.get(named(spline, "t")), c_bar
 
     return spline, spline_pullback
 
@@ -176,3 +200,9 @@ examples(interpolate.CubicSpline, (_WHOLE, _VALUES), (_WHOLE, _TABLE, 1, "natura
 examples(interpolate.CubicSpline, (_WHOLE, _VALUES, 0, ((1, 2), "not-a-knot")), (_WHOLE[:2], _VALUES[:2]))
 examples(interpolate.make_interp_spline, (_WHOLE, _VALUES), (_WHOLE, _TABLE, 3, None, "natural", 1), (_WHOLE, _VALUES, 1))
 examples(interpolate.BSpline, ([0, 0, 0, 1, 3, 4, 4, 4], _VALUES, 2), ([0, 0, 0, 1, 3, 4, 4, 4], _TABLE, 2, False, 1))
+_KNOTS = np.array([0.0, 0.3, 0.9, 1.4, 2.0, 2.7, 3.1, 3.6])
+_SPLINES = [interpolate.BSpline(_KNOTS, _VALUES, 2), interpolate.BSpline(_KNOTS, _TABLE, 2, False, 1)]
+_INSIDE = np.array([[1.0, 1.7, 2.5], [2.3, 0.95, 1.9]])
+examples(interpolate.BSpline.__call__, (_SPLINES[0], 1.2), (_SPLINES[0], _INSIDE), (_SPLINES[1], _INSIDE[0]))
+examples(interpolate.BSpline.__call__, (_SPLINES[0], _INSIDE, 1), (_SPLINES[1], _INSIDE))
+examples(interpolate.BSpline, (_KNOTS, _VALUES, 2))

@@ -173,12 +173,21 @@ def grid_bars(y_bar: Any, interpolator: Any, xi: Any, method: str) -> tuple[Any,
             points_bar[:, axis] += (1.0 if step else -1.0) * others * share / cell.widths[axis]
     fields = {
         named(interpolator, "values"): unbroadcast(np.reshape(values_bar, values.shape), values),
-        named(interpolator, "grid"): not_implemented("the lines of a grid"),
+        named(interpolator, "grid"): lines_bar(cell, grid, points_bar),
     }
     stacked_bar = np.reshape(points_bar, stacked.shape)
     if not isinstance(xi, tuple):
         return Tangent(type(interpolator), fields), unbroadcast(stacked_bar, xi)
     return Tangent(type(interpolator), fields), tuple(unbroadcast(stacked_bar[..., k], x) for k, x in enumerate(xi))
+
+
+def lines_bar(cell: Cell, grid: Any, points_bar: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The cotangents of the lines of a grid: moving both lines beside a point is moving the point the other way."""
+    bars = tuple(np.zeros(len(lines)) for lines in grid)
+    for bar, before, weight, point_bar in zip(bars, cell.lines, cell.weights, points_bar.T, strict=True):
+        np.add.at(bar, before, -(1.0 - weight) * point_bar)
+        np.add.at(bar, before + 1, -weight * point_bar)
+    return bars
 
 
 @rrule.register(interpolate.RegularGridInterpolator)
@@ -191,11 +200,16 @@ def grid_rrule(
 
     def grid_pullback(interpolator_bar):
         values_bar = interpolator_bar.get(named(interpolator, "values"))
+        grid_bar = interpolator_bar.get(named(interpolator, "grid"))
         falling = tuple(axis for axis, lines in enumerate(points) if lines[0] > lines[-1])
         if not is_structural_zero(values_bar):
             values_bar = unbroadcast(np.flip(values_bar, falling), values)
+        if not is_structural_zero(grid_bar):
+            grid_bar = type(points)(
+                unbroadcast(np.flip(bar) if axis in falling else bar, points[axis]) for axis, bar in enumerate(grid_bar)
+            )
         none = NoTangent()
-        return none, not_implemented("the lines of a grid"), values_bar, none, none, fill_value_bar(fill_value)
+        return none, grid_bar, values_bar, none, none, fill_value_bar(fill_value)
 
     return interpolator, grid_pullback
 
@@ -215,3 +229,6 @@ _POINTS = np.array([[0.3, 0.6], [2.5, 1.1], [1.4, 2.9], [0.7, 0.2]])
 _INTERPOLATOR = interpolate.RegularGridInterpolator(_GRID, _TABLE)
 _OUTSIDE = interpolate.RegularGridInterpolator(_GRID, np.stack((_TABLE, _TABLE**2), axis=2), "linear", False, None)
 examples(interpolate.RegularGridInterpolator, (([0, 1, 3], [0, 1, 2, 4, 5]), _TABLE), (([4, 1, 0], [0, 1, 2, 3, 5]), _TABLE))
+examples(interpolate.RegularGridInterpolator, (_GRID, _TABLE))
+examples(interpolate.RegularGridInterpolator.__call__, (_INTERPOLATOR, _POINTS), (_INTERPOLATOR, _POINTS[:, None, :]))
+examples(interpolate.RegularGridInterpolator.__call__, (_OUTSIDE, _POINTS + 1.1), (_OUTSIDE, (_POINTS[:, 0], 1.2)))
