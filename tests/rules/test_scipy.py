@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy import fft, integrate, interpolate, linalg, optimize, signal, sparse
+from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse
 from scipy.sparse import linalg as sparse_linalg
+from scipy.spatial import distance
 
 from microgradpy import MissingRuleError, MutationError, gradient
 from microgradpy.compiler import always_dispatch, always_track
@@ -279,6 +280,16 @@ def filtered(x, kernel, feedback):
     return np.sum(y**2) + signal.correlate(x, kernel, "valid")[0]
 
 
+def sharpened(image, kernel):
+    smooth = ndimage.gaussian_filter(image, sigma=0.8)
+    return np.sum((ndimage.convolve(image - smooth, np.outer(kernel, kernel), mode="nearest") + smooth[0, 0]) ** 2)
+
+
+def kernel_regression(points, centres, weights):
+    near = np.exp(-distance.cdist(points, centres, "sqeuclidean")) @ weights
+    return np.sum(near**2) + np.sum(distance.pdist(points)) + np.sum(distance.squareform(distance.pdist(centres))[0])
+
+
 LONG = np.array([0.3, -0.7, 1.1, 0.4])
 OTHERS = (
     Program(poisson, (LONG, 1.3)),
@@ -286,6 +297,8 @@ OTHERS = (
     Program(heat_steps_in_place, (LONG, LONG**2)),
     Program(solved_by_iteration, (LONG,)),
     Program(spectrum, (LONG, 0.7)),
+    Program(sharpened, (MATRIX, VECTOR)),
+    Program(kernel_regression, (MATRIX, MATRIX[:2] ** 2 - 1.0, LONG[:2])),
     Program(filtered, (LONG, VECTOR, np.array([0.2, -0.1]))),
 )
 
@@ -444,6 +457,14 @@ def curve_that_is_filled_in(p):
     return interpolate.CubicSpline(WHOLE, heights, bc_type="natural")(0.4)
 
 
+def width_of_a_filter(p):
+    return np.sum(ndimage.gaussian_filter(WHOLE, p) ** 2)
+
+
+def distance_of_another_kind(p):
+    return distance.cdist([[p, 1.0]], [[2.0, 0.3]], "canberra")[0, 0]
+
+
 def knots_that_move(p):
     return interpolate.CubicSpline(np.array([0.0, 1.0, p, 4.0]), WHOLE**2)(0.4)
 
@@ -466,7 +487,8 @@ def cubic_grid(p):
 
 
 REFUSED = (
-    knots_that_move, curve_that_is_filled_in, values_of_a_curve_that_is_not_linear_in_them,
+    width_of_a_filter, distance_of_another_kind, knots_that_move, curve_that_is_filled_in,
+    values_of_a_curve_that_is_not_linear_in_them,
     values_of_a_spline_by_its_kind, fill_value, cubic_grid,
     states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
     sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,

@@ -7,7 +7,19 @@ import importlib.util
 
 from microgradpy.rules.registry import rrule
 
-MODULES = ("special", "linalg", "optimize", "integrate", "fft", "signal", "sparse", "sparse.linalg", "interpolate")
+MODULES = (
+    "special",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "sparse.linalg",
+    "spatial.distance",
+)
 """The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
 
 for _module in MODULES:

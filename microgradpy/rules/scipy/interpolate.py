@@ -1,7 +1,7 @@
 """scipy.interpolate: splines and piecewise polynomials, by where they are evaluated and by the values they go through.
 
-A spline is an object, whose cotangent is a Tangent with those of its coefficients and knots. The coefficients depend linearly on
-the values; how those of a spline through given values depend on the places of the values is not known, and refused if it is
+A spline is an object, whose cotangent is a Tangent with those of its coefficients and knots. The coefficients depend linearly
+on the values; how those of a spline through given values depend on the places of the values is not known, and refused if it is
 needed. Interpolation on grids and by straight lines is in `interpolate_grid`.
 """
 
