@@ -116,7 +116,7 @@ class NotImplementedTangent:
     def __neg__(self) -> NotImplementedTangent:
         return self
 
-    def refuse(self, *_: Any) -> Any:
+    def refuse(self, *_: Any, **__: Any) -> Any:
         """Raise the refusal."""
         told = f": {self.info}" if self.info else ""
         declared = f" ({self.where})" if self.where else ""

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy import fft, integrate, linalg, optimize, signal, sparse
+from scipy import fft, integrate, interpolate, linalg, ndimage, optimize, signal, sparse
 from scipy.sparse import linalg as sparse_linalg
+from scipy.spatial import distance
 
 from microgradpy import MissingRuleError, MutationError, gradient
 from microgradpy.compiler import always_dispatch, always_track
@@ -279,6 +280,16 @@ def filtered(x, kernel, feedback):
     return np.sum(y**2) + signal.correlate(x, kernel, "valid")[0]
 
 
+def sharpened(image, kernel):
+    smooth = ndimage.gaussian_filter(image, sigma=0.8)
+    return np.sum((ndimage.convolve(image - smooth, np.outer(kernel, kernel), mode="nearest") + smooth[0, 0]) ** 2)
+
+
+def kernel_regression(points, centres, weights):
+    near = np.exp(-distance.cdist(points, centres, "sqeuclidean")) @ weights
+    return np.sum(near**2) + np.sum(distance.pdist(points)) + np.sum(distance.squareform(distance.pdist(centres))[0])
+
+
 LONG = np.array([0.3, -0.7, 1.1, 0.4])
 OTHERS = (
     Program(poisson, (LONG, 1.3)),
@@ -286,9 +297,55 @@ OTHERS = (
     Program(heat_steps_in_place, (LONG, LONG**2)),
     Program(solved_by_iteration, (LONG,)),
     Program(spectrum, (LONG, 0.7)),
+    Program(sharpened, (MATRIX, VECTOR)),
+    Program(kernel_regression, (MATRIX, MATRIX[:2] ** 2 - 1.0, LONG[:2])),
     Program(filtered, (LONG, VECTOR, np.array([0.2, -0.1]))),
 )
-PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS)
+
+WHOLE = np.array([0.0, 1.0, 2.0, 4.0])
+
+
+def path_through_points(values, where):
+    spline = interpolate.CubicSpline(WHOLE, values**2)
+    other = interpolate.make_interp_spline(WHOLE, values, k=2)
+    return np.sum(spline(where) ** 2) + spline(where[0], 1) * np.sum(other(where)) + other(0.3)
+
+
+def table_lookup(values, where):
+    line = interpolate.interp1d(WHOLE, np.exp(values), bounds_error=False, fill_value=(0.0, 1.0))
+    beyond = interpolate.interp1d(np.cumsum(values**2), values, fill_value="extrapolate")
+    return np.sum(line(where)) + line(-1.0) + line(9.0) + beyond(where[0] + 2.0)
+
+
+def shape_preserving_curve(where):
+    curve = interpolate.PchipInterpolator(WHOLE, np.array([0.0, 2.0, 2.5, 2.4]))
+    nearest = interpolate.interp1d(WHOLE, WHOLE**2, kind="nearest")
+    cubic = interpolate.interp1d(WHOLE, WHOLE**2 - WHOLE, kind="cubic")
+    return np.sum(curve(where) * where + nearest(where) + cubic(where))
+
+
+def map_on_a_grid(heights, where):
+    surface = interpolate.RegularGridInterpolator((WHOLE, np.array([0.0, 1.0, 2.0])), np.outer(heights, VECTOR))
+    return np.sum(surface(where) ** 2) + surface((where[0, 0], 1.3)) + surface(np.array([1.7, where[1, 1]]))[0]
+
+
+def points_beyond_a_grid(heights, where):
+    surface = interpolate.RegularGridInterpolator((WHOLE,), heights, bounds_error=False, fill_value=None)
+    other = interpolate.RegularGridInterpolator((WHOLE,), heights, bounds_error=False, fill_value=0.5)
+    return np.sum(surface(where[:, None]) + other(where[:, None]))
+
+
+WHERE = np.array([0.4, 1.7, 3.2])
+GRIDS = (
+    Program(table_lookup, (LONG, WHERE)),
+    Program(map_on_a_grid, (LONG, np.array([[0.4, 0.3], [3.2, 1.6]]))),
+    Program(points_beyond_a_grid, (LONG, np.array([0.4, 1.7, 5.1]))),
+)
+INTERPOLATE = (
+    Program(path_through_points, (LONG, WHERE)),
+    Program(shape_preserving_curve, (WHERE,)),
+)
+PROGRAMS = (*LINALG, *OPTIMIZE, *INTEGRATE, *OTHERS, *GRIDS)
 MODES = {"as it is": nullcontext, "dispatched": always_dispatch, "tracked": always_track}
 
 
@@ -299,6 +356,18 @@ def test_gradients_are_those_of_central_differences(program: Program, mode: str)
         found = gradient(program.f, *program.args)
     expected = differences(program.f, program.args)
     np.testing.assert_allclose(flatten_cotangent(program.args, found), expected, rtol=2e-6, atol=2e-7)
+
+
+@pytest.mark.parametrize("mode", ("as it is", "dispatched"))
+@pytest.mark.parametrize("program", INTERPOLATE, ids=lambda program: program.f.__name__)
+def test_gradients_of_interpolations(program: Program, mode: str) -> None:
+    test_gradients_are_those_of_central_differences(program, mode)
+
+
+@pytest.mark.parametrize("program", INTERPOLATE, ids=lambda program: program.f.__name__)
+def test_interpolations_are_refused_in_runs_that_write_for_their_knots(program: Program) -> None:
+    with always_track(), pytest.raises(MissingRuleError):
+        gradient(program.f, *program.args)
 
 
 def lowest_point(p, a):
@@ -382,7 +451,45 @@ def slope_that_is_written_afterwards(p):
     return y * rate[0]
 
 
+def curve_that_is_filled_in(p):
+    heights = np.zeros(4)
+    heights[2] = p
+    return interpolate.CubicSpline(WHOLE, heights, bc_type="natural")(0.4)
+
+
+def width_of_a_filter(p):
+    return np.sum(ndimage.gaussian_filter(WHOLE, p) ** 2)
+
+
+def distance_of_another_kind(p):
+    return distance.cdist([[p, 1.0]], [[2.0, 0.3]], "canberra")[0, 0]
+
+
+def knots_that_move(p):
+    return interpolate.CubicSpline(np.array([0.0, 1.0, p, 4.0]), WHOLE**2)(0.4)
+
+
+def values_of_a_curve_that_is_not_linear_in_them(p):
+    return interpolate.PchipInterpolator(WHOLE, p * WHOLE**2)(0.4)
+
+
+def values_of_a_spline_by_its_kind(p):
+    return interpolate.interp1d(WHOLE, p * WHOLE**2, kind="cubic")(0.4)
+
+
+def fill_value(p):
+    return interpolate.interp1d(WHOLE, WHOLE**2, bounds_error=False, fill_value=p)(9.0)
+
+
+def cubic_grid(p):
+    grid = (np.arange(5.0), np.arange(5.0))
+    return interpolate.RegularGridInterpolator(grid, np.eye(5), "cubic")(np.array([p, 1.3]))[0]
+
+
 REFUSED = (
+    width_of_a_filter, distance_of_another_kind, knots_that_move, curve_that_is_filled_in,
+    values_of_a_curve_that_is_not_linear_in_them,
+    values_of_a_spline_by_its_kind, fill_value, cubic_grid,
     states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
     sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,
     minimum_on_a_bound, minimum_under_a_constraint, minimum_at_a_kink, inverse_hessian, robust_fit,

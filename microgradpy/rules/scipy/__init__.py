@@ -7,7 +7,20 @@ import importlib.util
 
 from microgradpy.rules.registry import load_optional, when_imported
 
-MODULES = ("special", "stats", "linalg", "optimize", "integrate", "fft", "signal", "sparse", "sparse.linalg")
+MODULES = (
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "sparse.linalg",
+    "spatial.distance",
+    "special",
+    "stats",
+)
 """The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
 
 for _module in MODULES:
