@@ -24,7 +24,7 @@ def _with_options(f: np.ufunc) -> Rule:
     def ufunc_with_options_rrule(*args, **kwargs):
         """The cotangents of the plain call, each in the shape of its argument."""
         operands, options = args[: f.nin], {name: value for name, value in kwargs.items() if not _is_default(name, value)}
-        y = f(*operands, **options)
+        y = f(*args, **kwargs)
         check_options(f, args[f.nin :], options)
         dtype = options.get("dtype")
         plain = operands if dtype is None else tuple(np.asarray(x).astype(dtype) for x in operands)
