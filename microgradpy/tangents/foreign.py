@@ -9,8 +9,21 @@ import numpy as np
 
 
 def is_foreign_array(x: Any) -> bool:
-    """Whether x is an array that is none of NumPy's: its class says what NumPy's functions do with it."""
-    return hasattr(type(x), "__array_function__") and not isinstance(x, np.ndarray | np.generic)
+    """Whether x is an array that is none of NumPy's: its class says what NumPy's functions do with it, and its operators are
+    those functions. Of the operators of other classes nothing is known."""
+    return not isinstance(x, np.ndarray | np.generic | int | float | list | tuple) and _is_array_class(type(x))
+
+
+def _is_array_class(cls: type) -> bool:
+    if not (hasattr(cls, "__array_function__") and hasattr(cls, "__array_ufunc__")):
+        return False
+    own = {base.__module__.partition(".")[0] for base in cls.__mro__ if not _KNOWN_OPERATORS.isdisjoint(vars(base))}
+    return own <= _ARRAY_LIBRARIES
+
+
+_KNOWN_OPERATORS = {f"__{name}__" for name in ("neg", "add", "sub", "mul", "truediv", "pow", "matmul", "radd", "rsub", "rmul")}
+_ARRAY_LIBRARIES = frozenset({"numpy", "dask", "cupy", "sparse", "xarray"})
+"""The libraries whose arrays have the operators of NumPy's; the first for `NDArrayOperatorsMixin`."""
 
 
 def as_array(x: Any) -> Any:
