@@ -188,7 +188,9 @@ def _known(cls: type) -> _Class:
 
 
 def _examined(cls: type) -> _Class:
-    if issubclass(cls, np.ndarray) or cls.__module__.partition(".")[0] in _NUMBERS:
+    # The operators of polynomials are written in Python, and are differentiated like those of the user's classes.
+    is_polynomial = cls.__module__.startswith("numpy.polynomial.")
+    if issubclass(cls, np.ndarray) or (cls.__module__.partition(".")[0] in _NUMBERS and not is_polynomial):
         return _Class(weakref.ref(cls), NO_FEATURES, _nothing)
     computed: set[str] = set()
     operators: set[str] = set()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from microgradpy.rules import builtins as builtins
 from microgradpy.rules import choosing as choosing
+from microgradpy.rules import complex_mathematics as complex_mathematics
 from microgradpy.rules import containers as containers
 from microgradpy.rules import convolution as convolution
 from microgradpy.rules import copies as copies
 from microgradpy.rules import covariance as covariance
 from microgradpy.rules import creation as creation
+from microgradpy.rules import data_statistics as data_statistics
 from microgradpy.rules import draws as draws
 from microgradpy.rules import einsum as einsum
 from microgradpy.rules import elementwise as elementwise
@@ -39,6 +41,7 @@ from microgradpy.rules import reduction_options as reduction_options
 from microgradpy.rules import reductions as reductions
 from microgradpy.rules import scalar_types as scalar_types
 from microgradpy.rules import scipy as scipy
+from microgradpy.rules import series as series
 from microgradpy.rules import shape as shape
 from microgradpy.rules import singular as singular
 from microgradpy.rules import spacing as spacing

@@ -12,6 +12,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -78,7 +79,7 @@ def as_columns(x: Any) -> np.ndarray:
 
 def concatenate_bar(z_bar: Any, arrays: Any, axis: int | None) -> Any:
     """The cotangent of arrays joined along `axis`, or end to end after being flattened if it is None."""
-    return joined_bar(z_bar, arrays, np.asarray, axis) if axis is not None else joined_bar(z_bar, arrays, np.ravel, 0)
+    return joined_bar(z_bar, arrays, as_array, axis) if axis is not None else joined_bar(z_bar, arrays, np.ravel, 0)
 
 
 def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], axis: int) -> Any:

@@ -208,7 +208,7 @@ def fmin_bar(z_bar: Any, x: Any, y: Any) -> Any:
 def share(z_bar: Any, wins: Any, ties: Any) -> Any:
     """`z_bar` where `wins`, half of it where `ties`, else 0. Selected, not multiplied, so that 0 * inf is 0."""
     kept = np.where(wins, z_bar, 0.0)
-    return np.where(ties, 0.5 * z_bar, kept) if ties.any() else kept
+    return np.where(ties, 0.5 * z_bar, kept) if np.any(ties) else kept
 
 
 for _choice in (np.maximum, np.minimum, np.fmax, np.fmin):

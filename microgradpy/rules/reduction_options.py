@@ -15,6 +15,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.reductions import prod_bar
 from microgradpy.rules.registry import Rule, example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, floating, unbroadcast
+from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
 from microgradpy.tangents.types import NoTangent
@@ -35,7 +36,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 def taken(where: Any, a: Any, leaves_out_nan: bool) -> Any:
     """Which entries are taken."""
-    mask = np.broadcast_to(np.asarray(where, bool), np.shape(a))
+    mask = np.broadcast_to(as_array(where).astype(bool), np.shape(a))
     return mask & ~np.isnan(a) if leaves_out_nan else mask
 
 
@@ -49,7 +50,7 @@ def fitted(bar: Any, x: Any) -> Any:
 
 def rounds(a: Any, y: Any) -> bool:
     """Whether a reduction of numbers gave whole ones, by its dtype."""
-    return np.asarray(y).dtype.kind not in "fc" and np.asarray(a).dtype.kind in "fc"
+    return as_array(y).dtype.kind not in "fc" and as_array(a).dtype.kind in "fc"
 
 
 def is_set(keepdims: Any) -> bool:
@@ -148,7 +149,7 @@ def _spread(f: Callable[..., Any], is_root: bool, leaves_out_nan: bool = False) 
             count = np.sum(mask, axis=axis, keepdims=True)
             centre = mean
             if mean is _NOT_GIVEN:
-                centre = divide(np.sum(floating(np.asarray(a)), axis=axis, keepdims=True, where=mask), count)
+                centre = divide(np.sum(floating(as_array(a)), axis=axis, keepdims=True, where=mask), count)
             if is_root:
                 y_bar = np.where(np.equal(y, 0.0), 0.0, divide(0.5 * y_bar, y))
             rows_bar = with_reduced_axes(2.0 * y_bar, a, axis, is_set(keepdims))

@@ -14,6 +14,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.foreign import as_array, is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, mean_count, with_reduced_axes
 from microgradpy.tangents.types import NoTangent
@@ -62,7 +63,7 @@ def prod_rrule(a, axis=None, *, keepdims=False):
 @cotangent_of(1)
 def prod_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under its product."""
-    return with_reduced_axes(y_bar, a, axis, keepdims) * conj(products_of_others(np.asarray(a), axis))
+    return with_reduced_axes(y_bar, a, axis, keepdims) * conj(products_of_others(as_array(a), axis))
 
 
 def products_of_others(a: np.ndarray, axis: Any) -> np.ndarray:
@@ -134,11 +135,12 @@ def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
     if np.ndim(a) == 0:
         return y_bar
     chosen = np.equal(a, with_reduced_axes(y, a, axis, keepdims))
-    count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
+    count_of = np.sum if is_foreign_array(a) else np.count_nonzero  # which is faster, and not everywhere
+    count = count_of(chosen, axis=axis, keepdims=keepdims)
     if not np.all(count):
         # NaN equals nothing, but it is what the reduction chose.
         chosen = chosen | np.isnan(a)
-        count = np.count_nonzero(chosen, axis=axis, keepdims=keepdims)
+        count = count_of(chosen, axis=axis, keepdims=keepdims)
     return np.where(chosen, with_reduced_axes(y_bar / count, a, axis, keepdims), 0.0)
 
 

@@ -115,12 +115,12 @@ examples(math.fsum, ([1.0, 2.5, -3.0],), ((1.0, 2),), ([],))
 
 
 @rrule.register(math.prod)
-def prod_rrule(iterable, *, start=1):
-    """Each item gets y_bar times the product of the others, exact where some are 0."""
+def prod_rrule(iterable, start=1):
+    """Each item, and the start, gets y_bar times the product of the others, exact where some are 0."""
     items = items_of(iterable)
 
     def prod_pullback(y_bar):
-        return NoTangent(), product_bar(y_bar, items, start)
+        return NoTangent(), product_bar(y_bar, items, start), unbroadcast(y_bar * conj(math.prod(items)), start)
 
     return math.prod(items, start=start), prod_pullback
 

@@ -12,6 +12,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import Rule, example, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 _KNOWN = frozenset({"dtype", "casting", "order", "subok"})
@@ -24,10 +25,10 @@ def _with_options(f: np.ufunc) -> Rule:
     def ufunc_with_options_rrule(*args, **kwargs):
         """The cotangents of the plain call, each in the shape of its argument."""
         operands, options = args[: f.nin], {name: value for name, value in kwargs.items() if not _is_default(name, value)}
-        y = f(*operands, **options)
+        y = f(*args, **kwargs)
         check_options(f, args[f.nin :], options)
         dtype = options.get("dtype")
-        plain = operands if dtype is None else tuple(np.asarray(x).astype(dtype) for x in operands)
+        plain = operands if dtype is None else tuple(as_array(x).astype(dtype) for x in operands)
         with np.errstate(all="ignore"):
             made = rrule(f, *plain)
         assert made is not None

@@ -10,6 +10,7 @@ import numpy as np
 
 from microgradpy.runtime import array_replacements as texts
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to
+from microgradpy.runtime.replacements import REPLACEMENTS
 from microgradpy.runtime.special_methods import converted
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -21,8 +22,8 @@ def by_function_of_numpy(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def stands_for_text(f: Any) -> bool:
-    """Whether a text in Python is differentiated in the place of a function of NumPy's, which says what it writes and keeps."""
-    return isinstance(f, np.vectorize) or any(f is known for known in (np.fromiter, *texts.REPLACEMENTS))
+    """Whether a text in Python is differentiated in the place of a function, which says what it writes and keeps."""
+    return isinstance(f, np.vectorize) or any(f is known for known in (np.fromiter, *texts.REPLACEMENTS, *REPLACEMENTS))
 
 
 def by_vectorized(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:

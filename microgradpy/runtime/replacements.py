@@ -6,6 +6,7 @@ Each does what the builtin does, calling the same functions in the same order.
 from __future__ import annotations
 
 import functools
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -198,5 +199,20 @@ def sort_in_place(items: list[Any], key: Callable[[Any], Any], reverse: bool) ->
     items[:] = ordered
 
 
-REPLACEMENTS: dict[Any, Callable[..., Any]] = {functools.reduce: reduce, hasattr: has_attribute}
+def concat(a: Any, b: Any, /) -> Any:
+    """operator.concat"""
+    return a + b
+
+
+def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """operator.call"""
+    return function(*args, **kwargs)
+
+
+REPLACEMENTS: dict[Any, Callable[..., Any]] = {
+    functools.reduce: reduce,
+    hasattr: has_attribute,
+    operator.concat: concat,
+    operator.call: call,
+}
 """What is differentiated in the place of a builtin, whatever it is called with."""

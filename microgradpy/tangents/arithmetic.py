@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, MissingRuleError
+from microgradpy.tangents import foreign
+from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -57,6 +59,8 @@ def conj(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         refuse_unlike_arrays(x)
         return np.conjugate(x) if x.dtype.kind == "c" else x
+    if is_foreign_array(x):
+        return np.conjugate(x) if np.iscomplexobj(x) else x
     _refuse_objects(x)
     return x
 
@@ -148,6 +152,8 @@ def unbroadcast(d: Any, x: Any) -> Any:
         return None
     refuse_unlike_arrays(d)
     refuse_unlike_arrays(x)
+    if is_foreign_array(x) or is_foreign_array(d):
+        return real_like(foreign.sum_to_shape(d, np.shape(x)), x)
     _refuse_objects(x)
     if isinstance(d, Tangent):
         return -d  # refuses, by the class of what it is the cotangent of
@@ -217,8 +223,14 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
         return items if isinstance(x, list) else tuple(items)
     if isinstance(x, np.generic):
         return real_like(np.asarray(d).sum(), x)
+    return _item_of_other_cotangent(x, index, d)
+
+
+def _item_of_other_cotangent(x: Any, index: Any, d: Any) -> Any:
     if isinstance(x, str | bytes | range):
         return None
+    if is_foreign_array(x):
+        return foreign.item_bar(x, index, real_like(d, x))
     if isinstance(x, np.ndarray):
         raise MissingRuleError(f"an item of an array of dtype {x.dtype} was read", None, "Use an array of numbers, or a list.")
     raise MissingRuleError(f"an item of a {type(x).__name__} was read", None, _ITEM_REMEDY)

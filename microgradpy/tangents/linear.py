@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.foreign import is_foreign_array, sum_to_shape
 from microgradpy.tangents.helpers import cotangent_of, returns
 
 
@@ -111,6 +112,9 @@ def expand_reduced(y_bar: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shape = np.shape(x)
     if not shape:
         return y_bar
+    if is_foreign_array(x):
+        rows = with_reduced_axes(y_bar, x, axis, keepdims)
+        return sum_to_shape(rows, shape) if is_foreign_array(y_bar) else np.full_like(x, y_bar)
     if np.ndim(y_bar) == 0:
         return np.full(shape, y_bar)
     # Measured: filling an array is faster than np.broadcast_to, and so is what reads it.
