@@ -17,7 +17,7 @@ from microgradpy.rules.joining import concatenate_bar
 from microgradpy.rules.reduction_options import fitted
 from microgradpy.rules.registry import Rule, example, examples, rrule
 from microgradpy.rules.singular import pinv_bar
-from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.types import NoTangent, accumulate, is_structural_zero
 
 _NOT_GIVEN: Any = np._NoValue
@@ -186,6 +186,7 @@ def average_with_options_rrule(a, axis=None, weights=None, returned=False, *, ke
 
 def weights_of_sum_bar(sum_bar: Any, a: Any, axis: Any, weights: Any, keepdims: bool) -> Any:
     """The cotangent of the weights of which the sum, for each row of a, is a result."""
+    sum_bar = real_like(sum_bar, weights)
     if np.shape(weights) == np.shape(a):
         return plain_bars(np.sum, (weights, axis), {"keepdims": keepdims}, sum_bar)[0]
     return np.full(np.shape(weights), np.sum(sum_bar))

@@ -14,7 +14,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.reductions import prod_bar
 from microgradpy.rules.registry import Rule, example, examples, rrule
-from microgradpy.tangents.arithmetic import conj, divide, floating, unbroadcast
+from microgradpy.tangents.arithmetic import conj, divide, floating, real_like, unbroadcast
 from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
@@ -89,7 +89,7 @@ def _prod(f: Callable[..., Any], leaves_out_nan: bool = False) -> Rule:
             mask = taken(where, a, leaves_out_nan)
             factors = np.where(mask, a, 1.0)
             first = 1.0 if initial is _NOT_GIVEN else initial
-            a_bar = np.where(mask, prod_bar(y_bar * conj(first), factors, axis, keeps), 0.0)
+            a_bar = np.where(mask, prod_bar(real_like(y_bar * conj(first), factors), factors, axis, keeps), 0.0)
             first_bar = initial_bar(y_bar * conj(np.prod(factors, axis=axis, keepdims=keeps)), initial)
             return NoTangent(), fitted(a_bar, a), *(NoTangent(),) * 4, first_bar, NoTangent()
 

@@ -65,9 +65,9 @@ def from_function(k):
     return np.fromfunction(lambda i, j: k * i + j**2 * k**2, (2, 3))
 
 
-@program(V, features="np.fromiter, generator")
+@program(V, features="np.fromiter, map")
 def from_iterator(x):
-    return np.fromiter((v * v for v in x), float) * np.fromiter(map(np.sin, x), np.float64, 3)
+    return np.fromiter(map(np.square, x), float) * np.fromiter(map(np.sin, x), np.float64, 3)
 
 
 @program(V, features="np.vectorize")
