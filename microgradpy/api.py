@@ -5,6 +5,7 @@ Gradients follow ChainRules: the gradient of a real function at a complex `z` is
 
 from __future__ import annotations
 
+import dis
 import functools
 import operator
 import types
@@ -27,6 +28,8 @@ from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
+from microgradpy.state.reach import any_may_write
+from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import check_seed, fill_zeros, project
 from microgradpy.tangents.thunks import unthunk
@@ -302,5 +305,22 @@ non_differentiable(stop_gradient, ignore_derivatives)
 RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
-callables.install(rrule_via_ad)
+def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """As `rrule_via_ad`, of a function that a library calls many times: refused if it may write into what outlives a call."""
+    inner = f.__func__ if isinstance(f, types.MethodType) else f
+    if isinstance(inner, types.FunctionType) and any_may_write([f]):
+        held = [cell.cell_contents for cell in inner.__closure__ or () if is_filled(cell)]
+        free = inner.__code__.co_freevars
+        stores = [step for step in dis.get_instructions(inner) if step.opname in ("STORE_GLOBAL", "STORE_DEREF")]
+        rebinds = any(step.opname == "STORE_GLOBAL" or step.argval in free for step in stores)
+        if rebinds or inner is not f or not all(map(is_value, held)):
+            raise MutationError(
+                f"{inner.__qualname__}, which is given to a solver, may write, and uses arrays or objects of outside",
+                None,
+                "Let it compute its result only, or pass it what it reads by args=.",
+            )
+    return rrule_via_ad(f, *args, **kwargs)
+
+
+callables.install(_given_to_library)
 NESTED_DIFFERENTIATION.update((rrule_via_ad, pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))

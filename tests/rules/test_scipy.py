@@ -457,6 +457,16 @@ def curve_that_is_filled_in(p):
     return interpolate.CubicSpline(WHOLE, heights, bc_type="natural")(0.4)
 
 
+def function_that_leaves_something_behind(p):
+    seen = np.zeros(1)
+
+    def excess(x):
+        seen[0] = x * x
+        return p * x - 1.0
+
+    return optimize.brentq(excess, 0.0, 5.0) + seen[0]
+
+
 def width_of_a_filter(p):
     return np.sum(ndimage.gaussian_filter(WHOLE, p) ** 2)
 
@@ -487,7 +497,8 @@ def cubic_grid(p):
 
 
 REFUSED = (
-    width_of_a_filter, distance_of_another_kind, knots_that_move, curve_that_is_filled_in,
+    function_that_leaves_something_behind, width_of_a_filter, distance_of_another_kind, knots_that_move,
+    curve_that_is_filled_in,
     values_of_a_curve_that_is_not_linear_in_them,
     values_of_a_spline_by_its_kind, fill_value, cubic_grid,
     states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
