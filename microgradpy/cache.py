@@ -215,7 +215,7 @@ class Cache:
     def keep(self, key: tuple[Any, ...], unit: Unit, code: types.CodeType) -> None:
         identity = id(code)
         if identity not in self.watched:
-            self.watched[identity] = weakref.ref(code, lambda _: self.forget(identity))
+            self.watched[identity] = weakref.ref(code, lambda _: self.forget(identity) if not sys.is_finalizing() else None)
         self.units[key] = unit
         while len(self.units) > CACHE_SIZE:
             self.drop(next(iter(self.units)))

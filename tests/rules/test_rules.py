@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 import pytest
+from scipy import sparse
 
 from microgradpy import ignore_derivatives, stop_gradient
 from microgradpy.rules import draws, rrule, ufunc_options
@@ -37,6 +38,8 @@ def test_rule(example: Example) -> None:
     # Whoever calls these rules copies what it keeps, so that they may hand on their seeds.
     # Forward rules have tests of their own, and to derive them all takes longer than everything here.
     options = {"may_share_seed": True, "differences": differences, "frule": None}
+    for matrix in filter(sparse.issparse, example.args):
+        _ = matrix.has_canonical_format  # a matrix of SciPy notes on itself what it has found out
     if isinstance(example.f, types.MethodType):
         # The numbers in SciPy's distributions are constants; so is what a variable of a module holds.
         METHOD[0] = example.f

@@ -479,10 +479,6 @@ def knots_that_move(p):
     return interpolate.CubicSpline(np.array([0.0, 1.0, p, 4.0]), WHOLE**2)(0.4)
 
 
-def values_of_a_curve_that_is_not_linear_in_them(p):
-    return interpolate.PchipInterpolator(WHOLE, p * WHOLE**2)(0.4)
-
-
 def values_of_a_spline_by_its_kind(p):
     return interpolate.interp1d(WHOLE, p * WHOLE**2, kind="cubic")(0.4)
 
@@ -496,10 +492,18 @@ def cubic_grid(p):
     return interpolate.RegularGridInterpolator(grid, np.eye(5), "cubic")(np.array([p, 1.3]))[0]
 
 
+def values_of_a_shape_preserving_curve(p):
+    return interpolate.PchipInterpolator(WHOLE, p * WHOLE**2)(0.4)
+
+
+def test_a_curve_without_a_rule_is_differentiated_through_its_source() -> None:
+    expected = differences(values_of_a_shape_preserving_curve, (2.0,))
+    np.testing.assert_allclose(gradient(values_of_a_shape_preserving_curve, 2.0), expected, rtol=1e-6)
+
+
 REFUSED = (
     function_that_leaves_something_behind, width_of_a_filter, distance_of_another_kind, knots_that_move,
     curve_that_is_filled_in,
-    values_of_a_curve_that_is_not_linear_in_them,
     values_of_a_spline_by_its_kind, fill_value, cubic_grid,
     states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
     sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,
