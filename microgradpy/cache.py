@@ -14,6 +14,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, final
 
 from microgradpy.codegen.loading import unload
@@ -215,10 +216,15 @@ class Cache:
     def keep(self, key: tuple[Any, ...], unit: Unit, code: types.CodeType) -> None:
         identity = id(code)
         if identity not in self.watched:
-            self.watched[identity] = weakref.ref(code, lambda _: self.forget(identity) if not sys.is_finalizing() else None)
+            self.watched[identity] = weakref.ref(code, partial(self._gone, identity, sys.is_finalizing))
         self.units[key] = unit
         while len(self.units) > CACHE_SIZE:
             self.drop(next(iter(self.units)))
+
+    def _gone(self, identity: int, is_finalizing: Callable[[], bool], _: object) -> None:
+        # At the end of the interpreter the modules that are needed for it may be gone before.
+        if not is_finalizing():
+            self.forget(identity)
 
     def forget(self, identity: int) -> None:
         self.watched.pop(identity, None)

@@ -55,6 +55,11 @@ def asks_for(f: Any) -> frozenset[str]:
     return (frozenset() if name is None else OVERRIDES | {name}) if found is None else found
 
 
+def has_protocol(f: Any) -> bool:
+    """Whether calls of an object of this type may stand for other calls."""
+    return type(f) in _PROTOCOLS
+
+
 def by_protocol(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """The value and the pullback of such a call; None for any other."""
     protocol = _PROTOCOLS.get(type(f))

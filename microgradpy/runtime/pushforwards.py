@@ -23,6 +23,7 @@ from microgradpy.runtime.bars import Back, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.opaque import check_spread
+from microgradpy.runtime.protocols import has_protocol
 from microgradpy.runtime.tangents import VIEWS
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projected import Projected
@@ -67,7 +68,7 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
             own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
             return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
-    if isinstance(call, types.FunctionType) and not rrule.has(f):
+    if isinstance(call, types.FunctionType) and not rrule.has(f) and not has_protocol(f):
         return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
     types_given = tuple(map(type, args))
     forward = frule.find(f, types_given)
