@@ -146,7 +146,8 @@ def _pairs(primal: Primal) -> dict[Var, Call]:
 class _Walk:
     """`dots` has the tangent of each active variable; `yielded` and `carried` the places, among the results of the innermost
     `If` or `Try` and in the state of the innermost loop, that have one, with the variables there; `seen` those of what the
-    handlers of a `Try` see, by its scope."""
+    handlers of a `Try` see, by its scope. `pending` are the statements that compute tangents since the last of the user's
+    assignments: they come after it, so that its operations stay one expression."""
 
     builder: TangentBuilder
     calls: Mapping[Var, Call]
@@ -157,6 +158,7 @@ class _Walk:
     yielded: tuple[tuple[int, Var], ...] = ()
     carried: tuple[tuple[int, Var], ...] = ()
     seen: dict[Var, tuple[tuple[int, Var], ...]] = field(default_factory=dict)
+    pending: list[Statement] = field(default_factory=list)
 
     # Tangents of values
 
@@ -206,11 +208,19 @@ class _Walk:
     # Regions
 
     def region(self, region: Region) -> Region:
+        outer, self.pending = self.pending, []
         with self.builder.region() as statements:
             for statement in region.statements:
                 self.statement(statement)
+            self.flush()
             terminator = self.terminator(region.terminator)
+        self.pending = outer
         return self.builder.seal(statements, terminator)
+
+    def flush(self) -> None:
+        """Append the statements that wait."""
+        self.builder.open_regions[-1].extend(self.pending)
+        self.pending.clear()
 
     def terminator(self, terminator: Terminator) -> Terminator:
         match terminator:
@@ -236,6 +246,11 @@ class _Walk:
         match statement:
             case Op():
                 self.operation(statement)
+                if any(result.user_named for result in statement.results):
+                    self.flush()
+                return
+        self.flush()
+        match statement:
             case If():
                 self.branch(statement)
             case While() | For():
@@ -309,9 +324,11 @@ class _Walk:
 
     def operation(self, op: Op) -> None:
         if is_mark(op):
+            self.flush()
             self.builder.add(replace(op, arguments=self.with_dots(op.arguments, self.seen[op.payload])))
             return
         if op.results and op.results[0] in self.pairs:
+            self.flush()
             self.paired(op, self.pairs[op.results[0]])
             return
         call = self.calls.get(op.results[0]) if op.results else None
@@ -323,7 +340,8 @@ class _Walk:
             return
         self.builder.add(op)
         if call is not None:
-            self.structure(call)
+            with self.builder.region(self.pending):
+                self.structure(call)
 
     def paired(self, op: Op, call: Call) -> None:
         """A call that gives its value with what its pullback needs gives the tangent of the value in its place."""
@@ -375,14 +393,15 @@ class _Walk:
             self.by_rule(op, call)
             return
         self.builder.add(op)
-        parts = [self.apply_again(op, value, dots[value]) for value in again]
-        for statement in statements:
-            self.builder.add(statement)
-        parts += [] if dot is None else [dot]
-        total = parts[0] if parts else _NONE
-        for part in parts[1:]:
-            total = self.builder.sum(total, part, "")
-        self.know_dot(call.result, total)
+        with self.builder.region(self.pending):
+            parts = [self.apply_again(op, value, dots[value]) for value in again]
+            for statement in statements:
+                self.builder.add(statement)
+            parts += [] if dot is None else [dot]
+            total = parts[0] if parts else _NONE
+            for part in parts[1:]:
+                total = self.builder.sum(total, part, "")
+            self.know_dot(call.result, total)
 
     def reapplied(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> list[Value]:
         """The arguments of a call which it is linear in, and for whose tangents it can be made again."""
@@ -415,6 +434,7 @@ class _Walk:
 
     def by_rule(self, op: Op, call: Inlined) -> None:
         """The reverse rule at run time, which gives the value and its tangent."""
+        self.flush()
         arguments = self.tuple_of(call.arguments)
         dots = self.tuple_of(tuple(map(self.dot, call.arguments)))
         given = (call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
@@ -422,6 +442,7 @@ class _Walk:
 
     def by_forward_rule(self, op: Op, call: Inlined) -> None:
         """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
+        self.flush()
         values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
         arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
         function = function_constant(call.function)

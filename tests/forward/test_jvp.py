@@ -137,12 +137,8 @@ def test_the_text_reads_as_if_written_by_hand() -> None:
     text = code_pushforward(layer, *args, argnums=(0, 1))
     assert text == (
         "def layer_pushforward(W, b, x, W_dot, b_dot):\n"
-        "    product = x @ W\n"
-        "    product_dot = x @ W_dot\n"
-        "    total = product + b\n"
-        "    total_dot = product_dot + b_dot\n"
-        "    tanh_total = np.tanh(total)\n"
-        "    return tanh_total, total_dot * (1.0 - tanh_total * tanh_total)\n"
+        "    tanh_result = np.tanh(x @ W + b)\n"
+        "    return tanh_result, (x @ W_dot + b_dot) * (1.0 - tanh_result * tanh_result)\n"
     )
 
 
