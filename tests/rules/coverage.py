@@ -285,8 +285,8 @@ INTRODUCTION = """\
 
 Written by `python -m tests.rules.coverage` for {versions}, from the rules themselves: each is
 applied to one of its examples. *Backward* counts the functions whose pullback gives a cotangent that is not zero, *forward*
-those whose tangent `y_dot` has `<y_bar, y_dot> = <x_bar, x_dot>`, be it by a rule of its own, because the function is linear, or
-derived from the pullback. Functions that write, and those that call what they are given, have no rule: they count if the
+those whose tangent `y_dot` has `<y_bar, y_dot> = <x_bar, x_dot>`, be it by a rule of its own, because the function is linear,
+or derived from the pullback. Functions that write, and those that call what they are given, have no rule: they count if the
 gradient of a program with them is that of finite differences. The examples of every rule are held against finite differences
 by the tests.
 
