@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import rule_cases, rules
 from benchmarks.cases import CASES, Case
 from benchmarks.run import measure
-from microgradpy import DifferentiationError
+from microgradpy import DifferentiationError, value_and_grad
 from tests import finite_differences as fd
 
 PENDING = [case for case in CASES if case.pending]
@@ -59,3 +60,19 @@ def test_hand_written_value_is_that_of_the_program(case: Case) -> None:
 
 def test_a_row_of_the_table_can_be_measured() -> None:
     assert measure(CASES[0], rounds=1).startswith(CASES[0].id)
+
+
+@pytest.mark.parametrize("case", rule_cases.CASES, ids=str)
+def test_single_rules_agree_with_what_is_written_by_hand(case: rule_cases.RuleCase) -> None:
+    args = case.arguments(25)
+    y, gradients = value_and_grad(case.loss, tuple(range(case.count)))(*args)
+    directly, bars = rules.generated_directly(case, args)(*args)
+    expected, *by_hand = case.by_hand(*args)
+    np.testing.assert_allclose([y, directly], expected, rtol=1e-12)
+    for ours, ours_directly, theirs in zip(gradients, bars if case.count > 1 else (bars,), by_hand, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(ours_directly, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_the_table_of_single_rules_has_a_row_per_function_and_medians() -> None:
+    assert len(rules.table((4,), rounds=1)) == 2 + len(rule_cases.CASES) + 1

@@ -290,3 +290,24 @@ def counted(arguments: Arguments, known: Known) -> Kind:
     """np.arange(start, stop, step)"""
     dtype = widest(*map(dtype_of, arguments))
     return Array(1, dtype) if dtype in ("int", "float") and isinstance(broadcast(arguments), Scalar) else NUMERIC
+
+
+def accumulated(arguments: Arguments, known: Known) -> Kind:
+    """np.cumsum(x, axis): of all entries, in a row, without an axis."""
+    array = arguments[0]
+    axis = known.get("axis", known.get(1, None if len(arguments) == 1 else MISSING))
+    if not isinstance(array, Array) or not array.ndim:
+        return NUMERIC if is_numeric(array) else UNKNOWN
+    dtype = "int" if array.dtype == "bool" else array.dtype
+    if axis is None:
+        return Array(1, dtype, array.shape if array.ndim == 1 else ())
+    return Array(array.ndim, dtype, array.shape) if type(axis) is int else NUMERIC
+
+
+def solution(arguments: Arguments, known: Known) -> Kind:
+    """np.linalg.solve(a, b) of one matrix: of the shape of b, which is one vector or has them as columns."""
+    matrix, right = arguments
+    if not isinstance(matrix, Array) or matrix.ndim != 2 or not isinstance(right, Array) or right.ndim not in (1, 2):
+        return NUMERIC if is_numeric(matrix) and is_numeric(right) else UNKNOWN
+    dtype = widest(dtype_of(matrix), dtype_of(right))
+    return Array(right.ndim, {"int": "float", "bool": "float"}.get(dtype, dtype), right.shape)

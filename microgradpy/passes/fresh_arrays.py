@@ -6,7 +6,8 @@ Such an array may be written into by its last reader, and given to the user with
     W_bar = W_bar + t       becomes     W_bar += t             in a loop that W_bar enters as zeros made here
     return x.T @ t                      (the caller need not copy what is returned)
 
-An operator or ufunc applied to arrays makes a new array, always; that is what freshness is proven from.
+An operator or ufunc applied to arrays makes a new array, always, and so do a few other functions; that is what freshness is
+proven from.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from microgradpy.ir.kinds import Array
 from microgradpy.ir.nodes import Const, Continue, For, Function, Op, Opcode, Region, Return, Statement, Value, Var, Yield
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import regions, terminator_values, terminators, uses
-from microgradpy.tangents.arithmetic import zero_cotangent
+from microgradpy.tangents.arithmetic import divide, zero_cotangent
+from microgradpy.tangents.linear import expand_reduced
 
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
+_MAKERS = (divide, expand_reduced)
+"""Other functions whose result, where it is an array with axes, is always a new one."""
 _IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)
 _IN_PLACE_SUM = Const(operator.iadd, "operator.iadd", operator)
 
@@ -178,7 +182,7 @@ def _is_arithmetic(op: Op) -> bool:
     if not isinstance(op.callee, Const) or op.keywords:
         return False
     function = op.callee.value
-    return isinstance(function, np.ufunc) or any(function is known for known in _OPERATORS)
+    return isinstance(function, np.ufunc) or any(function is known for known in (*_OPERATORS, *_MAKERS))
 
 
 def _is_method(op: Op, name: str) -> bool:

@@ -15,7 +15,7 @@ from microgradpy.rules.reductions import products_of_others
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan, leading_columns
-from microgradpy.tangents.helpers import cotangent_of, like
+from microgradpy.tangents.helpers import cotangent_of, like, numeric
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
@@ -35,21 +35,31 @@ def solve_rrule(a, b):
     z = np.linalg.solve(a, b)
 
     def solve_pullback(z_bar):
-        return NoTangent(), solve_matrix_bar(z_bar, a, b, z), unbroadcast(np.linalg.solve(adjoint(a), z_bar), b)
+        right_bar = solve_adjoint(z_bar, a, b)
+        return NoTangent(), solve_matrix_bar(right_bar, a, b, z), unbroadcast(right_bar, b)
 
     return z, solve_pullback
 
 
-@cotangent_of(1)
-def solve_matrix_bar(z_bar: Any, a: Any, b: Any, z: Any) -> Any:
-    """The cotangent of the matrix a under the solution z of a z = b."""
+@numeric
+def solve_adjoint(z_bar: Any, a: Any, b: Any) -> Any:
+    """a^-H z_bar, of the shape of z: the cotangent of b before what was broadcast is summed up."""
     if np.ndim(b) == 1:
-        z_bar, z = np.expand_dims(z_bar, -1), np.expand_dims(z, -1)
-    return unbroadcast(-(np.linalg.solve(adjoint(a), z_bar) @ adjoint(z)), a)
+        return np.squeeze(np.linalg.solve(adjoint(a), np.expand_dims(z_bar, -1)), -1)
+    return np.linalg.solve(adjoint(a), z_bar)
+
+
+@cotangent_of(1)
+def solve_matrix_bar(right_bar: Any, a: Any, b: Any, z: Any) -> Any:
+    """The cotangent of the matrix a under the solution z of a z = b: -b_bar z^H."""
+    if np.ndim(b) == 1:
+        right_bar, z = np.expand_dims(right_bar, -1), np.expand_dims(z, -1)
+    return unbroadcast(-(right_bar @ adjoint(z)), a)
 
 
 examples(np.linalg.solve, (_REGULAR, _table(3)), (_REGULAR, _table(3, 2)), (_REGULARS, _table(2, 3, 1)))
-examples(np.linalg.solve, (_COMPLEX, _table(3)), (_REGULAR, _table(2, 3, 2)))
+examples(np.linalg.solve, (_COMPLEX, _table(3)), (_REGULAR, _table(2, 3, 2)), (_REGULARS, _table(3)))
+examples(np.linalg.solve, (np.stack([_REGULAR, 2.0 * _REGULAR, _REGULAR + np.eye(3)]), _table(3)))
 
 
 @rrule.register(np.linalg.inv)

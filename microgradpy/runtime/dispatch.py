@@ -31,6 +31,7 @@ from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
+from microgradpy.runtime.rule_texts import rule_to_fill_in
 from microgradpy.runtime.writes import REMEDY, written_argument
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -294,11 +295,11 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
-        raise without_rule(f, name_of(f))
+        raise without_rule(f, name_of(f), args, kwargs)
     return call_unchanged(f, *args, **kwargs), _nothing(len(args))
 
 
-def without_rule(f: Any, name: str) -> DifferentiationError:
+def without_rule(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DifferentiationError:
     """The refusal of a callee that was reached with differentiated data."""
     module = str(getattr(f, "__module__", None) or "").lstrip("_")
     path = f"{module}.{name}" if module not in ("", "builtins", "__main__") and "." not in name else name
@@ -318,16 +319,10 @@ def without_rule(f: Any, name: str) -> DifferentiationError:
             None,
             f"Give it a rule with @rrule.register({f.__name__}), or pass its fields as a tuple or dict.",
         )
-    short = name.rpartition(".")[2]
     found = f"{path} has neither a rule nor a source to differentiate, and it was reached with differentiated data"
-    if not short.isidentifier():  # np.frompyfunc calls it "f (vectorized)"
-        return MissingRuleError(found, None, "Use np.vectorize(f), give the object a rule (`rrule.register`), or write a loop.")
-    return MissingRuleError(
-        found,
-        None,
-        f"Declare a rule, or give it stop_gradient(x) if no derivative should flow through it:\n    @rrule.register({path})\n"
-        f"    def {short}_rrule(x):\n        return {path}(x), lambda y_bar: (NoTangent(), ...)",
-    )
+    other = "Use np.vectorize of the function, or declare" if isinstance(f, np.ufunc) and " " in name else "Declare"
+    remedy = f"{other} a rule, or give it stop_gradient(x) if no derivative should flow through it:"
+    return MissingRuleError(found, None, f"{remedy}\n{rule_to_fill_in(f, name, args, kwargs)}")
 
 
 def nested(f: Any) -> DifferentiationError:

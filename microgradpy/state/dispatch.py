@@ -422,7 +422,7 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     owner = getattr(f, "__self__", None)
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
-        raise pure.without_rule(f, pure.name_of(f))
+        raise pure.without_rule(f, pure.name_of(f), args, kwargs)
     if isinstance(f, np.ufunc) and is_of_python(f):
         raise MutationError("a function made by np.frompyfunc is called, which may write", None, "Call the function itself.")
     return f(*args, **kwargs), nothing(len(args))
