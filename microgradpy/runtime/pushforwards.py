@@ -87,7 +87,7 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
             y, push = derived(f, reverse, args, kwargs)
             return y, push(None, *dots)
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
-    return y, by_pairing(_checked_value(y, dispatch.name_of(f)), (f, *args), back, (f_dot, *dots))
+    return y, by_pairing(_checked_value(y, dispatch.name_of(f), rrule.has(f)), (f, *args), back, (f_dot, *dots))
 
 
 def _is_plain(x: Any) -> bool:
@@ -111,7 +111,7 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     if all(is_structural_zero(dot) for dot in named.values()):
         return pushed(f, f_dot, args, positional, dict(kwargs))
     y, back = dispatch.resolve(f, args, dict(kwargs))
-    _checked_value(y, dispatch.name_of(f))
+    _checked_value(y, dispatch.name_of(f), rrule.has(f))
 
     def pair(y_bar: Any) -> float:
         bars = back(y_bar)
@@ -256,9 +256,10 @@ def _in_structure(x: Any, x_bar: Any) -> Any:
     return x_bar if isinstance(x, (types.FunctionType, *VIEWS)) else project(x, x_bar)
 
 
-def _checked_value(y: Any, name: str) -> Any:
-    """The value of a call inside of a function, of which it is known what its tangent consists of."""
-    if not is_transparent(y):
+def _checked_value(y: Any, name: str, has_rule: bool = False) -> Any:
+    """The value of a call inside of a function, of which it is known what its tangent consists of. A rule that gives a dict of
+    its own (the results of SciPy's solvers) takes its cotangent as a dict."""
+    if not is_transparent(y) and not (has_rule and isinstance(y, dict)):
         raise MissingRuleError(
             f"the value of {name} is a {type(y).__name__}, whose tangent is not known",
             None,

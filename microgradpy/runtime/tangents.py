@@ -72,6 +72,8 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
             return x_dot.get(name)
     if isinstance(y, types.BuiltinMethodType):
         return Tangent(type(y), {"__self__": x_dot})
+    if isinstance(x, dict) and name in x and isinstance(x_dot, dict):
+        return x_dot.get(name)  # a result of a solver of SciPy, whose items are its attributes
     return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot))
 
 

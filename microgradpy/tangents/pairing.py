@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.errors import MissingRuleError
 from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.projection import fields_of, zeros_for
 from microgradpy.tangents.thunks import computed
@@ -46,12 +47,20 @@ def tangent_by_pairing(y: Any, pair: Seed) -> Any:
     if isinstance(y, int | float | complex | np.number):
         return _of_number(y, pair)
     if isinstance(y, list | tuple):
-        items = [tangent_by_pairing(item, _at_item(pair, y, index)) for index, item in enumerate(y)]
+        items = [_of_part(item, _at_item(pair, y, index)) for index, item in enumerate(y)]
         return items if isinstance(y, list) else type(y)(*items) if hasattr(y, "_fields") else tuple(items)
     if isinstance(y, dict):
-        return {key: tangent_by_pairing(value, _at_key(pair, dict, key)) for key, value in y.items()}
+        return {key: _of_part(value, _at_key(pair, dict, key)) for key, value in y.items()}
     named = partial(Tangent, type(y))
     return named({name: tangent_by_pairing(value, _at_key(pair, named, name)) for name, value in fields_of(y).items()})
+
+
+def _of_part(value: Any, pair: Seed) -> Any:
+    """The tangent of one of several results. Of some a rule may have no derivative, which is refused if it is used."""
+    try:
+        return tangent_by_pairing(value, pair)
+    except MissingRuleError as error:
+        return NotImplementedTangent(error.found)
 
 
 def _at_key(pair: Seed, make: Callable[[dict[Any, Any]], Any], key: Any) -> Seed:

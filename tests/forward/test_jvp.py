@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize
 
 from microgradpy import (
     CotangentShapeError,
+    MissingRuleError,
     MutationError,
     Tangent,
     code_ir,
     code_pushforward,
     forward_differentiate,
+    gradient,
     jvp,
     pushforward,
 )
@@ -147,3 +150,31 @@ def test_the_intermediate_representation_is_valid() -> None:
     verify(ir.function)
     assert ir.stage == "pushforward"
     assert forward_differentiate(ir) is ir
+
+
+def root_of(p: float) -> Any:
+    return optimize.root(lambda x: x**2 - p, np.array([1.0])).x[0]
+
+
+def bracketed_root(p: float) -> Any:
+    return optimize.root_scalar(lambda x, q: x**2 - q, args=(p,), bracket=[0.0, 5.0]).root
+
+
+def integral(p: float) -> Any:
+    return integrate.quad(lambda t: np.exp(-p * t), 0.0, 1.0)[0]
+
+
+def minimum(p: float) -> Any:
+    return optimize.minimize(lambda x: np.sum((x - p) ** 4 + (x - p) ** 2), np.zeros(2)).x[0]
+
+
+@pytest.mark.parametrize("f", [root_of, bracketed_root, integral, minimum])
+def test_solvers_of_scipy(f: Any) -> None:
+    y, dy = jvp(f, (2.0,), (1.0,))
+    assert y == f(2.0)
+    np.testing.assert_allclose(dy, gradient(f, 2.0)[0], rtol=1e-9)
+
+
+def test_a_result_without_a_derivative_is_refused_where_it_is_used() -> None:
+    with pytest.raises(MissingRuleError, match="nfev"):
+        jvp(lambda p: optimize.root(lambda x: x**2 - p, np.array([1.0])).nfev * p, (2.0,), (1.0,))

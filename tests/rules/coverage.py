@@ -25,13 +25,14 @@ import scipy.special
 import scipy.stats
 
 from microgradpy import DifferentiationError
-from microgradpy.rules import all_examples
 from microgradpy.rules.classified import WITHOUT_RULE
 from microgradpy.rules.registry import Example, frule, is_non_differentiable, rrule
+from microgradpy.rules.scipy import MODULES
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent
 from microgradpy.testing.comparison import copied
-from microgradpy.testing.degrees import EVERY, Outline, Vector, as_cotangent
+from microgradpy.testing.degrees import EVERY, Outline, Vector
+from tests.examples import EXAMPLES
 from tests.rules.coverage_lists import GROUPS, SCIPY, Group
 from tests.rules.coverage_programs import PROGRAMS
 
@@ -65,7 +66,7 @@ _examples: dict[Any, list[Example]] = {}
 def examples_of(f: Any) -> list[Example]:
     """The examples of a function, the smallest first."""
     if not _examples:
-        for example in all_examples():
+        for example in EXAMPLES:
             _examples.setdefault(example.f, []).append(example)
         for found in _examples.values():
             found.sort(key=lambda example: sum(np.size(x) for x in example.args if isinstance(x, np.ndarray)))
@@ -94,16 +95,27 @@ def modes_in(example: Example) -> Modes:
     if not value.size:
         return Modes()
     outlines = [Outline(x, "x") for x in example.args]
-    bars = [_known(bar) for bar in pullback(as_cotangent(value.rebuild(seed)))[1:]]
+    bars = [_known(bar) for bar in pullback(solved_part(example, y, value.cotangent(seed)))[1:]]
     vectors = [outline.along(bar) for outline, bar in zip(outlines, bars, strict=True)]
     if not any(np.any(vector) for vector in vectors):
         return Modes()
     dots = [
-        NoTangent() if bar is None or not outline.size else as_cotangent(outline.rebuild(draw.uniform(0.5, 1.5, outline.size)))
+        NoTangent() if bar is None or not outline.size else outline.cotangent(draw.uniform(0.5, 1.5, outline.size))
         for outline, bar in zip(outlines, bars, strict=True)
     ]
     reverse = sum(float(vector @ outline.along(dot)) for vector, outline, dot in zip(vectors, outlines, dots, strict=True))
     return Modes(True, _has_transpose(example, dots, value, seed, reverse))
+
+
+def solved_part(example: Example, y: Any, y_bar: Any) -> Any:
+    """Of the results of SciPy's solvers, some fields have a derivative."""
+    if not str(example).startswith("scipy."):
+        return y_bar
+    if example.f.__name__ == "quad":
+        return (y_bar[0], *[None] * (len(y) - 1))
+    if isinstance(y, dict):
+        return {name: y_bar[name] for name in ("x", "root", "y", "fun", "cost") if name in y}
+    return y_bar
 
 
 def _known(bar: Any) -> Any:
@@ -194,12 +206,17 @@ def census(title: str, place: Any, prefix: str) -> Census:
     return Census(title, Row(title, modes), tuple(inert), tuple(rest))
 
 
+def family_of(module: str) -> str:
+    """The module of SciPy that a module of rules is about: several share the rules of one."""
+    return next((name for name in sorted(MODULES, key=len, reverse=True) if module.startswith(name.replace(".", "_"))), module)
+
+
 def scipy_functions() -> dict[str, dict[str, Modes]]:
     """The functions of SciPy with examples, by module."""
     modules: dict[str, dict[str, Modes]] = {}
     for f in list(_examples or (examples_of(None), _examples)[1]):
         for rule in rrule.rules_of(f)[:1]:
-            family = rule.__module__.partition(".rules.scipy.")[2].partition(".")[0]
+            family = family_of(rule.__module__.partition(".rules.scipy.")[2])
             if family:
                 owner = type(f.__self__).__name__.removesuffix("_gen") + "." if isinstance(f, MethodType) else ""
                 modules.setdefault(family, {})[owner + f.__name__] = modes_of(f)
