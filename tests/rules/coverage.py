@@ -28,10 +28,11 @@ from microgradpy import DifferentiationError
 from microgradpy.rules.classified import WITHOUT_RULE
 from microgradpy.rules.registry import Example, frule, is_non_differentiable, rrule
 from microgradpy.rules.scipy import MODULES
+from microgradpy.tangents.pairing import pairing
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent
 from microgradpy.testing.comparison import copied
-from microgradpy.testing.degrees import EVERY, Outline, Vector
+from microgradpy.testing.degrees import EVERY, Outline
 from tests.examples import EXAMPLES
 from tests.rules.coverage_lists import GROUPS, SCIPY, Group
 from tests.rules.coverage_programs import PROGRAMS
@@ -95,7 +96,8 @@ def modes_in(example: Example) -> Modes:
     if not value.size:
         return Modes()
     outlines = [Outline(x, "x") for x in example.args]
-    bars = [_known(bar) for bar in pullback(solved_part(example, y, value.cotangent(seed)))[1:]]
+    y_bar = solved_part(example, y, value.cotangent(seed))
+    bars = [_known(bar) for bar in pullback(y_bar)[1:]]
     vectors = [outline.along(bar) for outline, bar in zip(outlines, bars, strict=True)]
     if not any(np.any(vector) for vector in vectors):
         return Modes()
@@ -104,7 +106,7 @@ def modes_in(example: Example) -> Modes:
         for outline, bar in zip(outlines, bars, strict=True)
     ]
     reverse = sum(float(vector @ outline.along(dot)) for vector, outline, dot in zip(vectors, outlines, dots, strict=True))
-    return Modes(True, _has_transpose(example, dots, value, seed, reverse))
+    return Modes(True, _has_transpose(example, dots, y_bar, reverse))
 
 
 def solved_part(example: Example, y: Any, y_bar: Any) -> Any:
@@ -123,7 +125,7 @@ def _known(bar: Any) -> Any:
     return None if isinstance(bar, NotImplementedTangent) else computed(bar)
 
 
-def _has_transpose(example: Example, dots: list[Any], value: Outline, seed: Vector, reverse: float) -> bool:
+def _has_transpose(example: Example, dots: list[Any], y_bar: Any, reverse: float) -> bool:
     """Whether the tangent of the value for these tangents has the same product with the seed."""
     try:
         outcome = frule(example.f, *copied(example.args), **copied(example.kwargs))
@@ -134,8 +136,7 @@ def _has_transpose(example: Example, dots: list[Any], value: Outline, seed: Vect
         return False
     if isinstance(y_dot, NotImplementedTangent):
         return False
-    forward = float(seed @ value.along(computed(y_dot)))
-    return bool(np.isclose(forward, reverse, rtol=1e-5, atol=1e-7))
+    return bool(np.isclose(pairing(y_bar, y_dot), reverse, rtol=1e-5, atol=1e-7))
 
 
 def modes_of_name(name: str) -> Modes:
@@ -215,11 +216,10 @@ def scipy_functions() -> dict[str, dict[str, Modes]]:
     """The functions of SciPy with examples, by module."""
     modules: dict[str, dict[str, Modes]] = {}
     for f in list(_examples or (examples_of(None), _examples)[1]):
-        for rule in rrule.rules_of(f)[:1]:
-            family = family_of(rule.__module__.partition(".rules.scipy.")[2])
-            if family:
-                owner = type(f.__self__).__name__.removesuffix("_gen") + "." if isinstance(f, MethodType) else ""
-                modules.setdefault(family, {})[owner + f.__name__] = modes_of(f)
+        families = {family_of(rule.__module__.partition(".rules.scipy.")[2]) for rule in rrule.rules_of(f)} - {""}
+        for family in families:
+            owner = type(f.__self__).__name__.removesuffix("_gen") + "." if isinstance(f, MethodType) else ""
+            modules.setdefault(family, {})[owner + f.__name__] = modes_of(f)
     return modules
 
 
