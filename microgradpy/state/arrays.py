@@ -354,16 +354,35 @@ def place(x: Array, mask: Any, values: Any, /) -> Made:
 
 
 @event(np.nan_to_num)
-def nan_to_num(x: Any, /, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Made:
+def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Made:
     """Of a copy it is a function like others; in place it stores over what is not finite."""
     finite = np.isfinite(x)
+    # Of complex numbers each part is looked at by itself.
+    ways: list[Callable[[Any], Any]] = [np.real, np.imag] if np.iscomplexobj(x) else [np.real]
+    parts = [(part, _not_finite(part(x))) for part in ways]
+    values = [(number, structure_of(value), frozen(value)) for number, value in enumerate((nan, posinf, neginf))]
     y = np.nan_to_num(x, copy, nan, posinf, neginf)
+
+    def settled(d: Any, shadows: Shadows) -> list[Any]:
+        bars: list[Any] = []
+        for number, given, value in values:
+            bar: Any = sum([np.where(places[number], part(d), 0.0) for part, places in parts], start=np.zeros(()))
+            bars.append(None if value is None else settle_broadcast(given, value, bar, shadows))
+        return bars
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if isinstance(y, np.ndarray) and y is x:
+            stored = shadows.of(x).copy()
             shadows.of(x)[~finite] = 0.0
-            return (None,) * 5
+            return None, None, *settled(stored, shadows)
         d = shadows.born(y, y_bar)
-        return (None if d is None else unbroadcast(np.where(finite, d, 0.0), x), None, None, None, None)
+        if d is None:
+            return (None,) * 5
+        return unbroadcast(np.where(finite, d, 0.0), x), None, *settled(d, shadows)
 
     return y, undo
+
+
+def _not_finite(x: Any) -> tuple[Any, Any, Any]:
+    """Where real numbers are NaN and the two infinities."""
+    return np.isnan(x), np.isposinf(x), np.isneginf(x)

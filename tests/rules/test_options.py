@@ -324,3 +324,19 @@ def test_dtypes_of_options() -> None:
     ):
         (bar,) = gradient(call, single)
         assert bar.dtype == np.float32
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_what_stands_for_nan_has_a_cotangent_in_both_modes(copy: bool) -> None:
+    def replaced(x, value, largest):
+        z = x * 1.0
+        y = np.nan_to_num(z, copy=copy, nan=value, posinf=largest)
+        return np.sum(y * np.array([2.0, 3.0, 5.0]))
+
+    arguments = np.array([np.nan, 1.5, np.inf]), 0.3, 0.7
+    with always_track():
+        bars = gradient(replaced, *arguments)
+    assert bars[1:] == (2.0, 5.0)
+    assert np.array_equal(bars[0], [0.0, 3.0, 0.0])
+    if copy:
+        assert gradient(replaced, *arguments)[1:] == (2.0, 5.0)

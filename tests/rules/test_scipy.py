@@ -517,3 +517,11 @@ def test_what_is_no_solution_has_no_gradient(f: Callable[..., Any]) -> None:
     assert np.isfinite(f(1.7))
     with pytest.raises((MissingRuleError, MutationError)):
         gradient(f, 1.7)
+
+
+def test_an_equation_whose_function_depends_on_nothing() -> None:
+    def last(y0):
+        return np.sum(integrate.solve_ivp(lambda t, y: -y * t, (0.0, 1.0), y0, rtol=1e-10, atol=1e-12).y[:, -1])
+
+    (y0_bar,) = gradient(last, np.array([0.3, 0.4]))
+    assert np.allclose(y0_bar, np.exp(-0.5), rtol=1e-7)

@@ -33,6 +33,8 @@ class _Integrand:
             self.template = grown
             raise _Grown
         vector = flat(bars, self.template)
+        if not vector.size:  # nothing that the function depends on has a cotangent
+            return np.zeros(1)
         self.largest = max(self.largest, float(np.max(np.abs(vector), initial=0.0)))
         return vector
 
@@ -49,7 +51,8 @@ def integral(bars_at: Callable[[float], tuple[Any, ...]], a: Any, b: Any, points
         except _Grown:  # a branch of the function that was met on the way depends on more than those before
             continue
         if report.success or error <= 1e-8 * np.max(np.abs(total), initial=integrand.largest):
-            return tuple(unflat(total, integrand.template))
+            size = flat(None, integrand.template).size
+            return tuple(unflat(total[:size], integrand.template))
         if limit > 50:
             raise MissingRuleError(
                 "the integral of the derivative of a function did not converge", None, "Split it where it is not smooth."
