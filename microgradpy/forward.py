@@ -12,7 +12,7 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
-from microgradpy.tangents.projection import check_seed, project, zeros_for
+from microgradpy.tangents.projection import check_seed, fill_zeros, project
 from microgradpy.tangents.types import is_structural_zero
 
 
@@ -41,7 +41,7 @@ def _checked_one(x: Any, dot: Any, place: str) -> Any:
 
 
 def _as_tangent(y: Any, y_dot: Any) -> Any:
-    return zeros_for(y) if is_structural_zero(y_dot) else project(y, y_dot)
+    return fill_zeros(y, None if is_structural_zero(y_dot) else project(y, y_dot))
 
 
 @final
