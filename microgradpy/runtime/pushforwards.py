@@ -144,7 +144,7 @@ def _by_forward_rule(
 ) -> tuple[Any, Any]:
     """`named` has the tangents of the keyword arguments, which have to be among the rule's positional parameters."""
     if kwargs:
-        wanted = {name for name, dot in named.items() if not is_structural_zero(dot)}
+        wanted = {name for name, dot in named.items() if not _is_zero(dot)}
         args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
         _refuse_keywords(f, wanted.difference(names))
         dots = (*dots, *(named.get(name) for name in names))
@@ -154,6 +154,11 @@ def _by_forward_rule(
     if isinstance(y_dot, NotImplementedTangent):
         y_dot.refuse()
     return y, None if is_structural_zero(y_dot) else y_dot
+
+
+def _is_zero(dot: Any) -> bool:
+    """Whether a tangent adds nothing. That of a constant is a number where the compiler packed the arguments."""
+    return is_structural_zero(dot) or (isinstance(dot, float | complex | np.generic | np.ndarray) and not np.any(dot))
 
 
 def _refuse_keywords(f: Any, names: set[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import gradient, jvp, pullback, pushforward
+from microgradpy import Tangent, gradient, jvp, pullback, pushforward
 
 SEVERAL: dict[str, Callable[[Any], Any]] = {
     "list": list,
@@ -62,3 +62,14 @@ def test_a_seed_that_leaves_out_items(name: str) -> None:
 def test_the_tangent_of_a_part_that_does_not_depend_on_the_argument_is_zero() -> None:
     _, dy = jvp(lambda x: (2.0 * x, {"constant": np.ones(2)}, "text"), (1.0,), (1.0,))
     assert repr(dy) == "(2.0, {'constant': array([0., 0.])}, None)"
+
+
+def test_a_list_whose_tangent_has_none_for_some_items_is_an_array_to_numpy() -> None:
+    class Holder:
+        def __init__(self, items: list[float]) -> None:
+            self.items = items
+
+    assert jvp(lambda items: np.sum(items), ([1.0, 2.0],), ([None, 3.0],))[1] == 3.0
+    assert jvp(lambda items: items + items, ([1.0, 2.0],), ([None, 3.0],))[1] == [0.0, 3.0, 0.0, 3.0]
+    given = Tangent(Holder, items=[None, 3.0])
+    assert jvp(lambda holder: np.sum(holder.items), (Holder([1.0, 2.0]),), (given,))[1] == 3.0
