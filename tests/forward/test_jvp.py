@@ -151,3 +151,10 @@ def test_the_intermediate_representation_is_valid() -> None:
     verify(ir.function)
     assert ir.stage == "pushforward"
     assert forward_differentiate(ir) is ir
+
+
+def test_a_numpy_number_divides_by_zero_in_both_ways() -> None:
+    x = np.float64(0.8)
+    with np.errstate(divide="ignore"):
+        assert jvp(lambda x, k: x / k, (x, 0), (1.0, None))[1] == math.inf
+        assert pushforward(lambda x, k: x / k, x, 0)[1](None, 1.0, None) == math.inf
