@@ -67,7 +67,7 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
             own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
             return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
-    if isinstance(call, types.FunctionType) and not rrule.has(f):
+    if isinstance(call, types.FunctionType) and not rrule.has(f) and not _is_of_numpy(call):
         return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
     forward = frule.find_for(f, args, kwargs)
     if forward is not None:
@@ -86,6 +86,11 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
             return y, push(None, *dots)
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
     return y, by_pairing(_checked_value(y, dispatch.name_of(f)), (f, *args), back, (f_dot, *dots))
+
+
+def _is_of_numpy(call: types.FunctionType) -> bool:
+    """The callable objects of NumPy, as np.vectorize makes, are known to the dispatcher for reverse mode."""
+    return str(call.__module__).partition(".")[0] == "numpy"
 
 
 def _is_plain(x: Any) -> bool:
