@@ -12,8 +12,8 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
-from microgradpy.tangents.projection import check_seed, project, zeros_for
-from microgradpy.tangents.types import is_structural_zero
+from microgradpy.tangents.projection import check_seed, fields_of, fill_zeros, project
+from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -34,14 +34,22 @@ def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _checked_one(x: Any, dot: Any, place: str) -> Any:
     try:
-        return check_seed(x, dot)
+        return _filled(x, check_seed(x, dot))
     except CotangentShapeError as error:
         found = error.found.replace("the seed of the value", f"the tangent of {place}").replace("the value", place)
         raise CotangentShapeError(found, None, "A tangent has the structure and shape of the argument.") from None
 
 
+def _filled(x: Any, dot: Any) -> Any:
+    """A tangent with zeros for None inside of containers: NumPy takes a list of numbers as an array."""
+    if isinstance(dot, Tangent):
+        values = fields_of(x)
+        return Tangent(type(x), {name: _filled(values[name], part) for name, part in dot.items()})
+    return None if dot is None else fill_zeros(x, dot)
+
+
 def _as_tangent(y: Any, y_dot: Any) -> Any:
-    return zeros_for(y) if is_structural_zero(y_dot) else project(y, y_dot)
+    return fill_zeros(y, None if is_structural_zero(y_dot) else project(y, y_dot))
 
 
 @final

@@ -12,7 +12,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import spread_over_items
-from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -246,7 +246,7 @@ def trapezoid_height_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     if np.shape(y)[axis] == 0:
         return np.zeros(np.shape(y), np.result_type(z_bar))
     steps = dx if x is None else np.diff(_along(x, y, axis), axis=axis)
-    half = 0.5 * np.broadcast_to(np.expand_dims(z_bar, axis) * steps, _fewer(y, axis))
+    half = 0.5 * np.broadcast_to(np.expand_dims(z_bar, axis) * conj(steps), _fewer(y, axis))
     return unbroadcast(_at_ends(half, axis, 1.0), y)
 
 
@@ -257,13 +257,13 @@ def trapezoid_place_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
         return None
     if np.shape(y)[axis] == 0:
         return np.zeros(np.shape(x))
-    x_bar = _at_ends(np.expand_dims(z_bar, axis) * _means(y, axis), axis, -1.0)
+    x_bar = _at_ends(np.expand_dims(z_bar, axis) * conj(_means(y, axis)), axis, -1.0)
     return unbroadcast(np.moveaxis(x_bar, axis, -1) if np.ndim(x) == 1 else x_bar, x)
 
 
 def trapezoid_step_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     """The cotangent of the one step of all intervals, or of an array of steps."""
-    return None if x is not None else unbroadcast(np.expand_dims(z_bar, axis) * _means(y, axis), dx)
+    return None if x is not None else unbroadcast(np.expand_dims(z_bar, axis) * conj(_means(y, axis)), dx)
 
 
 def _along(x: Any, y: Any, axis: int) -> Any:
@@ -296,3 +296,6 @@ examples(np.trapezoid, (_VECTOR, None, _VECTOR[1:]), (_TABLE, None, _TABLE[:, 1:
 examples(np.trapezoid, (_VECTOR,), (_TABLE, np.array([0.0, 0.4, 1.5])), (_VECTOR, None, 0.3), (_TABLE, _TABLE**2))
 example(np.trapezoid, _STACK, np.array([0.1, 0.9, 1.5]), axis=1)
 example(np.trapezoid, _STACK, None, 0.3, axis=0)
+_COMPLEX = np.array([0.2 + 0.7j, 1.1 - 0.4j, -0.6 + 0.3j, 0.9 - 1.2j])
+examples(np.trapezoid, (_COMPLEX,), (_COMPLEX, _COMPLEX**2), (_VECTOR, _COMPLEX), (_COMPLEX, _VECTOR))
+example(np.trapezoid, _COMPLEX, None, 0.3 - 0.2j)

@@ -83,7 +83,7 @@ def average_bar(y_bar: Any, a: Any, axis: Any, weights: Any, keepdims: Any) -> A
     if weights is None:
         return expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims)
     w = _spread_weights(a, axis, weights)
-    return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * (w / np.sum(w, axis=axis, keepdims=True)), a)
+    return unbroadcast(with_reduced_axes(y_bar, a, axis, keepdims) * np.conj(w / np.sum(w, axis=axis, keepdims=True)), a)
 
 
 @cotangent_of(4)
@@ -92,7 +92,7 @@ def average_weights_bar(y_bar: Any, a: Any, y: Any, axis: Any, weights: Any, kee
     if weights is None:
         return None
     w = _spread_weights(a, axis, weights)
-    deviation = np.conj(a - with_reduced_axes(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True)
+    deviation = np.conj((a - with_reduced_axes(y, a, axis, keepdims)) / np.sum(w, axis=axis, keepdims=True))
     w_bar = with_reduced_axes(y_bar, a, axis, keepdims) * deviation
     if np.shape(weights) != np.shape(a):
         w_bar = np.sum(w_bar, axis=tuple(i for i in range(np.ndim(a)) if i not in _axes(a, axis)))
@@ -117,4 +117,6 @@ def _spread_weights(a: Any, axis: Any, weights: Any) -> np.ndarray:
 
 _WEIGHTS = np.array([0.3, 1.1, 0.6])
 examples(np.average, *_SHAPES, (_VECTOR, None, _WEIGHTS), (_TABLE, None, np.abs(_TABLE)), (_STACK, 1, _WEIGHTS))
+_COMPLEX_WEIGHTS = _WEIGHTS + np.array([0.2j, -0.5j, 0.7j])
+examples(np.average, (_COMPLEX_WEIGHTS, None, _COMPLEX_WEIGHTS**2), (_VECTOR, None, _COMPLEX_WEIGHTS))
 example(np.average, _STACK, (2, 1), np.outer([0.4, 1.5], _WEIGHTS), keepdims=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,25 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:
-    """`x_bar`, or a zero cotangent of `x` if it is None. A tuple's missing items are filled too."""
+    """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple or a list are filled too."""
+    if not isinstance(x, tuple | list):
+        return zero_cotangent(x) if is_structural_zero(x_bar) else x_bar
     if is_structural_zero(x_bar):
-        return tuple(map(or_zero, [None] * len(x), x)) if type(x) is tuple else zero_cotangent(x)
-    if type(x) is tuple and type(x_bar) is tuple and any(map(is_structural_zero, x_bar)):
-        return tuple(map(or_zero, x_bar, x))
+        return _rebuilt(x, map(_item_or_zero, [None] * len(x), x))
+    if isinstance(x_bar, tuple | list) and len(x_bar) == len(x) and any(map(is_structural_zero, x_bar)):
+        return _rebuilt(x, map(_item_or_zero, x_bar, x))
     return x_bar
+
+
+def _item_or_zero(x_bar: Any, x: Any) -> Any:
+    """A list may contain itself, so that one inside of another container is left alone."""
+    return x_bar if isinstance(x, list) else or_zero(x_bar, x)
+
+
+def _rebuilt(x: Any, bars: Iterable[Any]) -> Any:
+    if isinstance(x, list):
+        return list(bars)
+    return type(x)(*bars) if hasattr(x, "_fields") else tuple(bars)
 
 
 def missing_cotangent(x: Any, callee: str, index: int) -> None:

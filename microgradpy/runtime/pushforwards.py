@@ -70,10 +70,9 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType) and not rrule.has(f) and not has_protocol(f):
         return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
-    types_given = tuple(map(type, args))
-    forward = frule.find(f, types_given)
+    forward = frule.find_for(f, args, kwargs)
     if forward is not None:
-        return _by_forward_rule(forward, f_dot, args, dots, kwargs)
+        return _by_forward_rule(f, forward, f_dot, args, dots, kwargs, {})
     if isinstance(f, types.FunctionType) and not rrule.has(f) and not is_non_differentiable(f):
         found = _entry[0](f, f_dot, args, dots, kwargs)
         if found is not None:
@@ -110,6 +109,9 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     named = {} if is_structural_zero(keyword_dots) else keyword_dots
     if all(is_structural_zero(dot) for dot in named.values()):
         return pushed(f, f_dot, args, positional, dict(kwargs))
+    forward = frule.find_for(f, args, kwargs)
+    if forward is not None:
+        return _by_forward_rule(f, forward, f_dot, args, positional, dict(kwargs), named)
     y, back = dispatch.resolve(f, args, dict(kwargs))
     _checked_value(y, dispatch.name_of(f), rrule.has(f))
 
@@ -139,14 +141,31 @@ def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> 
 
 
 def _by_forward_rule(
-    rule: ForwardRule, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+    f: Any, rule: ForwardRule, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any], named: dict[str, Any]
 ) -> tuple[Any, Any]:
+    """`named` has the tangents of the keyword arguments, which have to be among the rule's positional parameters."""
+    if kwargs:
+        wanted = {name for name, dot in named.items() if not _is_zero(dot)}
+        args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
+        _refuse_keywords(f, wanted.difference(names))
+        dots = (*dots, *(named.get(name) for name in names))
     y, push = rule(*args, **kwargs)
     given = [_or_zero(dot, x) for dot, x in zip(dots, args, strict=True)]
     y_dot = computed(push(f_dot, *given))
     if isinstance(y_dot, NotImplementedTangent):
         y_dot.refuse()
     return y, None if is_structural_zero(y_dot) else y_dot
+
+
+def _is_zero(dot: Any) -> bool:
+    """Whether a tangent adds nothing. That of a constant is a number where the compiler packed the arguments."""
+    return is_structural_zero(dot) or (isinstance(dot, float | complex | np.generic | np.ndarray) and not np.any(dot))
+
+
+def _refuse_keywords(f: Any, names: set[str]) -> None:
+    if names:
+        found = f"a keyword argument of {dispatch.name_of(f)} has a tangent, which its forward rule does not take"
+        raise MissingRuleError(found, None, "Give it by position.")
 
 
 def _or_zero(dot: Any, x: Any) -> Any:

@@ -76,10 +76,12 @@ def _at_item(pair: Seed, y: Any, index: int) -> Seed:
 
 
 def _of_number(y: Any, pair: Seed) -> Any:
-    found: Any = pair(1.0)
+    # A NumPy number divides by zero where one of Python's raises.
+    typed = cotangent_dtype(y.dtype).type if isinstance(y, np.number) else None
+    found: Any = pair(typed(1.0) if typed else 1.0)
     if np.iscomplexobj(y):
-        found = complex(found, pair(1j))
-    return cotangent_dtype(y.dtype).type(found) if isinstance(y, np.number) else found
+        found = complex(found, pair(typed(1j) if typed else 1j))
+    return typed(found) if typed else found
 
 
 def _of_array(y: np.ndarray[Any, Any], pair: Seed) -> np.ndarray[Any, Any]:

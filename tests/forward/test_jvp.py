@@ -178,3 +178,10 @@ def test_solvers_of_scipy(f: Any) -> None:
 def test_a_result_without_a_derivative_is_refused_where_it_is_used() -> None:
     with pytest.raises(MissingRuleError, match="nfev"):
         jvp(lambda p: optimize.root(lambda x: x**2 - p, np.array([1.0])).nfev * p, (2.0,), (1.0,))
+
+
+def test_a_numpy_number_divides_by_zero_in_both_ways() -> None:
+    x = np.float64(0.8)
+    with np.errstate(divide="ignore"):
+        assert jvp(lambda x, k: x / k, (x, 0), (1.0, None))[1] == math.inf
+        assert pushforward(lambda x, k: x / k, x, 0)[1](None, 1.0, None) == math.inf

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import code_adjoint, frule, frule_via_ad, gradient, jvp, pullback, rrule, scalar_rule
+from microgradpy import MissingRuleError, code_adjoint, frule, frule_via_ad, gradient, jvp, pullback, rrule, scalar_rule
 from microgradpy.rules.linearity import _LINEAR
 from microgradpy.rules.registry import Example, NoTangent
 from microgradpy.tangents.types import NotImplementedTangent
@@ -157,3 +157,33 @@ def test_both_modes_take_the_same_slope_at_a_kink(name: str) -> None:
         y, back = pullback(f, x)
         y_bar = fd.random_seed(y)
         assert_transposed(y_bar, jvp(f, (x,), (dot,))[1], back(y_bar)[1:], (dot,))
+
+
+def product_of(x: float, y: float, *, scale: float = 1.0) -> float:
+    return x * y * scale
+
+
+def test_a_declared_rule_is_taken_in_calls_by_keyword() -> None:
+    @frule.register(product_of)
+    def product_of_frule(x: Any, y: Any, *, scale: Any = 1.0) -> Any:
+        return product_of(x, y, scale=scale), lambda f_dot, x_dot, y_dot: 100.0 * (x_dot * y + x * y_dot) * scale
+
+    try:
+        assert jvp(lambda x: product_of(x, y=x), (3.0,), (1.0,)) == (9.0, 600.0)
+        assert jvp(lambda x: product_of(y=x, x=2.0, scale=3.0), (3.0,), (1.0,)) == (18.0, 600.0)
+        with pytest.raises(MissingRuleError, match="by position"):
+            jvp(lambda x: product_of(x, 1.0, scale=x), (3.0,), (1.0,))
+    finally:
+        frule.opt_out(product_of)
+
+
+def test_options_that_a_declared_rule_does_not_take_are_refused() -> None:
+    @frule.register(np.cbrt)
+    def cbrt_frule(x: Any) -> Any:
+        return np.cbrt(x), lambda f_dot, x_dot: x_dot / (3.0 * np.cbrt(x) ** 2)
+
+    try:
+        with pytest.raises(MissingRuleError, match="does not take these arguments"):
+            jvp(lambda x: np.cbrt(x, dtype=float), (np.ones(2),), (np.ones(2),))
+    finally:
+        frule.opt_out(np.cbrt)
