@@ -89,7 +89,7 @@ class Resolver:
         value = self.namespace[name] if name in self.namespace else self.builtins.get(name, _MISSING)
         if name in self.rebound:
             return None
-        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented):
+        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented or value is Ellipsis):
             return None
         self._guard(name, (), value)
         return Const(value, path=name, root=value)

@@ -334,3 +334,9 @@ def calls_a_lambda_on_the_spot(x):
 
 program(0.3, features="lambda")(lambda x: x * x + math.sin(x))
 program(0.3, 0.9, features="lambda")(lambda x, y=2.0: x * y)
+
+
+@program(2.0, 0, features="the names Ellipsis and NotImplemented")
+def names_of_singletons(x, k):
+    table = np.array([x, x * x])
+    return (x * 3.0 if k is Ellipsis else table[Ellipsis, 1]) + (0.0 if k is NotImplemented else x)

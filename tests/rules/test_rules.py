@@ -59,7 +59,7 @@ def rule_of_a_method(*args: Any, **kwargs: Any) -> Any:
     return rrule(METHOD[0], *args, **kwargs)
 
 
-@pytest.mark.parametrize("example", filter(is_solver, EXAMPLES), ids=str)
+@pytest.mark.parametrize("example", list(filter(is_solver, EXAMPLES)), ids=str)
 def test_rule_of_a_solver(example: Example) -> None:
     f, given = example.f, {name: value for name, value in example.kwargs.items() if name == "args"}
     # Nothing is differentiated by tolerances: as a variable of the module they are constants.
