@@ -12,8 +12,8 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.ad.forward import NotPushable
 from microgradpy.ad.primal_builder import NeedsTracking
+from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
 from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shared_by

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, final
 from microgradpy.ad import forward as forward_pass
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Unit as CallUnit
+from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
@@ -92,7 +93,7 @@ def add_pushforward(function: types.FunctionType, unit: Unit, kinds: tuple[Kind,
             if callee.unit.pushforward is None:
                 try:
                     links += _generate(callee)
-                except forward_pass.NotPushable:
+                except NotPushable:
                     unit.is_pushable = False
                     raise
                 waiting += [wanted.callee for _, _, wanted in links if isinstance(wanted, PushforwardOf)]

@@ -13,35 +13,23 @@ then.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from microgradpy.ad.calls import (
-    AddInPlace,
-    Append,
-    Attribute,
-    Build,
     Call,
-    Capture,
     Dispatched,
     Inlined,
-    Item,
     Iterated,
-    StoreItem,
-    Suspend,
-    Unit,
     UnitCall,
-    Unpack,
 )
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.primal_builder import Services
-from microgradpy.ad.transposition import NotTransposable, TangentBuilder, transpose
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf, cotangent_kind, is_numeric
+from microgradpy.ad.tangent_calls import NONE, ForwardServices, Tangents, dot_kind
+from microgradpy.ad.transposition import TangentBuilder
+from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.nodes import (
-    UNDEFINED,
     Break,
     Const,
     Continue,
@@ -60,44 +48,8 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    function_constant,
-    operator_constant,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, walk
-from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
-from microgradpy.rules.registry import frule, rrule
-from microgradpy.runtime import pushforwards as run_time
-from microgradpy.runtime import tangents
-from microgradpy.runtime.iterators import STREAMS
-from microgradpy.runtime.making import tie
-from microgradpy.tangents.pairing import has_only_fields
-from microgradpy.tangents.reading import item_tangent
-
-
-class ForwardServices(Services, Protocol):
-    """What the pass asks of the compiler, besides what the primal does."""
-
-    def adjoint_half(self, unit: Unit) -> Const:
-        """The constant that stands for the unit's adjoint."""
-
-    def pushforward(self, unit: Unit) -> Const:
-        """The constant that stands for the function `(*inputs, *tangents of the active ones) -> (y, y_dot)`."""
-
-
-class NotPushable(Exception):
-    """What the function calls gives objects whose tangents are not known: it goes by its pullback."""
-
-
-def is_pushable(callee: object) -> bool:
-    """Whether the value of a call can have a tangent: iterators, and objects of classes that hold more than their fields,
-    have none."""
-    if any(callee is other for other in _ITERATING):
-        return False
-    return not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee)
-
-
-_ITERATING = (*STREAMS, iter, next, functools.partial, tie)
-_NONE = Const(None)
 
 
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: ForwardServices) -> Function:
@@ -109,7 +61,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
         kinds=dict(function.kinds), active=set(primal.active), adjoint_half=services.adjoint_half, made=made
     )
     builder.producers.update(made)
-    pushing = _Walk(builder, primal.calls, services, _pairs(primal), primal.result_active and is_numeric(primal.result_kind))
+    pushing = _Walk(builder, services, _pairs(primal), primal.calls, primal.result_active and is_numeric(primal.result_kind))
     parameters = [Parameter(parameter.var, parameter.name) for parameter in function.parameters]
     taken = {parameter.name for parameter in parameters} | {var.hint for var in function.captured}
     for var in differentiated:
@@ -117,16 +69,12 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
         while name in taken:
             name += "_"
         taken.add(name)
-        dot = builder.variable(_dot_kind(builder.kind(var)), name)
+        dot = builder.variable(dot_kind(builder.kind(var)), name)
         pushing.dots[var] = dot
         parameters.append(Parameter(dot, name))
     body = pushing.region(function.body)
     name = f"{function.name}_pushforward"
     return replace(function, name=name, parameters=tuple(parameters), body=body, kinds=builder.kinds)
-
-
-def _dot_kind(kind: Kind) -> Kind:
-    return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
 
 def _pairs(primal: Primal) -> dict[Var, Call]:
@@ -142,68 +90,38 @@ def _pairs(primal: Primal) -> dict[Var, Call]:
     return found
 
 
+Places = tuple[tuple[int, Var], ...]
+"""The places, among the results of a statement or in the state of a loop, that have a tangent, with the variables there."""
+
+
 @dataclass
-class _Walk:
-    """`dots` has the tangent of each active variable; `yielded` and `carried` the places, among the results of the innermost
-    `If` or `Try` and in the state of the innermost loop, that have one, with the variables there; `seen` those of what the
-    handlers of a `Try` see, by its scope. `pending` are the statements that compute tangents since the last of the user's
-    assignments: they come after it, so that its operations stay one expression."""
+class _Walk(Tangents):
+    """`is_dense`: callers take the tangent of the result for one that is not None. `yielded` are the places of the innermost
+    `If` or `Try`, `carried` those of the innermost loop, `seen` those of what the handlers of a `Try` see, by its scope."""
 
-    builder: TangentBuilder
     calls: Mapping[Var, Call]
-    services: ForwardServices
-    pairs: Mapping[Var, Call]
     is_dense: bool
-    dots: dict[Var, Value] = field(default_factory=dict)
-    yielded: tuple[tuple[int, Var], ...] = ()
-    carried: tuple[tuple[int, Var], ...] = ()
-    seen: dict[Var, tuple[tuple[int, Var], ...]] = field(default_factory=dict)
-    pending: list[Statement] = field(default_factory=list)
+    yielded: Places = ()
+    carried: Places = ()
+    seen: dict[Var, Places] = field(default_factory=dict)
 
-    # Tangents of values
-
-    def dot(self, value: Value) -> Value:
-        """The tangent of a value, None where it is zero."""
-        return self.dots.get(value, _NONE) if isinstance(value, Var) else _NONE
-
-    def dot_like(self, value: Value, var: Var) -> Value:
-        """The tangent of a value as that of a variable that it becomes: numbers and arrays have one that is not None."""
-        if value is UNDEFINED:
-            return UNDEFINED
-        dot = self.dot(value)
-        if not is_numeric(self.builder.kind(var)) or not isinstance(value, Var):
-            return Const(0.0) if is_numeric(self.builder.kind(var)) and isinstance(value, Const) else dot
-        return self.builder.zero(value) if dot is _NONE else self.builder.dense(dot, value)
-
-    def with_dots(self, values: tuple[Value, ...], places: tuple[tuple[int, Var], ...]) -> tuple[Value, ...]:
-        return (*values, *(self.dot_like(values[place], var) for place, var in places))
-
-    def places(self, *groups: tuple[Var, ...]) -> tuple[tuple[int, Var], ...]:
-        """The places at which one of some variables is active, with the first of these."""
+    def places(self, *groups: tuple[Var, ...]) -> Places:
+        """The places at which one of some variables is active, with that of the last group, whose kind the tangent has."""
         rows = enumerate(zip(*groups, strict=True))
         return tuple((place, row[-1]) for place, row in rows if any(var in self.builder.active for var in row))
 
-    def new_dots(self, variables: tuple[Var, ...], places: tuple[tuple[int, Var], ...]) -> tuple[Var, ...]:
+    def with_dots(self, values: tuple[Value, ...], places: Places) -> tuple[Value, ...]:
+        return (*values, *(self.dot_like(values[place], var) for place, var in places))
+
+    def new_dots(self, variables: tuple[Var, ...], places: Places) -> tuple[Var, ...]:
         """Variables for the tangents of those at these places."""
         made = []
         for place, shaped in places:
             var = variables[place]
-            dot = self.builder.variable(_dot_kind(self.builder.kind(shaped)), self.builder.bar_name(var), var.user_named)
+            dot = self.builder.variable(dot_kind(self.builder.kind(shaped)), self.builder.bar_name(var), var.user_named)
             self.dots[var] = dot
             made.append(dot)
         return tuple(made)
-
-    def know_dot(self, var: Var, dot: Value) -> None:
-        """Let a variable have a tangent, dense where it is a number or an array."""
-        if var not in self.builder.active:
-            return
-        if is_numeric(self.builder.kind(var)):
-            if dot is _NONE or dot == _NONE:
-                dot = self.builder.zero(var)
-            elif not is_numeric(self.builder.kind(dot)):
-                kind = _dot_kind(self.builder.kind(var))
-                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=kind)
-        self.dots[var] = self.builder.named(dot, var)
 
     # Regions
 
@@ -216,11 +134,6 @@ class _Walk:
             terminator = self.terminator(region.terminator)
         self.pending = outer
         return self.builder.seal(statements, terminator)
-
-    def flush(self) -> None:
-        """Append the statements that wait."""
-        self.builder.open_regions[-1].extend(self.pending)
-        self.pending.clear()
 
     def terminator(self, terminator: Terminator) -> Terminator:
         match terminator:
@@ -237,7 +150,7 @@ class _Walk:
 
     def returned(self, value: Value) -> Value:
         """The tangent of what is returned: callers take it for dense if the result is a number or an array on all paths."""
-        if not self.is_dense or self.dot(value) is not _NONE:
+        if not self.is_dense or self.dot(value) is not NONE:
             return self.dot(value)
         return self.builder.zero(value) if isinstance(value, Var) else Const(0.0)
 
@@ -262,7 +175,7 @@ class _Walk:
 
     @contextmanager
     def inside(
-        self, *, yielded: tuple[tuple[int, Var], ...] = (), carried: tuple[tuple[int, Var], ...] | None = None
+        self, *, yielded: Places = (), carried: Places | None = None
     ) -> Iterator[None]:
         outer = self.yielded, self.carried
         self.yielded, self.carried = yielded, self.carried if carried is None else carried
@@ -311,17 +224,6 @@ class _Walk:
             body = self.region(statement.body)
         return Region((*statements, *body.statements), body.terminator)
 
-    def iterated(self, call: Iterated) -> Value:
-        position = call.position
-        if call.backwards:
-            position = self.builder.call(operator_constant("sub"), (Const(-1), position))
-        dot = self.dot(call.source)
-        if call.is_key or isinstance(self.builder.kind(call.source), Array):
-            return self.item(call.source, position, dot)
-        return self.builder.helper(tangents.iterated_tangent, call.source, position, dot)
-
-    # Operations
-
     def operation(self, op: Op) -> None:
         if is_mark(op):
             self.flush()
@@ -342,187 +244,3 @@ class _Walk:
         if call is not None:
             with self.builder.region(self.pending):
                 self.structure(call)
-
-    def paired(self, op: Op, call: Call) -> None:
-        """A call that gives its value with what its pullback needs gives the tangent of the value in its place."""
-        match call:
-            case UnitCall(unit=unit, arguments=arguments):
-                active = [value for value, flag in zip(arguments, unit.active, strict=True) if flag]
-                dots = tuple(self.dense(value) for value in active)
-                self.builder.add(replace(op, callee=self.services.pushforward(unit), arguments=(*op.arguments, *dots)))
-            case Dispatched(callee=callee, arguments=arguments, packed=packed):
-                if isinstance(callee, Const) and not is_pushable(callee.value):
-                    raise NotPushable(callee.path)
-                dots = tuple(map(self.dot, arguments))
-                if packed:
-                    self.push(op, run_time.pushed_packed, callee, (*arguments, *dots))
-                else:
-                    given = (self.tuple_of(arguments), self.tuple_of(dots), self.dict_of(op.keywords))
-                    self.push(op, run_time.pushed, callee, given)
-
-    def push(self, op: Op, function: Callable[..., object], callee: Value, given: tuple[Value, ...]) -> None:
-        helper = function_constant(function)
-        self.builder.add(replace(op, callee=helper, arguments=(callee, self.dot(callee), *given), keywords=()))
-
-    def dense(self, value: Value) -> Value:
-        """The tangent of an argument as a callee's pushforward takes it."""
-        if not isinstance(value, Var) or not is_numeric(self.builder.kind(value)):
-            return self.dot(value)
-        return self.dot_like(value, value)
-
-    def unpack_pair(self, op: Op, call: Dispatched | UnitCall) -> None:
-        result = call.result
-        if isinstance(call, UnitCall) and is_numeric(self.builder.kind(result)) and result in self.builder.active:
-            kind = _dot_kind(self.builder.kind(result))
-        else:
-            kind = UNKNOWN
-        dot = self.builder.variable(kind, self.builder.bar_name(result))
-        self.builder.add(replace(op, results=(result, dot)))
-        self.know_dot(result, dot)
-
-    def inlined(self, op: Op, call: Inlined) -> None:
-        if call.function is not None and frule.has(call.function):
-            self.by_forward_rule(op, call)
-            return
-        dots = {value: self.dot(value) for value in call.arguments if self.dot(value) != _NONE}
-        again = self.reapplied(op, call, dots)
-        try:
-            rest = {value: dot for value, dot in dots.items() if value not in again}
-            statements, dot = transpose(call, rest, self.builder, self.services) if rest else ([], None)
-        except NotTransposable:
-            self.by_rule(op, call)
-            return
-        self.builder.add(op)
-        with self.builder.region(self.pending):
-            parts = [self.apply_again(op, value, dots[value]) for value in again]
-            for statement in statements:
-                self.builder.add(statement)
-            parts += [] if dot is None else [dot]
-            total = parts[0] if parts else _NONE
-            for part in parts[1:]:
-                total = self.builder.sum(total, part, "")
-            self.know_dot(call.result, total)
-
-    def reapplied(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> list[Value]:
-        """The arguments of a call which it is linear in, and for whose tangents it can be made again."""
-        if not is_numeric(self.builder.kind(call.result)) or op.payload is not None or not isinstance(op.callee, Const):
-            return []
-        if call.function is None:
-            return list(dots) if call.callee in LINEAR_ATTRIBUTES else []
-        code = call.rule.value.__code__
-        names = (*code.co_varnames[: len(call.arguments)], *(name for name, _ in call.keywords))
-        values = (*call.arguments, *(value for _, value in call.keywords))
-        if not keeps_linear(names, tuple(value != _NONE for value in values)):
-            return []
-        found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]
-        found = [value for value in found if self.is_filled(value)]
-        return [value for value in found if value in dots and op.arguments.count(value) == 1 == call.arguments.count(value)]
-
-    def is_filled(self, value: Value) -> bool:
-        """Whether there is a number or an array wherever the tangent of a value has a part."""
-        if is_numeric(self.builder.kind(value)):
-            return True
-        made = self.builder.made.get(value) if isinstance(value, Var) else None
-        is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
-        return is_display and made is not None and all(is_numeric(self.builder.kind(item)) for item in made.arguments)
-
-    def apply_again(self, op: Op, argument: Value, dot: Value) -> Value:
-        """The call with the tangent in the place of the argument."""
-        arguments = tuple(dot if value == argument else value for value in op.arguments)
-        assert not isinstance(op.callee, Opcode)
-        return self.builder.call(op.callee, arguments, op.keywords)
-
-    def by_rule(self, op: Op, call: Inlined) -> None:
-        """The reverse rule at run time, which gives the value and its tangent."""
-        self.flush()
-        arguments = self.tuple_of(call.arguments)
-        dots = self.tuple_of(tuple(map(self.dot, call.arguments)))
-        given = (call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
-        self.by_pair(op, call, run_time.pushed_by_rule, given)
-
-    def by_forward_rule(self, op: Op, call: Inlined) -> None:
-        """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
-        self.flush()
-        values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
-        arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
-        function = function_constant(call.function)
-        self.by_pair(op, call, run_time.pushed, (function, _NONE, arguments, dots, self.dict_of(keywords)))
-
-    def by_pair(self, op: Op, call: Inlined, function: Callable[..., object], given: tuple[Value, ...]) -> None:
-        pair = self.builder.variable(UNKNOWN)
-        helper = function_constant(function)
-        self.builder.add(replace(op, callee=helper, arguments=given, keywords=(), results=(pair,)))
-        dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
-        self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))
-        self.know_dot(call.result, dot)
-
-    def tuple_of(self, values: tuple[Value, ...]) -> Value:
-        return self.builder.operation(Opcode.TUPLE, values)[0]
-
-    def dict_of(self, keywords: tuple[tuple[str, Value], ...]) -> Value:
-        return self.builder.operation(Opcode.DICT, tuple(part for name, value in keywords for part in (Const(name), value)))[0]
-
-    # Structure
-
-    def structure(self, call: Call) -> None:
-        match call:
-            case Build():
-                self.build(call)
-            case Unpack(results=results, source=source):
-                self.unpack(results, source)
-            case Append(result=result, items=items, item=item, length=length):
-                dot = self.builder.helper(tangents.appended_tangent, self.dot(items), self.dense(item), length)
-                self.know_dot(result, dot)
-            case Attribute(result=result, target=target, name=name):
-                dot = self.builder.helper(tangents.attribute_tangent, target, Const(name), result, self.dot(target))
-                self.know_dot(result, dot)
-            case Item(result=result, container=container, index=index):
-                self.know_dot(result, self.item(container, index, self.dot(container)))
-            case Capture():
-                self.capture(call)
-            case AddInPlace() | StoreItem() | Suspend():
-                raise AssertionError("a write where writes are not tracked")
-            case Iterated() | Inlined() | Dispatched() | UnitCall():
-                raise AssertionError("not the record of an operation on structure")
-            case _:
-                assert_never(call)
-
-    def of_constant(self, value: Value) -> Value:
-        return Const(0.0) if is_numeric(self.builder.kind(value)) else _NONE
-
-    def item(self, container: Value, index: Value, dot: Value) -> Value:
-        if isinstance(self.builder.kind(container), Array):
-            return self.builder.call(operator_constant("getitem"), (dot, index))
-        return self.builder.helper(item_tangent, container, index, dot)
-
-    def build(self, call: Build) -> None:
-        # NumPy takes a list of numbers or arrays as an array, in which there is no None.
-        dots = tuple(self.dot_like(item, item) if isinstance(item, Var) else self.of_constant(item) for item in call.items)
-        made = self.builder.made[call.result]
-        if made.callee is Opcode.DICT:
-            parts = tuple(part for pair in zip(call.keys, dots, strict=True) for part in pair)
-            (dot,) = self.builder.operation(Opcode.DICT, parts)
-        elif made.callee is Opcode.TUPLE:
-            (dot,) = self.builder.operation(Opcode.TUPLE, dots, kinds=(TupleOf(tuple(map(self.builder.kind, dots))),))
-        else:
-            (dot,) = self.builder.operation(Opcode.LIST, dots)
-        self.know_dot(call.result, dot)
-
-    def unpack(self, results: tuple[Var, ...], source: Value) -> None:
-        dot = self.dot(source)
-        kind = self.builder.kind(dot)
-        if isinstance(kind, TupleOf) and len(kind.items) == len(results):
-            kinds = kind.items
-        else:
-            dot = self.builder.helper(tangents.item_tangents, source, Const(len(results)), dot)
-            kinds = (UNKNOWN,) * len(results)
-        hints = tuple(map(self.builder.bar_name, results))
-        parts = self.builder.operation(Opcode.UNPACK, (dot,), kinds=kinds, hints=hints)
-        for result, part in zip(results, parts, strict=True):
-            self.know_dot(result, part)
-
-    def capture(self, call: Capture) -> None:
-        names = self.tuple_of(tuple(Const(f if isinstance(f, str) else f[0]) for f in call.fields))
-        keys = self.tuple_of(tuple(_NONE if isinstance(f, str) else Const(f[1]) for f in call.fields))
-        dots = self.tuple_of(tuple(map(self.dot, call.values)))
-        self.know_dot(call.result, self.builder.helper(tangents.function_tangent, call.result, names, keys, dots))
