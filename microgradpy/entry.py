@@ -22,7 +22,7 @@ from microgradpy.forward_compiler import add_pushforward
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch, pushforwards
-from microgradpy.runtime.cotangents import or_zero
+from microgradpy.runtime.cotangents import or_zero, seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.held import PLAIN
@@ -86,7 +86,7 @@ def differentiate(
     def back(y_bar: Any) -> Bars:
         if plan.exotic:
             _refuse_exotic(bound.values, unit)
-        bars = adjoint(saved, or_zero(y_bar, y))
+        bars = adjoint(saved, seed_or_zero(y_bar, y))
         if plan.leading and bound.is_plain:
             return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, plan.fresh)
         if plan.single:

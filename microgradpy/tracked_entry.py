@@ -21,7 +21,7 @@ from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
 from microgradpy.runtime.bars import Resolved
-from microgradpy.runtime.cotangents import or_zero
+from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
@@ -153,7 +153,7 @@ def _bars(unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[
 
 def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
     """The cotangent of a function's value as its adjoint takes it."""
-    return or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
+    return seed_or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
 
 
 def _divided(unit: Unit, found: Any) -> list[Any]:

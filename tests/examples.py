@@ -1,7 +1,8 @@
-"""The examples of all rules, of those for SciPy too where it is installed."""
+"""The examples of all rules: of those of the networks, and of those for SciPy where it is installed, too."""
 
 from __future__ import annotations
 
+import microgradpy.nn  # noqa: F401 - it has rules
 from microgradpy.rules.registry import Example, all_examples
 from microgradpy.rules.scipy import load_all
 

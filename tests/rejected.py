@@ -674,7 +674,7 @@ def takes_numerator_and_denominator(x):
 SQUARES = np.frompyfunc(square, 1, 1)
 
 
-@rejected(2.0, error=MissingRuleError, words="square loop")
+@rejected(2.0, error=MissingRuleError, words="square np.vectorize")
 def calls_a_ufunc_made_of_python(x):
     return SQUARES(x)  # here
 

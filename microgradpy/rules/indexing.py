@@ -12,7 +12,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import spread_over_items
-from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.arithmetic import conj, cotangent_dtype, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -244,7 +244,7 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
 def trapezoid_height_bar(z_bar: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     """The cotangent of the heights: each gets half of the steps on its two sides."""
     if np.shape(y)[axis] == 0:
-        return np.zeros(np.shape(y), np.result_type(z_bar))
+        return np.zeros(np.shape(y), cotangent_dtype(np.asarray(y).dtype))
     steps = dx if x is None else np.diff(_along(x, y, axis), axis=axis)
     half = 0.5 * np.broadcast_to(np.expand_dims(z_bar, axis) * conj(steps), _fewer(y, axis))
     return unbroadcast(_at_ends(half, axis, 1.0), y)
@@ -256,7 +256,7 @@ def trapezoid_place_bar(z_bar: Any, y: Any, x: Any, axis: int) -> Any:
     if x is None:
         return None
     if np.shape(y)[axis] == 0:
-        return np.zeros(np.shape(x))
+        return np.zeros(np.shape(x), cotangent_dtype(np.asarray(x).dtype))
     x_bar = _at_ends(np.expand_dims(z_bar, axis) * conj(_means(y, axis)), axis, -1.0)
     return unbroadcast(np.moveaxis(x_bar, axis, -1) if np.ndim(x) == 1 else x_bar, x)
 

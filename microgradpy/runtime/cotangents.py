@@ -19,14 +19,29 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:
-    """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple or a list are filled too."""
+    """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple are filled too; those of a list are not:
+    they say that nobody reads the item."""
     if not isinstance(x, tuple | list):
         return zero_cotangent(x) if is_structural_zero(x_bar) else x_bar
     if is_structural_zero(x_bar):
         return _rebuilt(x, map(_item_or_zero, [None] * len(x), x))
-    if isinstance(x_bar, tuple | list) and len(x_bar) == len(x) and any(map(is_structural_zero, x_bar)):
+    if isinstance(x_bar, tuple) and len(x_bar) == len(x) and any(map(is_structural_zero, x_bar)):
         return _rebuilt(x, map(_item_or_zero, x_bar, x))
     return x_bar
+
+
+def seed_or_zero(y_bar: Any, y: Any) -> Any:
+    """The same for the value of a function that is differentiated through its source, whose adjoint takes a list with missing
+    items as it is: what nobody wants of it has no cotangent."""
+    if isinstance(y, list) or hasattr(y, "_fields"):
+        return y_bar
+    if not isinstance(y, tuple):
+        return or_zero(y_bar, y)
+    if is_structural_zero(y_bar):
+        return tuple(map(seed_or_zero, [None] * len(y), y))
+    if type(y_bar) is tuple and any(map(is_structural_zero, y_bar)):
+        return tuple(map(seed_or_zero, y_bar, y))
+    return y_bar
 
 
 def _item_or_zero(x_bar: Any, x: Any) -> Any:
