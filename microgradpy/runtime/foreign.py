@@ -1,5 +1,5 @@
 """What cannot be followed, by the module that it is from: other threads and processes, memory shared with C, bytes, and
-the distributions of SciPy but for the methods that have rules.
+the distributions and interpolators of SciPy but for those that have rules.
 
 Most of it is written in Python, and refused for some `with` or `try` deep inside; here the refusal says what it is about.
 """
@@ -48,9 +48,16 @@ _MODULES: Mapping[str, _NotFollowed] = {
     **dict.fromkeys(("pickle", "_pickle", "struct", "_struct", "marshal"), _BYTES),
     "itertools": _ONE_BY_ONE,
 }
+_INTERPOLATION = _NotFollowed(
+    "was reached with differentiated data, and of SciPy's interpolation those classes are differentiated that have rules",
+    "With SciPy before 1.18 use CubicSpline, make_interp_spline, BSpline, interp1d or RegularGridInterpolator; or declare one"
+    " (`@rrule.register`).",
+)
+_STATS = ("_distn_infrastructure", "_continuous_distns", "_discrete_distns", "_multivariate", "_covariance")
+_INTERPOLATE = ("_cubic", "_interpolate", "_polyint", "_bsplines", "_rgi", "_rbfinterp", "_ndgriddata", "_fitpack2")
 _SUBMODULES: Mapping[str, _NotFollowed] = {
-    f"scipy.stats.{name}": _DISTRIBUTIONS
-    for name in ("_distn_infrastructure", "_continuous_distns", "_discrete_distns", "_multivariate", "_covariance")
+    **{f"scipy.stats.{name}": _DISTRIBUTIONS for name in _STATS},
+    **{f"scipy.interpolate.{name}": _INTERPOLATION for name in _INTERPOLATE},
 }
 _SINGLE: Mapping[Any, _NotFollowed] = {
     memoryview: _MEMORY,

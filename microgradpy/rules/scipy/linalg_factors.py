@@ -50,12 +50,15 @@ def cho_factor_rrule(a, lower=False, overwrite_a=False, check_finite=True):
 
 
 def cho_factor_bar(c_bar: Any, a: Any, c: Any, lower: bool) -> Any:
-    """The cotangent of a matrix under the array that has its Cholesky factor in one triangle."""
+    """The cotangent of a matrix under the array that has its Cholesky factor in one triangle. What is in the other depends on
+    the version of SciPy: what stands there in the matrix, or zeros."""
     if is_structural_zero(c_bar):
         return None
-    if lower:
-        return factor_bar(np.tril(c_bar), a, np.tril(c), lower) + unbroadcast(np.triu(c_bar, 1), a)
-    return factor_bar(np.triu(c_bar), a, np.triu(c), lower) + unbroadcast(np.tril(c_bar, -1), a)
+    factor, other = (np.tril, np.triu) if lower else (np.triu, np.tril)
+    beside = other(c, 1 if lower else -1)
+    is_kept = np.array_equal(beside, other(a, 1 if lower else -1))
+    bar = factor_bar(factor(c_bar), a, factor(c), lower)
+    return bar + unbroadcast(other(c_bar, 1 if lower else -1), a) if is_kept else bar
 
 
 @rrule.register(linalg.lu)
@@ -145,7 +148,8 @@ def row_order(pivots: Any, count: int) -> np.ndarray:
 @rrule.register(linalg.qr)
 def qr_rrule(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
     """As np.linalg.qr, of the columns in the order of the pivots."""
-    y = linalg.qr(a, lwork=lwork, mode=mode, pivoting=pivoting, check_finite=check_finite)
+    options = {} if lwork is None else {"lwork": lwork}  # which newer versions warn of
+    y = linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=check_finite, **options)
 
     def qr_pullback(y_bar):
         a_bar = pivoted_qr_bar(y_bar, a, y, mode, pivoting)
@@ -221,7 +225,9 @@ def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fin
     y = linalg.lstsq(a, b, cond=cond, check_finite=check_finite, lapack_driver=lapack_driver)
 
     def lstsq_pullback(y_bar):
-        bars = lstsq_bars(y_bar, a, b, y)
+        # Squares of moduli are real, though newer versions of SciPy give them as complex numbers.
+        squares_bar = None if is_structural_zero(y_bar[1]) else np.real(y_bar[1])
+        bars = lstsq_bars((y_bar[0], squares_bar, *y_bar[2:]), a, b, y)
         return NoTangent(), bars[0], bars[1], NoTangent()
 
     return y, lstsq_pullback
