@@ -212,6 +212,7 @@ class ForwardRules(_RuleTable):
 
 
 _optional: dict[str, str] = {}
+_modules_seen = [0]
 
 
 def when_imported(library: str, rules: str) -> None:
@@ -221,6 +222,10 @@ def when_imported(library: str, rules: str) -> None:
 
 def load_optional() -> None:
     """Import the modules of rules for the libraries that have been imported by now."""
+    count = len(sys.modules)  # every lookup comes here, and mostly nothing has been imported since the last one
+    if count == _modules_seen[0]:
+        return
+    _modules_seen[0] = count
     for library in [name for name in _optional if name in sys.modules]:
         rules = _optional.pop(library, None)
         if rules is not None:
