@@ -59,7 +59,7 @@ class Pullback:
         with BOUNDARY:
             if dy is _DEFAULT:
                 dy = self._default_seed()
-            self._check_unchanged()
+            check_unchanged(self._before, "pullback")
             return gradients_of(self._f, self._args, self._back(check_seed(self._y, dy)))
 
     def _default_seed(self) -> float:
@@ -71,16 +71,19 @@ class Pullback:
             )
         return 1.0
 
-    def _check_unchanged(self) -> None:
-        changed = self._before.changed()
-        if changed is not None:
-            raise MutationError(
-                f"{describe(changed)} among the arguments, or of the value, was changed after the call of pullback",
-                None,
-                "Call back before that, or give pullback a copy.",
-            )
     def __repr__(self) -> str:
         return f"<pullback of {getattr(self._f, '__name__', type(self._f).__name__)}>"
+
+
+def check_unchanged(before: Snapshot, called: str) -> None:
+    """Refuse to go on with what was saved by reference if it has been written into since."""
+    changed = before.changed()
+    if changed is not None:
+        raise MutationError(
+            f"{describe(changed)} among the arguments, or of the value, was changed after the call of {called}",
+            None,
+            f"Ask for the derivative before that, or give {called} a copy.",
+        )
 
 
 def is_real_scalar(y: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from microgradpy.api import check_unchanged
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import push_outermost, resolve_outermost
 from microgradpy.errors import CotangentShapeError
@@ -12,6 +13,7 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
+from microgradpy.runtime.watching import Snapshot, arrays_in
 from microgradpy.tangents.projection import check_seed, fields_of, fill_zeros, project
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -57,13 +59,14 @@ class Pushforward:
     """The linear map from the tangents of `f` and its arguments to that of `y`. `push(df, dx1, ..., dxn)` may be called any
     number of times, and changes nothing; `df` is None for a plain function."""
 
-    __slots__ = ("_args", "_back", "_f", "_y")
+    __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
     def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
+        self._before = Snapshot.of(arrays_in((f, *args, y)))
 
     def __call__(self, df: Any, /, *tangents: Any) -> Any:
         with BOUNDARY:
@@ -73,6 +76,7 @@ class Pushforward:
                     None,
                     "Call push(df, dx1, ..., dxn), with None for zero and for the df of a plain function.",
                 )
+            check_unchanged(self._before, "pushforward")
             own = None if is_structural_zero(df) else _checked_one(self._f, df, "the function")
             dots = (own, *_checked(self._args, tangents))
             return _as_tangent(self._y, by_pairing(self._y, (self._f, *self._args), self._back, dots))

@@ -92,6 +92,14 @@ def test_pushforward_runs_the_function_once() -> None:
     assert len(calls) == 1
 
 
+def test_what_is_changed_after_the_run_is_refused() -> None:
+    x = np.ones(3)
+    _, push = pushforward(lambda x: x * x, x)
+    x[0] = 5.0
+    with pytest.raises(MutationError, match="after the call of pushforward"):
+        push(None, np.ones(3))
+
+
 def test_draws_happen_once() -> None:
     rng = np.random.default_rng(0)
 

@@ -7,7 +7,7 @@ import pytest
 
 from microgradpy.rules.classified import WITHOUT_RULE
 from tests.generated_text import assert_is_as_generated
-from tests.rules.coverage import COMMAND, PAGE, attribute, page, versions
+from tests.rules.coverage import COMMAND, PAGE, attribute, numpy_section, page, versions
 from tests.rules.coverage_lists import GROUPS
 from tests.rules.coverage_programs import PROGRAMS, Program
 
@@ -29,9 +29,13 @@ def test_a_wrong_gradient_does_not_count() -> None:
     assert not Program(lambda x: np.sum(np.floor(x)), np.array([0.5, 1.5])).is_right_backwards()
 
 
-@pytest.mark.skipif(versions() not in PAGE.read_text(), reason="the page is about other versions")
 def test_the_page_is_up_to_date() -> None:
-    assert_is_as_generated(PAGE, page(), COMMAND)
+    if versions() in PAGE.read_text():
+        assert_is_as_generated(PAGE, page(), COMMAND)
+        return
+    # Other versions have other names, but of the two lists of NumPy's functions nothing may be lost with any of them.
+    row = next(line for line in PAGE.read_text().splitlines() if line.startswith("| **all** |"))
+    assert next(line for line in numpy_section() if line.startswith("| **all** |")) == row
 
 
 def test_what_the_page_says_is_missing_has_a_reason() -> None:
