@@ -32,7 +32,8 @@ HEADER = f"{'case':36}{'program us':>12}{'by hand us':>12}{'generated us':>14}{'
 
 def calls_per_timing(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
     """How many calls take about `SECONDS_PER_TIMING`."""
-    function(*args)  # compiles what is to be compiled
+    for _ in range(5):  # compiles what is to be compiled: the adjoint for the seed 1 after some calls only
+        function(*args)
     return max(1, round(SECONDS_PER_TIMING / time_calls(function, args, 3)))
 
 

@@ -5,61 +5,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from microgradpy.api import grad as grad
-from microgradpy.api import gradient as gradient
-from microgradpy.api import ignore_derivatives as ignore_derivatives
-from microgradpy.api import pullback as pullback
-from microgradpy.api import rrule_via_ad as rrule_via_ad
-from microgradpy.api import stop_gradient as stop_gradient
-from microgradpy.api import value_and_grad as value_and_grad
-from microgradpy.api import value_and_gradient as value_and_gradient
-from microgradpy.cache import cache_clear as cache_clear
-from microgradpy.cache import cache_info as cache_info
-from microgradpy.errors import CompilerBug as CompilerBug
-from microgradpy.errors import CotangentShapeError as CotangentShapeError
-from microgradpy.errors import DifferentiationError as DifferentiationError
-from microgradpy.errors import MissingRuleError as MissingRuleError
-from microgradpy.errors import MutationError as MutationError
-from microgradpy.errors import NonScalarOutputError as NonScalarOutputError
-from microgradpy.errors import SourceNotFoundError as SourceNotFoundError
-from microgradpy.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
-from microgradpy.forward import frule_via_ad as frule_via_ad
-from microgradpy.forward import jvp as jvp
-from microgradpy.forward import pushforward as pushforward
-from microgradpy.introspect import code_adjoint as code_adjoint
-from microgradpy.introspect import code_ir as code_ir
-from microgradpy.introspect import code_primal as code_primal
-from microgradpy.introspect import code_pushforward as code_pushforward
-from microgradpy.introspect import forward_differentiate as forward_differentiate
-from microgradpy.introspect import instrument as instrument
-from microgradpy.introspect import primal as primal
-from microgradpy.introspect import reverse_differentiate as reverse_differentiate
-from microgradpy.rules.registry import frule as frule
-from microgradpy.rules.registry import non_differentiable as non_differentiable
-from microgradpy.rules.registry import opt_out as opt_out
-from microgradpy.rules.registry import rrule as rrule
-from microgradpy.scalar_rules import scalar_rule as scalar_rule
-from microgradpy.tangents.project_to import ProjectTo as ProjectTo
-from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
-from microgradpy.tangents.thunks import Thunk as Thunk
-from microgradpy.tangents.thunks import accumulate as accumulate
-from microgradpy.tangents.thunks import extern as extern
-from microgradpy.tangents.thunks import not_implemented as not_implemented
-from microgradpy.tangents.thunks import thunk as thunk
-from microgradpy.tangents.thunks import unthunk as unthunk
-from microgradpy.tangents.types import NoTangent as NoTangent
-from microgradpy.tangents.types import NotImplementedTangent as NotImplementedTangent
-from microgradpy.tangents.types import Tangent as Tangent
-from microgradpy.tangents.types import ZeroTangent as ZeroTangent
-
 if TYPE_CHECKING:
+    from microgradpy.exporting.export import export as export
+    from microgradpy.public import *  # noqa: F403
     from microgradpy.testing import central_fdm as central_fdm
     from microgradpy.testing import check_gradient as check_gradient
     from microgradpy.testing import test_frule as test_frule
     from microgradpy.testing import test_rrule as test_rrule
+    from microgradpy.tracking import track as track
 
 __version__ = "0.1.0"
 __all__ = [
+    "AnomalyError",
     "CompilerBug",
     "CotangentShapeError",
     "DifferentiationError",
@@ -71,6 +28,7 @@ __all__ = [
     "NotImplementedTangent",
     "ProjectTo",
     "SourceNotFoundError",
+    "Stop",
     "Tangent",
     "Thunk",
     "UnsupportedSyntaxError",
@@ -82,14 +40,21 @@ __all__ = [
     "code_ir",
     "code_primal",
     "code_pushforward",
+    "detect_anomaly",
+    "export",
     "extern",
     "forward_differentiate",
     "frule",
     "frule_via_ad",
     "grad",
     "gradient",
+    "hook",
     "ignore_derivatives",
+    "infiltrate",
+    "infiltrate_rrule",
+    "infiltrating",
     "instrument",
+    "is_differentiating",
     "jvp",
     "non_differentiable",
     "not_implemented",
@@ -101,18 +66,34 @@ __all__ = [
     "rrule",
     "rrule_via_ad",
     "scalar_rule",
+    "showgrad",
     "stop_gradient",
     "thunk",
+    "track",
     "unthunk",
     "value_and_grad",
     "value_and_gradient",
 ]
 
-_OF_TESTING = ("central_fdm", "check_gradient", "test_frule", "test_rrule")
+_LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rrule"), "microgradpy.testing")
+_LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
+"""The names whose modules are imported when one of them is used."""
 
 
 def __getattr__(name: str) -> Any:
-    """The names of `microgradpy.testing`, which is imported when one of them is used."""
-    if name in _OF_TESTING:
-        return getattr(importlib.import_module("microgradpy.testing"), name)
+    """The public names, which are imported when the first of them is used: then all at once, but for those that are for later,
+    so that generated code finds them here. (`python -m microgradpy --help` uses none.)"""
+    if name == "tracking":
+        return importlib.import_module("microgradpy.tracking")
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    if not name.startswith("__"):
+        public = vars(importlib.import_module("microgradpy.public"))
+        globals().update({each: public[each] for each in __all__ if each in public})
+        if name in globals():
+            return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_LATER})

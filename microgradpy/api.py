@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.entry import resolve_outermost
+from microgradpy.entry import UNIT_SEEDS, resolve_outermost
 from microgradpy.errors import (
     CotangentShapeError,
     MissingRuleError,
@@ -188,7 +188,7 @@ def _value_and_gradient(
 
 
 def _unit_seed(f: Any, y: Any, has_aux: bool) -> Any:
-    seed = _ONE.get(type(y))
+    seed = UNIT_SEEDS.get(type(y))
     if seed is not None and not has_aux:
         return seed
     value = y
@@ -214,9 +214,6 @@ def _name(f: Any) -> str:
     code = getattr(f, "__code__", None)
     place = f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, types.CodeType) else ""
     return f"{getattr(f, '__name__', type(f).__name__)}{place}"
-
-
-_ONE: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
 
 
 def value_and_grad(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, final
 from microgradpy.codegen.loading import unload
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
+from microgradpy.ir.nodes import Location
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
 
@@ -41,6 +42,8 @@ class Unit:
     primal: Callable[..., Any] | None = None
     adjoint: Callable[..., Any] | None = None
     texts: tuple[str, str] | None = None
+    line_maps: tuple[Mapping[int, Location], Mapping[int, Location]] = ({}, {})
+    """Where the lines of the two texts come from."""
     pushforward: Callable[..., Any] | None = None
     """From the inputs and the tangents of the active ones to the value and its tangent; made when it is first wanted."""
     pushforward_text: str = ""
@@ -225,6 +228,11 @@ class Cache:
         # At the end of the interpreter the modules that are needed for it may be gone before.
         if not is_finalizing():
             self.forget(identity)
+
+    def forget_kind(self, part: object) -> None:
+        """Drop the units that were compiled for a kind of run which does not come again; `part` is in their keys."""
+        for key in [key for key in list(self.units) if any(other is part for other in key)]:
+            self.drop(key)
 
     def forget(self, identity: int) -> None:
         self.watched.pop(identity, None)

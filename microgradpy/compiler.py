@@ -19,11 +19,13 @@ from typing import Any, ClassVar, final
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.calls import Unit as CallUnit
+from microgradpy.ad.checks import check_adjoint, check_primal
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
+from microgradpy.ad.stops import noting, with_stop
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.boundary import GENERATED, Generated
 from microgradpy.cache import (
@@ -57,12 +59,14 @@ from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
 from microgradpy.state.kept import carries_state, class_holds_state, module_holds_state, reads_state
 from microgradpy.state.reach import operators_met
+from microgradpy.state.stops import stopping_in
 
 
 @final
@@ -80,55 +84,34 @@ class Half:
 
 
 _lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
-_always_dispatch: list[bool] = [False]
-
 
 @contextmanager
 def always_dispatch() -> Iterator[None]:
     """Inside the block no rule and no callee is compiled in: every call is resolved at run time. For tests, which hold
     the two paths against each other."""
-    _always_dispatch.append(True)
-    try:
+    with changed_mode(dispatches=True):
         yield
-    finally:
-        _always_dispatch.pop()
-
-
-_always_track: list[bool] = [False]
 
 
 @contextmanager
 def always_track() -> Iterator[None]:
     """Inside the block every run tracks what is written, and keeps all cotangents of mutable objects in shadows. For tests,
     which hold the two ways against each other."""
-    _always_track.append(True)
-    try:
+    with changed_mode(tracks=True):
         yield
-    finally:
-        _always_track.pop()
-
-
-def is_tracking() -> bool:
-    """Whether this is inside of `always_track`."""
-    return _always_track[-1]
-
-
-def is_dispatching() -> bool:
-    """Whether this is inside of `always_dispatch`."""
-    return _always_dispatch[-1]
 
 
 def instrumented(
-    function: types.FunctionType, *, tracks: bool = False, catches: bool = False
+    function: types.FunctionType, *, tracks: bool = False, catches: bool = False, notes: bool = False
 ) -> tuple[Function, tuple[Check, ...]]:
     """The instrumented IR of a function and the module-level names it depends on. One that `tracks` writes has marks after
-    them in the body of a `try`; one that `catches` returns what it raises."""
-    key = (id(function.__code__), id(function.__globals__), tracks, catches, *shared_by(function))
+    them in the body of a `try`; one that `catches` returns what it raises; with `notes` it notes what its variables are."""
+    key = (id(function.__code__), id(function.__globals__), tracks, catches, notes, *shared_by(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
             return known[1], known[2]
-    lowered = lower_function(function, marks_effects=tracks, catches=catches)
+    lowered = lower_function(function, marks_effects=tracks, catches=catches, notes=notes)
     builtins = builtins_of(function)
     checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
     ir = instrument_function(lowered.function)
@@ -150,7 +133,9 @@ class Session:
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         self.function = function
         self.own = unit
-        self.inlines = not _always_dispatch[-1]
+        self.inlines = not RUN.mode.dispatches
+        self.checks = RUN.mode.checks
+        self.stopping = stopping_in(function.__code__)
         self.tracks = unit.tracks
         self.is_root = unit.is_root
         self.kind_guards: dict[str, KindGuard] = {}
@@ -251,7 +236,8 @@ def compile_unit(
     elif is_generator(function.__code__):
         raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
-    kind_of_run = (_always_dispatch[-1], tracks, is_root, catches)
+    mode = RUN.mode
+    kind_of_run = (mode.dispatches, mode.checks, mode.stops, tracks, is_root, catches)
     key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function))
     with lock:
         unit = CACHE.find(key)
@@ -294,7 +280,8 @@ def _compile(
     is_root: bool,
     catches: bool,
 ) -> Unit:
-    ir, checks = instrumented(function, tracks=tracks, catches=catches)
+    notes = stopping_in(function.__code__) is not None
+    ir, checks = instrumented(function, tracks=tracks, catches=catches, notes=notes)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
@@ -324,7 +311,6 @@ def _compile(
                 absent = reverse.absent
                 continue
             unit.absent = reverse.absent
-            unit.fresh = (False,) * len(reverse.absent) if tracks else fresh_results(pair.adjoint)
             _generate(function, pair, unit)
         except BaseException:
             _give_up(before)
@@ -349,37 +335,53 @@ def _give_up(kept: tuple[Unit, ...]) -> None:
             CACHE.drop(key)
 
 
-def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: reverse_pass.Halves) -> tuple[Reverse, Pair]:
-    """The adjoint of a primal, and the pair of functions with what is saved between them."""
+def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: Session) -> tuple[Reverse, Pair]:
+    """The adjoint of a primal, and the pair of functions with what is saved between them. Nothing in the adjoint is written
+    in place yet."""
     inputs = (*ir.captured, *(parameter.var for parameter in ir.parameters))
     differentiated = tuple(var for var, flag in zip(inputs, active, strict=True) if flag)
+    if services.stopping is not None:
+        primal = noting(primal)
+    if services.checks:
+        primal = check_primal(primal, services.checks)
     reverse = reverse_pass.transform(primal, differentiated, services)
     reverse = replace(reverse, region=eliminate_dead_statements(reverse.region))
+    if services.checks:
+        reverse = check_adjoint(primal, reverse, services.checks)
+    if services.stopping is not None:
+        reverse = with_stop(primal, reverse, services.stopping)
     pair = save(primal, reverse)
     if primal.memory is not None:
         pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
-    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), write_in_place(eliminate_dead_code(pair.adjoint)))
+    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
     if VERIFY:
         verify(pair.primal)
-        verify(pair.adjoint)
+        verify(write_in_place(pair.adjoint))
     return reverse, pair
 
 
-VERIFY = bool(os.environ.get("MICROGRADPYVERIFY"))
+VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
 
 
-def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
+def emitted_pair(function: types.FunctionType, pair: Pair, unit: Unit) -> tuple[Emitted, Emitted, Function, Function]:
+    """The texts of a pair, and the adjoint with the names of the text: before anything in it is written in place, and after."""
     code = function.__code__
     forward = emit(pair.primal, name=f"{unit.name}_primal", stands_for=(code.co_filename, code.co_firstlineno))
     # What is saved has the same name on both sides.
     adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))
-    reverse = emit(adjoint, name=f"{unit.name}_adjoint", comments=True)
-    unit.texts = (forward.text, reverse.text)
+    in_place = write_in_place(adjoint)
+    return forward, emit(in_place, name=f"{unit.name}_adjoint", comments=True), adjoint, in_place
+
+
+def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
+    forward, reverse, _, adjoint = emitted_pair(function, pair, unit)
+    unit.fresh = (False,) * len(unit.absent) if unit.tracks else fresh_results(adjoint)
+    unit.texts, unit.line_maps = (forward.text, reverse.text), (forward.line_map, reverse.line_map)
     assert forward.tree is not None
     forward_names = bindings_of(forward, function)
     unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, forward_names)
     reverse_names = bindings_of(reverse, function, reverse.line_map)
-    namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names)
+    namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names, reverse.line_map)
     unit.adjoint = namespace[f"{unit.name}_adjoint"]
     unit.files = (shown, namespace["__file__"])
     # The text of a function may call another unit's by its own name, so this comes after the definition.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import threading
+import sys
 import types
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
@@ -16,14 +17,17 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
-from microgradpy.compiler import compile_unit, is_dispatching, is_tracking, shared_by
+from microgradpy.compiler import compile_unit, shared_by
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
+from microgradpy.gradient_compiler import unit_seed_adjoint
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.runtime import dispatch, pushforwards
+from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
@@ -33,6 +37,36 @@ from microgradpy.tracked_entry import differentiate_tracked, root_unit
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
 _EXOTIC = frozenset((Decimal, Fraction))
+UNIT_SEEDS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
+"""The seeds that `gradient` gives, by the type of the value; known by their identity."""
+_ONE, _ONE_DOUBLE = UNIT_SEEDS.values()
+_PATIENCE = 2
+"""After how many gradients of one signature an adjoint for the seed 1 is made: making it costs as much as the first did."""
+
+
+@final
+class _AtOne:
+    """The adjoint for the seed 1 of the calls of one signature, if there is one: `run(saved, seed)`."""
+
+    __slots__ = ("calls", "fresh", "run")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.run: Callable[..., Any] | None = None
+        self.fresh: tuple[bool, ...] = ()
+
+    def is_ready(self, plan: Plan, function: types.FunctionType, values: list[Any]) -> bool:
+        """Whether it is there, which it is from some call on. A debugger is shown the general one."""
+        self.calls += 1
+        if self.calls == _PATIENCE + 1:
+            are_double = [value.dtype.char == "d" if type(value) in _WIDE else False for value in values]
+            made = unit_seed_adjoint(function, plan.unit, kinds_of(values, value_kind), are_double)
+            if made is not None:
+                self.run, self.fresh = made.run, tuple(place is not None and made.fresh[place] for place in plan.places)
+        return self.run is not None and sys.gettrace() is None
+
+
+_WIDE = (np.ndarray, np.float64)
 
 
 @final
@@ -50,6 +84,7 @@ class Plan:
     exotic: bool
     leading: bool
     shared: tuple[frozenset[str], ...] = ()
+    at_one: _AtOne = field(default_factory=_AtOne)
 
     @classmethod
     def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
@@ -65,10 +100,11 @@ def differentiate(
 ) -> tuple[Any, Back]:
     """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
     bound = bind(function, args, kwargs)
-    is_inner = _run.is_inside
-    plan = None if is_tracking() else _plan_for(function, bound, wanted, keywords_wanted, is_inner)
+    is_inner = RUN.is_inside
+    mode = RUN.mode
+    plan = None if mode.tracks else _plan_for(function, bound, wanted, keywords_wanted, is_inner, mode)
     if plan is None:
-        if is_inner and not is_tracking():
+        if is_inner and not mode.tracks:
             raise _unforeseen(function)
         unit = root_unit(function, bound, wanted, keywords_wanted)
         return differentiate_tracked(function, bound, len(args), unit)
@@ -77,23 +113,27 @@ def differentiate(
     unit = plan.unit
     adjoint = unit.adjoint
     assert unit.primal is not None and adjoint is not None
-    _run.is_inside = True
+    RUN.is_inside = True
     try:
         y, saved = unit.primal(*bound.values)
     finally:
-        _run.is_inside = is_inner
+        RUN.is_inside = is_inner
 
     def back(y_bar: Any) -> Bars:
         if plan.exotic:
             _refuse_exotic(bound.values, unit)
-        bars = adjoint(saved, seed_or_zero(y_bar, y))
+        fresh = plan.fresh
+        if (y_bar is _ONE_DOUBLE or y_bar is _ONE) and plan.at_one.is_ready(plan, function, bound.values):
+            bars, fresh = plan.at_one.run(saved, y_bar), plan.at_one.fresh  # type: ignore[misc]
+        else:
+            bars = adjoint(saved, seed_or_zero(y_bar, y))
         if plan.leading and bound.is_plain:
-            return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, plan.fresh)
+            return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, fresh)
         if plan.single:
             bars = (bars,)
         inputs = [None if place is None else bars[place] for place in plan.places]
         if bound.is_plain:
-            return Bars(None, tuple(inputs), {}, plan.fresh)
+            return Bars(None, tuple(inputs), {}, fresh)
         return bars_of(function, bound, len(args), inputs)
 
     return y, back
@@ -114,30 +154,21 @@ def resolve_outermost(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
 ) -> tuple[Any, Back]:
     """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
-    before = _run.is_inside
-    _run.is_inside = False
+    before, checks = RUN.is_inside, RUN.mode.checks
+    RUN.is_inside = False
     try:
-        return dispatch.resolve(f, args, kwargs, wanted, keywords_wanted=False)
+        y, back = dispatch.resolve(f, args, kwargs, wanted, keywords_wanted=False)
     finally:
-        _run.is_inside = before
-
-
-@final
-class _Run(threading.local):
-    """`is_inside`: a primal is running that does not track writes, since none was found that may happen in it."""
-
-    is_inside = False
-
-
-_run = _Run()
+        RUN.is_inside = before
+    return (y, back) if not checks else checked_run(y, back, args, checks)
 
 
 def _plan_for(
-    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool, mode: Mode
 ) -> Plan | None:
     """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone
     decide are looked up by a signature that is cheap to make; others by their kinds."""
-    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, is_dispatching(), is_inner]
+    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, mode, is_inner]
     key.append(bound.positions)
     key += bound.names
     for value in bound.values:
@@ -209,8 +240,8 @@ def push(
     fields = {} if is_structural_zero(f_dot) else dict(f_dot)
     itself = self_cells(function)  # a function that refers to itself holds itself
     captured = [f_dot if name in itself else fields.pop(name, None) for name in function.__code__.co_freevars]
-    is_inner = _run.is_inside
-    if fields or is_tracking() or is_generator(function.__code__):
+    is_inner = RUN.is_inside
+    if fields or RUN.mode.tracks or is_generator(function.__code__):
         return None
     given = _input_tangents(bound, captured, dots)
     active = active_inputs(bound, tuple(not is_structural_zero(dot) for dot in dots), False)
@@ -224,12 +255,12 @@ def push(
     except (NeedsTracking, NotPushable):
         return None
     tangents = [or_zero(dot, x) if is_numeric(kind) else dot for dot, x, kind in zip(given, bound.values, kinds, strict=True)]
-    _run.is_inside = True
+    RUN.is_inside = True
     try:
         found: tuple[Any, Any] = run(*bound.values, *itertools.compress(tangents, unit.active))
         return found
     finally:
-        _run.is_inside = is_inner
+        RUN.is_inside = is_inner
 
 
 def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
@@ -245,12 +276,16 @@ def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) 
 
 def push_outermost(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, Any]:
     """The value and the tangent of a call, in a run of its own."""
-    before = _run.is_inside
-    _run.is_inside = False
+    before, checks = RUN.is_inside, RUN.mode.checks
+    RUN.is_inside = False
     try:
-        return pushforwards.pushed(f, None, args, dots, {})
+        y, y_dot = pushforwards.pushed(f, None, args, dots, {})
     finally:
-        _run.is_inside = before
+        RUN.is_inside = before
+    if checks:
+        check_outcome(y, "value", numbered(args), checks)
+        check_outcome(y_dot, "tangent", numbered(args) | {"the tangents": dots}, checks)
+    return y, y_dot
 
 
 dispatch.install(differentiate)

@@ -47,6 +47,11 @@ class NonScalarOutputError(DifferentiationError):
     """`gradient` was asked of a function that does not return a real scalar."""
 
 
+class AnomalyError(DifferentiationError, FloatingPointError):
+    """A NaN or an infinity, where it came up for the first time inside of `detect_anomaly`. No refusal: the program itself
+    makes it, or its derivative does."""
+
+
 class CompilerBug(Exception):
     """A failed internal check: never the user's fault. Please report it with the function that caused it."""
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, final
 from microgradpy.ad import forward as forward_pass
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Unit as CallUnit
+from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
@@ -77,7 +78,10 @@ def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind
     session = ForwardSession(function, unit)
     primal = primal_pass.transform(ir, kinds, unit.active, session)
     differentiated = tuple(var for var, flag in zip(ir.inputs, unit.active, strict=True) if flag)
-    made = bind_unassigned(eliminate_dead_code(forward_pass.transform(primal, differentiated, session)))
+    made = eliminate_dead_code(forward_pass.transform(primal, differentiated, session))
+    if session.checks:
+        made = check_pushforward(made, primal, session.checks)
+    made = bind_unassigned(made)
     if VERIFY:
         verify(made)
     return made

@@ -20,8 +20,10 @@ from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
+from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
+from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 
 
@@ -36,9 +38,17 @@ class IR:
     function: Function
     source: types.FunctionType = field(repr=False)
     calls: tuple[Call, ...] = field(default=(), repr=False)
+    locations: Locations | None = field(default=None, init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return print_blocks(self.function)
+
+    def __getitem__(self, location: BlockLocation) -> IRStatement:
+        """The statement at a place in the basic blocks, such as `BlockLocation(1, variable=4)`, printed `§1:%4`."""
+        if self.locations is None:
+            object.__setattr__(self, "locations", Locations(self.function))
+        assert self.locations is not None
+        return self.locations.statements[location]
 
     @property
     def name(self) -> str:
@@ -90,7 +100,7 @@ def reverse_differentiate(ir: IR) -> IR:
     ready = IR("instrumented", instrument_function(lower_function(ir.source).function), ir.source)
     found, session = _transform(ready)
     _, pair = derive(ready.function, found, session.own.active, session)
-    return replace(ready, stage="adjoint", function=pair.adjoint, calls=tuple(found.calls.values()))
+    return replace(ready, stage="adjoint", function=write_in_place(pair.adjoint), calls=tuple(found.calls.values()))
 
 
 def forward_differentiate(ir: IR) -> IR:
@@ -136,7 +146,7 @@ def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ..
 def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
-    function, kinds, active = _signature_of(f, args, argnums)
+    function, kinds, active = signature_of(f, args, argnums)
     try:
         unit = compile_unit(function, kinds, active)
     except NeedsTracking:
@@ -151,12 +161,12 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
 
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
-    unit = compile_for_call(*_signature_of(f, args, argnums))
+    unit = compile_for_call(*signature_of(f, args, argnums))
     assert unit.texts is not None
     return unit.texts
 
 
-def _signature_of(
+def signature_of(
     f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
 ) -> tuple[types.FunctionType, tuple[Kind, ...], tuple[bool, ...]]:
     """The function behind a callable, the kinds of its inputs, and which of them are differentiated."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import microgradpy.nn  # noqa: F401 - it has rules
+import microgradpy.nn
+import microgradpy.public  # noqa: F401 - both have rules
 from microgradpy.rules.registry import Example, all_examples
 from microgradpy.rules.scipy import load_all
 

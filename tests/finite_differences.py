@@ -8,6 +8,7 @@ Integers, booleans, strings and functions have no degrees of freedom here.
 from __future__ import annotations
 
 import copy
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +20,8 @@ Vector = np.ndarray
 
 
 def field_names(x: object) -> list[str]:
-    """The fields that hold an object's state: its `__dict__`, then its slots; empty for functions and classes."""
-    if isinstance(x, type) or (callable(x) and hasattr(x, "__code__")):
+    """The fields that hold an object's state: its `__dict__`, then its slots; empty for functions, classes and modules."""
+    if isinstance(x, type | types.ModuleType) or (callable(x) and hasattr(x, "__code__")):
         return []
     names = list(getattr(x, "__dict__", ()))
     for cls in type(x).__mro__:

@@ -161,13 +161,6 @@ def sum_of_some_into_a_buffer(x):
     return y * 2.0
 
 
-@rejected(np.ones(3), 0.5, error=MissingRuleError, words="initial")
-def sum_from_a_start_into_a_buffer(x, k):
-    y = np.zeros(())
-    np.sum(x, out=y, initial=k)  # here
-    return y * 2.0
-
-
 multiply_objects = np.frompyfunc(lambda a, b: a * b, 2, 1)
 
 
@@ -392,7 +385,7 @@ def uses_a_decimal(x):
 
 @rejected(np.array([1.0, 2.0], dtype=object), error=DifferentiationError, words="object")
 def uses_an_object_array(x):
-    return x[0] * x[1]  # here
+    return x[0] * x[1]
 
 
 # Writes by functions
@@ -542,8 +535,8 @@ def array_times_an_object(x, s):
 
 @rejected(2.0, error=MissingRuleError, words="objects")
 def makes_an_array_of_objects(x):
-    values = np.array([x, x * x], dtype=object)
-    return values[0] * values[1]  # here
+    values = np.array([x, x * x], dtype=object)  # here
+    return values[0] * values[1]
 
 
 # What leaves the thread, the interpreter or the numbers
@@ -675,8 +668,37 @@ SQUARES = np.frompyfunc(square, 1, 1)
 
 
 @rejected(2.0, error=MissingRuleError, words="square np.vectorize")
-def calls_a_ufunc_made_of_python(x):
-    return SQUARES(x)  # here
+def calls_a_ufunc_made_of_python_with_options(x):
+    return SQUARES(x, dtype=object)  # here
+
+
+@rejected(np.ones((2, 2)), error=MissingRuleError, words="matrix np.asarray")
+def looks_at_an_array_as_a_matrix(x):
+    return np.asarray(x.view(np.matrix)).sum()  # here
+
+
+@rejected(2.0, error=MissingRuleError, words="np.frompyfunc complex np.vectorize")
+def calls_a_ufunc_made_of_python_that_returns_complex_numbers(x):
+    return abs(np.frompyfunc(lambda v: v + 1.0j, 1, 1)(x))  # here
+
+
+@rejected(np.ones(2), error=MissingRuleError, words="object np.vectorize")
+def writes_what_a_ufunc_made_of_python_gives(x):
+    y = np.zeros(2)
+    y[:] = SQUARES(x)  # here
+    return np.sum(y)
+
+
+@rejected(np.ones(2), error=MissingRuleError, words="vectorized np.vectorize")
+def calls_a_ufunc_that_captured_what_is_written(x):
+    y = np.zeros(2)
+    y[0] = x[0]
+    return np.frompyfunc(lambda v: v * y[0], 1, 1)(2.0) * x[1]  # here
+
+
+@rejected(np.ones(2), error=MissingRuleError, words="objects complex astype(complex)")
+def makes_complex_objects(x):
+    return np.sum((SQUARES(x) * 1.0j).astype(complex)).imag  # here
 
 
 # Exceptions that are caught after a part of a write

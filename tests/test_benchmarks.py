@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import rule_cases, rules
+from benchmarks import checks, rule_cases, rules
 from benchmarks.cases import CASES, Case
 from benchmarks.run import measure
 from microgradpy import DifferentiationError, value_and_grad
@@ -76,3 +76,9 @@ def test_single_rules_agree_with_what_is_written_by_hand(case: rule_cases.RuleCa
 
 def test_the_table_of_single_rules_has_a_row_per_function_and_medians() -> None:
     assert len(rules.table((4,), rounds=1)) == 2 + len(rule_cases.CASES) + 1
+
+
+def test_what_checks_cost_can_be_measured() -> None:
+    name, *times = checks.row(CASES[0], rounds=1) or ("",)
+    assert name == CASES[0].id
+    assert len(times) == 4 and all(time > 0.0 for time in times)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,25 @@ def an_object(x):
 def test_what_would_show_that_it_is_a_copy_is_refused(f: Callable[..., Any]) -> None:
     with pytest.raises(MutationError, match="given"):
         gradient(f, X.copy())
+
+
+def turned(pair):
+    return pair
+
+
+@rrule.register(turned)
+def turned_rrule(pair):
+    def turned_pullback(pair_bar):
+        return NoTangent(), (-pair_bar[0], -pair_bar[1])
+
+    return pair, turned_pullback
+
+
+@pytest.mark.parametrize("mode", [nullcontext, always_dispatch, always_track])
+def test_a_rule_of_the_users_may_return_a_tuple_that_it_is_given(mode: Any) -> None:
+    def use_both(x):
+        a, b = turned((x, x[0]))
+        return np.sum(a) + b
+
+    with mode():
+        np.testing.assert_array_equal(gradient(use_both, X)[0], [-2.0, -1.0, -1.0])

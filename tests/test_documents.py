@@ -7,7 +7,7 @@ import re
 import pytest
 
 from microgradpy import DifferentiationError
-from tests.documents import COMMAND, DOCUMENTS, PROGRAM, ROOT, with_fresh_output
+from tests.documents import COMMAND, DOCUMENTS, PROGRAM, ROOT, drawn, with_fresh_output
 from tests.generated_text import assert_is_as_generated
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -16,6 +16,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_programs_print_what_the_document_shows(path, tmp_path):
     assert_is_as_generated(path, with_fresh_output(path.read_text(), tmp_path), COMMAND)
+    for picture, text in drawn(tmp_path).items():
+        assert_is_as_generated(picture, text, COMMAND)
 
 
 @pytest.mark.parametrize("error", DifferentiationError.__subclasses__(), ids=lambda error: error.__name__)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import re
 import subprocess
 import sys
 import traceback
@@ -578,7 +579,10 @@ def test_both_texts_are_dumped_and_the_adjoint_runs_under_the_name_of_its_file(t
     gradient(stepped, 2.0)
     (unit,) = CACHE.units.values()
     assert {file.name.partition("_")[0] for file in tmp_path.iterdir()} == {"stepped"}
-    texts = {file.read_text() for file in tmp_path.iterdir()}
-    assert texts == set(unit.texts or ())
+    texts = [file.read_text() for file in tmp_path.iterdir()]
+    # In a dumped adjoint each line says which of the user's it is from.
+    assert {re.sub(r"  # test_tracebacks\.py:\d+: .*", "", text) for text in texts} == set(unit.texts or ())
+    (adjoint,) = [text for text in texts if text.startswith("def stepped_adjoint")]
+    assert f"x_bar += y_bar_1 * 2.0  # test_tracebacks.py:{stepped.__code__.co_firstlineno + 1}: y = x * 2.0\n" in adjoint
     assert unit.adjoint.__code__.co_filename.startswith(str(tmp_path))  # type: ignore[union-attr]
     microgradpy.cache_clear()

@@ -30,7 +30,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
-from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, TupleOf, is_numeric
+from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
 from microgradpy.ir.rewrite import is_none
 from microgradpy.runtime import cotangents as run_time
@@ -70,7 +70,8 @@ def undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> No
         if index < len(contributions):
             contribution = _from_rule(adjoint, argument, contributions[index])
         else:
-            contribution = adjoint.helper(run_time.missing_cotangent, argument, Const(call.callee), Const(index))
+            callee = Const(call.callee)
+            contribution = adjoint.helper(run_time.missing_cotangent, argument, call.rule, callee, Const(index))
         if is_none(contribution):
             continue
         # In x * x both contributions are the same: twice the one.
@@ -179,7 +180,9 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
         later = call.keys[index + 1 :]
         if known_keys and key in later:
             continue
-        if known_keys or not later:
+        if isinstance(kind, Sequence) and is_numeric(kind.item):
+            part = adjoint.call(operator_constant("getitem"), (cotangent, key), kind=kind.item)
+        elif known_keys or not later:
             part = adjoint.helper(run_time.cotangent_item, cotangent, key)
         else:
             (others,) = adjoint.operation(Opcode.TUPLE, later)

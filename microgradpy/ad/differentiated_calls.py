@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -43,6 +43,7 @@ from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.kept import keeps_state_in_defaults
@@ -55,6 +56,20 @@ def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Val
     if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
         return
     dispatch(primal, op, callee, arguments, keywords)
+
+
+def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
+    """A call of a function of NumPy's that has a rule, with arguments that carry a derivative by position, if NumPy's signature
+    says that they have one there: a rule has cotangents for positions."""
+    active = [name for name, value in op.keywords if primal.is_active(primal.of(value))]
+    if not active or not isinstance(callee, Const) or not isinstance(callee.value, Hashable) or not rrule.has(callee.value):
+        return op
+    given = dict(op.keywords)
+    names = next_by_name(callee.value, len(op.arguments), given)
+    while names and names[-1] not in active:
+        names.pop()
+    rest = tuple((name, value) for name, value in op.keywords if name not in names)
+    return replace(op, arguments=(*op.arguments, *map(given.__getitem__, names)), keywords=rest)
 
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:

@@ -104,7 +104,9 @@ def splice_rule(
         if value in bound.values() or value not in builder.producers:
             raise NotInlinable
     with builder.region():  # a trial: what cannot be inlined must be known before the primal is fixed
-        splice_pullback(pullback, builder.variable(builder.kind(value)), builder)
+        items = splice_pullback(pullback, builder.variable(builder.kind(value)), builder)
+        if not items or any(item != Const(None) for item in items[1 + rule.__code__.co_argcount :]):
+            raise NotInlinable  # it is refused where it is called
     defaulted = _defaulted(template, arguments, keywords)
     for statement in statements:
         if isinstance(statement, Op) and statement.results == (value,):

@@ -18,6 +18,7 @@ import numpy as np
 
 from microgradpy.ad.calls import Attribute, Item
 from microgradpy.ad.differentiated_calls import (
+    active_by_position,
     asks_a_class,
     call_closure,
     call_function,
@@ -87,6 +88,7 @@ def lower_call(primal: PrimalBuilder, op: Op) -> None:
         (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
+    op = active_by_position(primal, op, callee)
     own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
     if own is not None:
         own(primal, op)

@@ -199,7 +199,7 @@ class Tangents:
         code = call.rule.value.__code__
         names = (*code.co_varnames[: len(call.arguments)], *(name for name, _ in call.keywords))
         values = (*call.arguments, *(value for _, value in call.keywords))
-        if not keeps_linear(names, tuple(value != NONE for value in values)):
+        if not keeps_linear(names, tuple(value.value if isinstance(value, Const) else value for value in values)):
             return []
         found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]
         found = [value for value in found if self.is_filled(value)]

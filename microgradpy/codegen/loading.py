@@ -3,7 +3,8 @@
 The text is compiled under the name of a module that has a loader: `linecache` asks the loader for the text whenever
 it wants it, also after `linecache.clearcache()`. Names in angle brackets would not do, nothing looks for their loader.
 With `MICROGRADPY_DUMP` set to a folder the text is written there and compiled under the name of the real file, so
-that breakpoints by file and line bind.
+that breakpoints by file and line bind. There each line says which of the user's it is from, since a debugger shows one line of
+each frame.
 
 A primal is the user's program once more. It runs under the name of the user's file and with the user's lines, so that
 tracebacks, warnings, `logging`, coverage and breakpoints are those of the plain call; `inspect.getsource` follows its
@@ -27,6 +28,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from microgradpy.ir.nodes import Location
+
 DUMP_VARIABLE = "MICROGRADPY_DUMP"
 _PACKAGE = "microgradpy_generated"
 
@@ -45,9 +48,14 @@ class _TextLoader(importlib.abc.InspectLoader):
         return self.text
 
 
-def load(text: str, name: str, bindings: Mapping[str, Any]) -> dict[str, Any]:
+def load(
+    text: str, name: str, bindings: Mapping[str, Any], places: Mapping[int, Location] | None = None
+) -> dict[str, Any]:
     """Execute a text with `bindings` as its global names and return its namespace. `name` is what its module and file
-    are called; `namespace["__file__"]` is the name to give to `unload`."""
+    are called; `namespace["__file__"]` is the name to give to `unload`. `places` are those of the user's that lines of the text
+    are from."""
+    if places and os.environ.get(DUMP_VARIABLE):
+        text = _with_places(text, places)
     module_name, filename = _register(text, name)
     namespace: dict[str, Any] = dict(bindings)
     namespace.update(_module_attributes(module_name, filename, text))
@@ -105,6 +113,15 @@ def _register(text: str, name: str) -> tuple[str, str]:
     sys.modules[module_name] = module
     linecache.cache.pop(filename, None)
     return module_name, filename
+
+
+def _with_places(text: str, places: Mapping[int, Location]) -> str:
+    """The text with the user's file, line and text behind each line that is from there."""
+    lines = text.splitlines()
+    for number, place in places.items():
+        said = place.text.splitlines()[:1]
+        lines[number - 1] += f"  # {': '.join([f'{Path(place.file).name}:{place.line}', *said])}"
+    return "\n".join(lines) + "\n"
 
 
 def _write(text: str, stem: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.errors import CompilerBug, DifferentiationError
+from microgradpy.errors import AnomalyError, CompilerBug, DifferentiationError
 from microgradpy.frontend.lower_core import Lowering
 from microgradpy.frontend.places import Arm, Scope, Step
 from microgradpy.ir.nodes import Const, Handler, Raise, Region, Try, Unreachable, Value, Var, Yield, fresh
@@ -88,4 +88,5 @@ def _is_read(var: Var, region: Region) -> bool:
 def _would_catch_refusals(catch: Catch) -> bool:
     if catch.catches_refusals:
         return False
-    return catch.types is None or any(issubclass(DifferentiationError, known.value) for known in catch.types)
+    # An `AnomalyError` is a `FloatingPointError` as well, and a kind of refusal.
+    return catch.types is None or any(issubclass(AnomalyError, known.value) for known in catch.types)

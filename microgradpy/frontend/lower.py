@@ -42,10 +42,16 @@ class Lowered:
 
 
 def lower_function(
-    function: types.FunctionType, resolve: Resolver | None = None, *, marks_effects: bool = False, catches: bool = False
+    function: types.FunctionType,
+    resolve: Resolver | None = None,
+    *,
+    marks_effects: bool = False,
+    catches: bool = False,
+    notes: bool = False,
 ) -> Lowered:
     """The IR of a plain Python function. `resolve` folds module-level names (by default those of its module). For functions
     that write, `marks_effects` lets marks follow what may change something, and one that `catches` returns what it raises.
+    With `notes` it notes what its variables are when it returns.
 
     Raises `SourceNotFoundError` if the text of the running code cannot be found and `UnsupportedSyntaxError` for
     generators and coroutines. Everything else that is not supported is lowered to a `raise` at its place.
@@ -54,6 +60,6 @@ def lower_function(
     resolver = Resolver.of(function) if resolve is None else resolve
     tree = mangle_private_names(found.tree, found.class_name)
     lowered = lower_code(
-        tree, function.__code__, found.file, found.lines, resolver, marks_effects=marks_effects, catches=catches
+        tree, function.__code__, found.file, found.lines, resolver, marks_effects=marks_effects, catches=catches, notes=notes
     )
     return Lowered(lowered, tuple(resolver.guards.values()))

@@ -24,6 +24,7 @@ from typing import Any, NoReturn, TypeVar
 from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
+from microgradpy.frontend.notes import note_of
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
@@ -185,6 +186,10 @@ class Lowering:
     def return_value(self, value: Value, node: ast.AST) -> NoReturn:
         if self.protections:
             self.put_off(RETURN, value)
+        if self.unit.notes is not None:
+            cells = {cell_key(name): name for name in self.unit.shared}
+            note = note_of(self.unit.notes, self.env, cells, MISSING, value, self.location(node))
+            self.block.statements.append(note)
         self.leave(Return(value, where=self.location(node)))
 
     def is_protected(self) -> bool:

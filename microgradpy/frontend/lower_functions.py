@@ -17,6 +17,7 @@ from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lo
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy_marks
+from microgradpy.frontend.notes import with_notes
 from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver
@@ -63,15 +64,19 @@ def lower_code(
     *,
     marks_effects: bool = False,
     catches: bool = False,
+    notes: bool = False,
 ) -> Function:
     """The IR of a function, given the syntax tree and the code object of the same text. For functions that write,
-    `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising."""
+    `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising.
+    With `notes` it notes what its variables are when it returns."""
     shared = shared_names(code, resolver.module_globals()) | rebound_inside(code)
     while True:
         for inner, names in shared_in(code, shared):
             note_shared(inner, names)
         try:
-            return _lower_with(tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches)
+            return _lower_with(
+                tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches, notes=notes
+            )
         except Shared as found:
             shared |= found.names
 
@@ -87,6 +92,7 @@ def _lower_with(
     *,
     marks_effects: bool = False,
     catches: bool = False,
+    notes: bool = False,
 ) -> Function:
     """The IR of a function of which these variables live in cells; raises `Shared` if it has to be more of them. The loops in
     `guarded` hand over what they have done to the handlers around them; which those are is known when the function has been
@@ -120,15 +126,20 @@ def _lower_with(
         shared=shared,
         marks_effects=marks_effects,
         catches=catches,
+        notes=fresh("notes") if notes else None,
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
+    if unit.notes is not None:
+        region = with_notes(region, unit.notes, parameters, marks_effects)
     region = prune(region)
     region = tidy_marks(region, spared=scopes_that_go_on(region) if marks_effects else frozenset())
     more = loops_with_marks(region) - guarded
     if more:
         more |= guarded
-        return _lower_with(tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches)
+        return _lower_with(
+            tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches, notes=notes
+        )
     outdated = outdated_names(region, low.closures)
     if outdated:
         raise Shared(outdated)

@@ -98,3 +98,4 @@ class Unit:
     guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far
     marks_effects: bool = False  # a mark follows whatever may change something
     catches: bool = False  # the function returns what it would raise
+    notes: Var | None = None  # what the variables are noted in where the function returns

@@ -26,11 +26,12 @@ Before (structured, see printer.py)       After
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, assert_never, final, runtime_checkable
 
 from microgradpy.ir.nodes import (
+    NOWHERE,
     Break,
     Const,
     Continue,
@@ -38,6 +39,7 @@ from microgradpy.ir.nodes import (
     Function,
     If,
     Items,
+    Location,
     Op,
     Opcode,
     Raise,
@@ -53,7 +55,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.ir.rewrite import map_items, map_terminator, map_uses
-from microgradpy.ir.traversal import item_variables, terminator_values
+from microgradpy.ir.traversal import item_sources, item_variables, terminator_values, uses
 
 
 @final
@@ -63,6 +65,7 @@ class Iterate:
 
     items: Items
     result: Var
+    where: Location = field(default=NOWHERE, compare=False)
 
 
 @final
@@ -73,6 +76,7 @@ class Advance:
     iterator: Var
     more: Var
     items: Items
+    where: Location = field(default=NOWHERE, compare=False)
 
 
 Instruction = Op | Iterate | Advance
@@ -88,6 +92,7 @@ class Branch:
     arguments: tuple[Value, ...] = ()
     unless: Value | None = None
     catches: tuple[Var, tuple[Value, ...]] | None = None
+    where: Location = field(default=NOWHERE, compare=False)
 
 
 Exit = Branch | Return | Raise | Unreachable
@@ -112,6 +117,30 @@ def blocks(function: Function) -> tuple[Block, ...]:
     return _Builder(function).finish()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where the parts of a structured function are in its blocks, as (number of the block, index): of the instructions of a
+    block or of its branches. The keys are the identities of nodes, for which the function has to live.
+
+    `instructions` has operations, and loops for what asks their iterator for an item (`iterators` for what makes it).
+    `leaving` has regions for the branch that their terminator is; `entering` has regions for the branch to their first
+    block, loops for the branch to their header, and handlers for the branch of the exceptions; `exhausted` has loops for the
+    branch that leaves them at their end. What is not there is no branch: the next instruction simply follows."""
+
+    instructions: dict[int, tuple[int, int]]
+    iterators: dict[int, tuple[int, int]]
+    leaving: dict[int, tuple[int, int]]
+    entering: dict[int, tuple[int, int]]
+    exhausted: dict[int, tuple[int, int]]
+
+
+def blocks_and_origins(function: Function) -> tuple[tuple[Block, ...], Origins]:
+    """The basic blocks of a function, and where its parts are in them."""
+    builder = _Builder(function)
+    return builder.finish(), builder.origins()
+
+
 def bound_variables(instruction: Instruction) -> tuple[Var, ...]:
     """The variables that an instruction defines, left to right as printed."""
     match instruction:
@@ -124,12 +153,29 @@ def bound_variables(instruction: Instruction) -> tuple[Var, ...]:
     assert_never(instruction)
 
 
+def used_variables(line: Instruction | Exit) -> Iterator[Var]:
+    """The variables that an instruction or a branch reads."""
+    match line:
+        case Op():
+            values = uses(line)
+        case Iterate(items=items):
+            values = item_sources(items)
+        case Advance(iterator=iterator):
+            values = (iterator,)
+        case Branch(arguments=arguments, unless=unless):
+            values = arguments if unless is None else (*arguments, unless)
+        case _:
+            values = terminator_values(line)
+    return (value for value in values if isinstance(value, Var))
+
+
 @dataclass(eq=False, slots=True)
 class _Edge:
     target: _Draft
     arguments: tuple[Value, ...]
     unless: Value | None
     catches: tuple[Var, tuple[Value, ...]] | None = None
+    where: Location = NOWHERE
 
 
 @dataclass(eq=False, slots=True)
@@ -139,8 +185,11 @@ class _Draft:
     number: int = 0
     parameters: tuple[Var, ...] = ()
     instructions: list[Instruction] = field(default_factory=list)
-    exits: list[_Edge | Return | Raise | Unreachable] = field(default_factory=list)
+    exits: list[_Exit] = field(default_factory=list)
     incoming: list[_Edge] = field(default_factory=list)
+
+
+_Exit = _Edge | Return | Raise | Unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +210,8 @@ class _Builder:
         self.current: _Draft | None = None
         self.stands_for: dict[Var, Value] = {}
         self.made = 0
+        self.placed: dict[str, dict[int, tuple[_Draft, int]]] = {"instructions": {}, "iterators": {}}
+        self.made_for: dict[str, dict[int, _Exit]] = {"leaving": {}, "entering": {}, "exhausted": {}}
         itself = Var(0, function.name)
         entry = _Draft(parameters=(itself, *(parameter.var for parameter in function.parameters)))
         entry.instructions += [Op(Opcode.GETATTR, (itself,), (var,), payload=var.hint) for var in function.captured]
@@ -172,6 +223,19 @@ class _Builder:
             Block(draft.number, draft.parameters, tuple(draft.instructions), tuple(map(_finished, draft.exits)))
             for draft in self.drafts
         )
+
+    def origins(self) -> Origins:
+        position = {
+            id(exit_): (draft.number, index) for draft in self.drafts for index, exit_ in enumerate(draft.exits)
+        }
+        placed = {
+            role: {key: (draft.number, index) for key, (draft, index) in found.items()} for role, found in self.placed.items()
+        }
+        branches = {
+            role: {key: position[id(exit_)] for key, exit_ in found.items() if id(exit_) in position}
+            for role, found in self.made_for.items()
+        }
+        return Origins(**placed, **branches)
 
     def place(self, draft: _Draft) -> None:
         self.drafts.append(draft)
@@ -188,23 +252,28 @@ class _Builder:
     def values(self, values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(map(self.value, values))
 
-    def edge(self, target: _Draft, values: Sequence[Value] = (), unless: Value | None = None) -> _Edge:
-        edge = _Edge(target, self.values(values), unless)
+    def edge(
+        self, target: _Draft, values: Sequence[Value] = (), unless: Value | None = None, where: Location = NOWHERE
+    ) -> _Edge:
+        edge = _Edge(target, self.values(values), unless, None, where)
         target.incoming.append(edge)
         return edge
 
-    def emit(self, instruction: Instruction) -> None:
+    def emit(self, instruction: Instruction, role: str = "", origin: object = None) -> None:
         assert self.current is not None
+        if role:
+            self.placed[role][id(origin)] = self.current, len(self.current.instructions)
         self.current.instructions.append(instruction)
 
-    def leave(self, exit_: _Edge | Return | Raise | Unreachable) -> None:
+    def leave(self, exit_: _Exit, role: str, origin: object) -> None:
         assert self.current is not None
+        self.made_for[role][id(origin)] = exit_
         self.current.exits.append(exit_)
 
     def region(self, region: Region, targets: _Targets) -> None:
         self.statements(region.statements, targets)
         if self.current is not None:
-            self.leave(self.exit(region.terminator, targets))
+            self.leave(self.exit(region.terminator, targets), "leaving", region)
 
     def statements(self, statements: Sequence[Statement], targets: _Targets) -> None:
         for statement in statements:
@@ -212,7 +281,7 @@ class _Builder:
                 return
             self.statement(statement, targets)
 
-    def exit(self, terminator: Terminator, targets: _Targets) -> _Edge | Return | Raise | Unreachable:
+    def exit(self, terminator: Terminator, targets: _Targets) -> _Exit:
         match terminator:
             case Yield(values=values):
                 return self.edge(targets.join, values)
@@ -230,7 +299,7 @@ class _Builder:
             case Op():
                 operation = map_uses(statement, self.value)
                 assert isinstance(operation, Op)
-                self.emit(operation)
+                self.emit(operation, "instructions", statement)
             case If():
                 self.conditional(statement, targets)
             case While():
@@ -246,7 +315,7 @@ class _Builder:
         """Go on with a region: in a block of its own, or with its branch if it has nothing else."""
         if region.statements:
             block = _Draft()
-            self.leave(self.edge(block))
+            self.leave(self.edge(block), "entering", region)
             self.place(block)
         self.region(region, targets)
 
@@ -260,10 +329,12 @@ class _Builder:
             edge = self.exit(orelse.terminator, targets)
             assert isinstance(edge, _Edge)
             edge.unless = condition
-            self.leave(edge)
+            self.leave(edge, "leaving", orelse)
         else:
             other = _Draft()
-            self.leave(self.edge(other, unless=condition))
+            edge = self.edge(other, unless=condition)
+            self.leave(edge, "entering", orelse)
+        edge.where = statement.where
         self.enter(statement.then, targets)
         if other is not None:
             self.place(other)
@@ -278,7 +349,7 @@ class _Builder:
             bound = () if handler.exception is None else (handler.exception,)
             caught.append(_Draft(parameters=(*statement.parameters, *bound)))
             types = (statement.scope, self.values(handler.types or ()))
-            self.leave(_Edge(caught[-1], (), None, types))
+            self.leave(_Edge(caught[-1], (), None, types, statement.where), "entering", handler)
         self.enter(statement.body, targets)
         for handler, block in zip(statement.handlers, caught, strict=True):
             self.place(block)
@@ -292,22 +363,23 @@ class _Builder:
         if self.current is None or is_always_true(condition):
             self.region(statement.body, targets)
         else:
-            self.leave(self.edge(targets.leave, statement.parameters, unless=condition))
+            leaving = self.edge(targets.leave, statement.parameters, condition, statement.where)
+            self.leave(leaving, "exhausted", statement)
             self.enter(statement.body, targets)
         self.join(targets.leave, statement.results)
 
     def for_loop(self, statement: For) -> None:
         iterator, more = self.invent("iterator"), self.invent("more")
-        self.emit(Iterate(map_items(statement.items, self.value), iterator))
+        self.emit(Iterate(map_items(statement.items, self.value), iterator, statement.where), "iterators", statement)
         targets = self.header(statement)
-        self.emit(Advance(iterator, more, statement.items))
-        self.leave(self.edge(targets.leave, statement.parameters, unless=more))
+        self.emit(Advance(iterator, more, statement.items, statement.where), "instructions", statement)
+        self.leave(self.edge(targets.leave, statement.parameters, more, statement.where), "exhausted", statement)
         self.enter(statement.body, targets)
         self.join(targets.leave, statement.results)
 
     def header(self, statement: While | For) -> _Targets:
         targets = _Targets(header=_Draft(parameters=statement.parameters))
-        self.leave(self.edge(targets.header, statement.initial))
+        self.leave(self.edge(targets.header, statement.initial), "entering", statement)
         self.place(targets.header)
         return targets
 
@@ -335,8 +407,10 @@ class _Builder:
             self.place(draft)
 
 
-def _finished(exit_: _Edge | Return | Raise | Unreachable) -> Exit:
-    return Branch(exit_.target.number, exit_.arguments, exit_.unless, exit_.catches) if isinstance(exit_, _Edge) else exit_
+def _finished(exit_: _Exit) -> Exit:
+    if not isinstance(exit_, _Edge):
+        return exit_
+    return Branch(exit_.target.number, exit_.arguments, exit_.unless, exit_.catches, exit_.where)
 
 
 def is_always_true(value: Value) -> bool:

@@ -163,6 +163,8 @@ class SelfReference(enum.Enum):
 SELF = SelfReference.SELF
 RAISED = "raised"
 """The payload of the call that makes an exception where it is raised."""
+KEPT = "kept"
+"""The payload of a call that the compiler makes for its effect, so that it is not removed though nobody reads its value."""
 Value = Var | Const | Undefined
 
 

@@ -23,7 +23,8 @@ that equal functions have equal texts. The two texts of one function do not have
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import assert_never, final
+from dataclasses import dataclass
+from typing import TypeVar, assert_never, final
 
 from microgradpy.ir.blocks import (
     Advance,
@@ -35,8 +36,10 @@ from microgradpy.ir.blocks import (
     blocks,
     bound_variables,
     nested_function,
+    used_variables,
 )
 from microgradpy.ir.nodes import (
+    NOWHERE,
     Break,
     Const,
     Continue,
@@ -48,6 +51,7 @@ from microgradpy.ir.nodes import (
     Handler,
     If,
     Items,
+    Location,
     Op,
     Opcode,
     Parameter,
@@ -72,18 +76,38 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import item_variables, regions, walk
 
 INDENT = "  "
+_Shown = TypeVar("_Shown")
 _ITSELF = Var(0)
 
 
 def print_blocks(function: Function, *, names: bool = False) -> str:
     """The function as basic blocks, without a final newline; closures follow, each under its name. With `names`,
     definitions show the name that the variable has in the program: `%3/y`."""
-    return _with_closures(function, lambda each, labels: _print_blocks(each, names, labels))
+    return "\n\n".join("\n".join(line.text for line in lines) for lines in block_lines(function, names=names))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BlockLine:
+    """A line of the form as basic blocks: its text, the number of its block, what it defines and reads, the block that it
+    may go to (0 for none), and where it is from. Of a heading, `block` is that block, and it defines the parameters."""
+
+    text: str
+    block: int
+    defines: tuple[Var, ...] = ()
+    reads: tuple[Var, ...] = ()
+    target: int = 0
+    where: Location = NOWHERE
+
+
+def block_lines(function: Function, *, names: bool = False) -> list[list[BlockLine]]:
+    """What `print_blocks` prints, line by line: of the function, and of each closure."""
+    return _with_closures(function, lambda each, labels: list(_block_lines(each, names, labels)))
 
 
 def print_structured(function: Function, *, names: bool = False) -> str:
     """The function as nested regions, without a final newline. Takes functions that are not well-formed, too."""
-    return _with_closures(function, lambda each, labels: _print_structured(each, names, labels))
+    return "\n\n".join(_with_closures(function, lambda each, labels: _print_structured(each, names, labels)))
 
 
 def numbering(function: Function) -> dict[Var, int]:
@@ -292,17 +316,49 @@ def _pattern(parts: Iterable[str]) -> str:
 # Basic blocks
 
 
-def _print_blocks(function: Function, names: bool, labels: dict[int, str]) -> str:
+def _block_lines(function: Function, names: bool, labels: dict[int, str]) -> Iterator[BlockLine]:
     view = blocks(function)
-    writer = _Writer(_numbers(_block_order(view)), names, labels)
-    lines = [f"{labels[id(function)]}:"] if id(function) in labels else []
+    texts = _block_texts(function, view, numbers_of_blocks(view), names, labels)
+    if id(function) in labels:
+        yield BlockLine(f"{labels[id(function)]}:", 0)
+    for block, (heading, instructions, branches) in zip(view, texts, strict=True):
+        where = function.where if block.number == 1 else NOWHERE
+        yield BlockLine(heading, block.number, block.parameters, where=where)
+        for text, instruction in zip(instructions, block.instructions, strict=True):
+            defines, reads = bound_variables(instruction), tuple(used_variables(instruction))
+            yield BlockLine(INDENT + text, block.number, defines, reads, where=instruction.where)
+        for text, branch in zip(branches, block.branches, strict=True):
+            target, where = (branch.target, branch.where) if isinstance(branch, Branch) else (0, _where_left(branch))
+            yield BlockLine(INDENT + text, block.number, (), tuple(used_variables(branch)), target, where)
+
+
+def _where_left(terminator: Return | Raise | Unreachable) -> Location:
+    return NOWHERE if isinstance(terminator, Unreachable) else terminator.where
+
+
+def numbers_of_blocks(view: tuple[Block, ...]) -> dict[Var, int]:
+    """The numbers that `print_blocks` gives to the variables."""
+    return _numbers(_block_order(view))
+
+
+BlockText = tuple[str, tuple[str, ...], tuple[str, ...]]
+
+
+def block_texts(function: Function, view: tuple[Block, ...]) -> list[BlockText]:
+    """What `print_blocks` shows of each block: its heading, its instructions and its branches."""
+    return list(_block_texts(function, view, numbers_of_blocks(view), False, _labels(function)))
+
+
+def _block_texts(
+    function: Function, view: tuple[Block, ...], numbers: dict[Var, int], names: bool, labels: dict[int, str]
+) -> Iterator[BlockText]:
+    writer = _Writer(numbers, names, labels)
     for block in view:
         parameters = f"({writer.definitions(block.parameters)})" if block.parameters else ""
         heading = writer.signature(function) if block.number == 1 else parameters
-        lines.append(f"{block.number}: {heading}".rstrip())
-        lines += [INDENT + _instruction(writer, instruction) for instruction in block.instructions]
-        lines += [INDENT + _exit(writer, branch) for branch in block.branches]
-    return "\n".join(lines)
+        instructions = tuple(_instruction(writer, instruction) for instruction in block.instructions)
+        branches = tuple(_exit(writer, branch) for branch in block.branches)
+        yield f"{block.number}: {heading}".rstrip(), instructions, branches
 
 
 def _instruction(writer: _Writer, instruction: Instruction) -> str:
@@ -401,14 +457,18 @@ def _terminator(writer: _Writer, terminator: Terminator) -> str:
 # Closures
 
 
-def _with_closures(function: Function, show: Callable[[Function, dict[int, str]], str]) -> str:
-    nested = list(_closures(function))
+def _with_closures(function: Function, show: Callable[[Function, dict[int, str]], _Shown]) -> list[_Shown]:
+    labels = _labels(function)
+    return [show(each, labels) for each in (function, *_closures(function))]
+
+
+def _labels(function: Function) -> dict[int, str]:
     labels: dict[int, str] = {}
     taken: dict[str, int] = {}
-    for inner in nested:
+    for inner in _closures(function):
         taken[inner.name] = count = taken.get(inner.name, 0) + 1
         labels[id(inner)] = inner.name if count == 1 else f"{inner.name}#{count}"
-    return "\n\n".join(show(each, labels) for each in (function, *nested))
+    return labels
 
 
 def _closures(function: Function) -> Iterator[Function]:

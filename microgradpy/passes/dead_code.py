@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from microgradpy.ir.nodes import (
+    KEPT,
     Break,
     Continue,
     Enumerate,
@@ -83,7 +84,8 @@ def _statement(statement: Statement, needed: set[Var], state: Keep) -> Statement
     """The statement, or None if it is dead; adds what it needs."""
     match statement:
         case Op(callee=callee, results=results, from_user=from_user):
-            removable = callee is Opcode.CLOSURE or (not from_user and callee not in _EFFECTS)
+            has_effect = callee in _EFFECTS or statement.payload == KEPT
+            removable = callee is Opcode.CLOSURE or not (from_user or has_effect)
             if removable and needed.isdisjoint(results):
                 return None
             needed |= _variables(uses(statement))

@@ -20,6 +20,7 @@ import numpy as np
 from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.tangents.arithmetic import conj, floating, own, real_like, unbroadcast
+from microgradpy.tangents.memory_order import order_of_reading
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 KindOf = Callable[[Value], Kind]
@@ -56,6 +57,11 @@ def _fold_unbroadcast(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | 
     if isinstance(given, Array) and isinstance(wanted, Array) and given.shape and given.shape == wanted.shape:
         return cotangent if is_real(given) or wanted.dtype == "complex" else None
     return None
+
+
+def _fold_order(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
+    order = arguments[1]
+    return order if order in (Const("C"), Const("F")) else None
 
 
 def _fold_real_like(arguments: tuple[Value, ...], kind_of: KindOf) -> Value | None:
@@ -131,6 +137,7 @@ _FOLDERS: dict[Any, Callable[[tuple[Value, ...], KindOf], Value | None]] = {
     real_like: _fold_real_like,
     unbroadcast: _fold_unbroadcast,
     np.ndim: _fold_rank,
+    order_of_reading: _fold_order,
     operator.is_: _fold_identity(negated=False),
     operator.is_not: _fold_identity(negated=True),
     operator.mul: _fold_product,

@@ -28,7 +28,7 @@ from microgradpy.tangents.arithmetic import divide, zero_cotangent
 from microgradpy.tangents.linear import expand_reduced
 
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
-_MAKERS = (divide, expand_reduced)
+_MAKERS = (divide, expand_reduced, np.where)
 """Other functions whose result, where it is an array with axes, is always a new one."""
 _IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)
 _IN_PLACE_SUM = Const(operator.iadd, "operator.iadd", operator)

@@ -41,7 +41,14 @@ from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes import array_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, scalar, widest
 from microgradpy.tangents.arithmetic import divide
-from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
+from microgradpy.tangents.helpers import (
+    COTANGENT_OF,
+    COTANGENT_OF_CALL,
+    COTANGENTS_OF_ITEMS,
+    LIKE,
+    NUMERIC_RESULT,
+    RETURNS,
+)
 
 KindRule = Callable[[Arguments, Known], Kind]
 
@@ -238,12 +245,24 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in COTANGENT_OF_CALL:
         function, indices = COTANGENT_OF_CALL[callee]
         return _Entry(lambda arguments, known: _cotangent_of_call(function, indices, arguments, known))
+    if callee in COTANGENTS_OF_ITEMS:
+        index = COTANGENTS_OF_ITEMS[callee]
+        return _Entry(lambda arguments, known: _cotangents_of_items(arguments[index]))
     if callee in LIKE:
         index = LIKE[callee]
         return _Entry(lambda arguments, known: _floating(arguments[index : index + 1], known))
     if callee in RETURNS:
         return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
+
+
+def _cotangents_of_items(container: Kind) -> Kind:
+    match container:
+        case TupleOf(items=items) if all(map(is_numeric, items)):
+            return cotangent_kind(container)
+        case Sequence(name="list", item=item) if dtype_of(item) in ("float", "int", "complex"):
+            return Sequence("list", cotangent_kind(item))
+    return UNKNOWN
 
 
 def _cotangent_of_call(function: Any, indices: tuple[int, ...], arguments: Arguments, known: Known) -> Kind:

@@ -80,11 +80,17 @@ def sort_complex_rrule(a):
     return y, sort_complex_pullback
 
 
+def comparable(x: Any) -> Any:
+    """An array of objects as one of numbers, among which NaN has its place in the order."""
+    return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind == "O" else x
+
+
 @cotangent_of(1)
 def reordered_bar(y_bar: Any, a: Any, y: Any, axis: int | None) -> Any:
     """The cotangent of a, whose entries y has in another order along `axis`: sorted, the two are the same."""
     if axis is None:
         return np.reshape(reordered_bar(y_bar, np.ravel(a), y, 0), np.shape(a))
+    a, y = comparable(a), comparable(y)
     a_bar = np.empty(np.shape(a), np.result_type(y_bar))
     in_order = np.take_along_axis(y_bar, np.argsort(y, axis=axis, kind="stable"), axis)
     np.put_along_axis(a_bar, np.argsort(a, axis=axis, kind="stable"), in_order, axis)
@@ -119,6 +125,7 @@ def unique_bar(y_bar: Any, ar: Any, y: Any, axis: int | None) -> Any:
 @cotangent_of(1)
 def first_bar(y_bar: Any, a: Any, y: Any) -> Any:
     """The cotangent of an array of the values of which y has some, in any order."""
+    a, y = comparable(a), comparable(y)
     values, first = np.unique(a, return_index=True)
     a_bar = np.zeros(np.size(a), np.result_type(y_bar))
     np.add.at(a_bar, first[np.searchsorted(values, y)], y_bar)
@@ -128,7 +135,7 @@ def first_bar(y_bar: Any, a: Any, y: Any) -> Any:
 @cotangent_of(1)
 def parts_bar(y_bar: Any, a: Any, axis: int) -> Any:
     """The cotangent of an array the different parts of which, along an axis, were taken in their order."""
-    first = np.unique(a, return_index=True, axis=axis)[1]
+    first = np.unique(comparable(a), return_index=True, axis=axis)[1]
     a_bar = np.zeros(np.shape(a), np.result_type(y_bar))
     np.moveaxis(a_bar, axis, 0)[first] = np.moveaxis(y_bar, axis, 0)
     return unbroadcast(a_bar, a)

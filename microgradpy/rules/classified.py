@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _CALLS = "it calls a function that it is given: write it as a loop"
+_BLOCKS = "it makes a matrix, whose operators are not those of arrays: use np.block, which joins the same parts to an array"
 _MATRICES = "it makes a matrix, whose operators are not those of arrays: use arrays"
 _OBJECTS = "it makes or is an object of a class of NumPy's own, which is not differentiated: use arrays and functions"
 _ABSTRACT = "an abstract class, or one of things that are not numbers"
@@ -14,8 +15,9 @@ _BITS = "it looks at bits as something else, or writes them down"
 _NO_AXES = "a number has no axes, and cannot be written"
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    (_CALLS, "frompyfunc mask_indices"),
-    (_MATRICES, "asmatrix bmat matrix"),
+    (_CALLS, "mask_indices"),
+    (_BLOCKS, "bmat"),
+    (_MATRICES, "asmatrix matrix"),
     (_OBJECTS, "broadcast flatiter ndarray ndindex nditer nested_iters poly1d recarray record ufunc"),
     (_ABSTRACT, "character complexfloating flexible floating generic inexact integer number object_ signedinteger"),
     (_ABSTRACT, "unsignedinteger void linalg.LinAlgError"),

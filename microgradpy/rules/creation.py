@@ -13,6 +13,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
@@ -246,15 +247,32 @@ def arange_rrule(start, stop, step=1):
     return np.arange(start, stop, step), arange_pullback
 
 
+@rrule.register(np.arange, arity=0)
+def arange_by_name_rrule(stop, start=0, step=1):
+    """As above, where all is given by name."""
+
+    def arange_by_name_pullback(y_bar):
+        return (
+            NoTangent(),
+            NoTangent(),
+            unbroadcast(np.sum(y_bar), start),
+            unbroadcast(weighted_sum(y_bar, np.arange(np.size(y_bar))), step),
+        )
+
+    return np.arange(start=start, stop=stop, step=step), arange_by_name_pullback
+
+
 def weighted_sum(y_bar: Any, weights: Any) -> Any:
     """The sum of y_bar along its first axis, with weights."""
-    return np.tensordot(weights, y_bar, 1)[()]
+    return np.tensordot(in_precision_of(y_bar, weights), y_bar, 1)[()]
 
 
 examples(
     np.linspace, (0.5, 2.0), (0.5, 2.0, 5), (0.5, 2.0, 4, False), (_VECTOR, 1.5, 3), (0.5, 2.0, 1), (_VECTOR, _TABLE, 4)
 )
 examples(np.arange, (3.5,), (0.5, 3.7), (0.5, 3.7, 0.6), (4,))
+example(np.arange, stop=4)
+example(np.arange, start=0.5, stop=3.7)
 
 
 @rrule.register(np.meshgrid, arity=2)

@@ -66,7 +66,7 @@ def einsum_bar(z_bar: Any, subscripts: str, operands: tuple[Any, ...], number: i
     sizes = _sizes(inputs, operands)
     lonely = "".join(letter for letter in distinct if letter not in found)
     if lonely:
-        factors.append((lonely, np.ones([sizes[letter] for letter in lonely])))
+        factors.append((lonely, np.ones([sizes[letter] for letter in lonely], np.result_type(z_bar))))
     formula = ",".join(letters for letters, _ in factors) + "->" + distinct
     x_bar = np.einsum(formula, *(factor for _, factor in factors), optimize=len(factors) > 2)
     if distinct == mine:

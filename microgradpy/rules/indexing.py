@@ -37,7 +37,7 @@ def ix_rrule(*args):
 
 def mesh_bar(y_bar: Any, x: Any) -> Any:
     """The cotangent of one argument; of booleans, which are turned into numbers of rows, there is none."""
-    is_continuous = not is_structural_zero(y_bar) and np.result_type(x).kind in "fc"
+    is_continuous = not is_structural_zero(y_bar) and np.result_type(x).kind in "fcO"
     return np.reshape(y_bar, np.shape(x)) if is_continuous else NoTangent()
 
 

@@ -97,6 +97,7 @@ _TABLE_OF_OPTIONS: tuple[tuple[Any, str, str], ...] = (
     (np.quantile, "a q axis out overwrite_input method keepdims weights", "out overwrite_input weights"),
     (np.percentile, "a q axis out overwrite_input method keepdims weights", "out overwrite_input weights"),
     (np.linspace, "start stop num endpoint", "dtype device"),
+    (np.arange, "start stop step", "dtype device like"),
     (np.full, "shape fill_value dtype order", "order device like"),
 )
 for _f, _parameters, _options in _TABLE_OF_OPTIONS:
@@ -135,4 +136,5 @@ examples(np.corrcoef, (_TABLE,), dtype=float)
 for _quantile, _q in ((np.quantile, 0.3), (np.percentile, 30)):
     example(_quantile, _VECTOR, _q, overwrite_input=False)
 example(np.linspace, 0.5, 2.0, 4, dtype=complex)
+examples(np.arange, (0.5, 3.7), (0.5, 3.7, 0.6), dtype=complex)
 example(np.full, (2, 3), _VECTOR, order="F")

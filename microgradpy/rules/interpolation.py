@@ -15,6 +15,7 @@ from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
@@ -198,6 +199,7 @@ def _gradient_along(part: Any, f: Any, spacing: Any, axis: int, edge_order: int)
     y_bar, along = np.moveaxis(np.asarray(part), axis, 0), np.moveaxis(np.asarray(f), axis, 0)
     along = along if along.dtype.kind in "fc" else along.astype(float)
     steps = np.diff(np.asarray(spacing, float)) if np.ndim(spacing) else np.full(len(along) - 1, spacing, float)
+    steps = in_precision_of(y_bar, steps)
     column = (-1,) + (1,) * (along.ndim - 1)
     slopes = np.diff(along, axis=0) / steps.reshape(column)
     near = _Neighbours.of(steps, edge_order)
@@ -229,7 +231,7 @@ class _Neighbours(NamedTuple):
         before = np.clip(np.arange(count + 1) - 1, 0, max(count - 2, 0))
         after = np.minimum(before + 1, count - 1)
         both = steps[before] + steps[after]
-        weight, sense = steps[after] / both, np.full(count + 1, -1.0)
+        weight, sense = steps[after] / both, np.full(count + 1, -1.0, steps.dtype)
         sense[[0, -1]] = 0.0 if edge_order == 1 else 1.0
         weight[0] = 1.0 if edge_order == 1 else 1.0 + steps[0] / both[0]
         weight[-1] = 0.0 if edge_order == 1 else -steps[-1] / both[-1]

@@ -1,6 +1,6 @@
 """NumPy's functions that join arrays into one, or split one into several.
 
-The cotangent of a list or tuple of arrays is a list with one cotangent per array.
+The cotangent of a list or tuple of arrays is a list or tuple with one cotangent per array.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.foreign import as_array
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, cotangents_of_items
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 _VECTOR = np.array([0.5, -1.5, 2.5])
@@ -77,21 +77,26 @@ def as_columns(x: Any) -> np.ndarray:
     return np.asarray(x) if np.ndim(x) >= 2 else np.reshape(x, (-1, 1))
 
 
+@cotangents_of_items(1)
 def concatenate_bar(z_bar: Any, arrays: Any, axis: int | None) -> Any:
     """The cotangent of arrays joined along `axis`, or end to end after being flattened if it is None."""
     return joined_bar(z_bar, arrays, as_array, axis) if axis is not None else joined_bar(z_bar, arrays, np.ravel, 0)
 
 
+@cotangents_of_items(1)
 def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], axis: int) -> Any:
     """The cotangent of arrays each of which was given more axes by `promote`, and then joined along `axis`."""
-    along = np.moveaxis(z_bar, axis, 0)
+    before: Any = (slice(None),) * (axis % z_bar.ndim)
     parts, start = [], 0
     for x in arrays:
-        stop = start + promote(x).shape[axis]
-        part = np.moveaxis(along[start:stop], 0, axis)
-        parts.append(unbroadcast(np.reshape(part, np.shape(x)), x))
+        promoted = promote(x)
+        stop = start + promoted.shape[axis]
+        part = z_bar[*before, start:stop]
+        parts.append(unbroadcast(part if promoted is x else np.reshape(part, np.shape(x)), x))
         start = stop
-    return np.stack(parts) if isinstance(arrays, np.ndarray) else parts
+    if isinstance(arrays, np.ndarray):
+        return np.stack(parts)
+    return tuple(parts) if isinstance(arrays, tuple) else parts
 
 
 examples(np.concatenate, ([_VECTOR, _VECTOR[:2]],), ((_TABLE, _TABLE[:1]),), ([_COMPLEX, _TABLE],), (_STACK,))
@@ -114,12 +119,14 @@ def stack_rrule(arrays, axis=0):
     return np.stack(arrays, axis=axis), stack_pullback
 
 
+@cotangents_of_items(1)
 def stack_bar(z_bar: Any, arrays: Any, axis: int) -> Any:
     """The cotangent of arrays, all of one shape, that were stacked along a new axis."""
     along = np.moveaxis(z_bar, axis, 0)
     if isinstance(arrays, np.ndarray):
         return along
-    return [unbroadcast(part, x) for part, x in zip(along, arrays, strict=True)]
+    parts = [unbroadcast(part, x) for part, x in zip(along, arrays, strict=True)]
+    return tuple(parts) if isinstance(arrays, tuple) else parts
 
 
 examples(np.stack, ([_VECTOR, _VECTOR],), ((_TABLE, _TABLE),), ([1.5, 2.5],), ([_COMPLEX, _TABLE],), (_STACK,))
@@ -170,7 +177,7 @@ def insert_rrule(arr, obj, values, axis=None):
 def inserted_bar(z_bar: Any, arr: Any, obj: Any, values: Any, axis: int | None, z: np.ndarray, number: int) -> Any:
     """The cotangent of the array (number 0) or of what was inserted into it (number 1). Where each entry went is seen from
     the same insertion of numbers. In whole numbers what is inserted is rounded."""
-    if number and z.dtype.kind not in "fc":
+    if number and z.dtype.kind not in "fcO":
         return None
     count, added = np.size(arr), np.size(values)
     old = np.arange(count).reshape(np.shape(arr))

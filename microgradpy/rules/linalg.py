@@ -138,7 +138,7 @@ def cholesky_rrule(a, /, *, upper=False):
 @like(1)
 def cholesky_bar(z_bar: Any, z: Any) -> Any:
     """The cotangent of a matrix under its lower Cholesky factor z."""
-    diagonal = np.eye(z.shape[-1])
+    diagonal = np.eye(z.shape[-1], dtype=np.real(z).dtype)
     # The diagonal of z is real: what z_bar has beyond that carries nothing.
     inner = np.tril(adjoint(z) @ np.tril(z_bar)) * (1.0 - 0.5 * diagonal)
     inner = np.where(diagonal > 0, np.real(inner), inner)

@@ -124,8 +124,9 @@ _LINEAR = {**dict.fromkeys(_FIRST, (0,)), **dict.fromkeys(_BOTH, (0, 1))}
 LINEAR_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
 """The attributes of arrays that are linear in the array."""
 
-_ADDING = frozenset({"initial", "out", "where", "prepend", "append", "dtype"})
-"""Parameters that make another function of it when they are given."""
+_ADDING = frozenset({"initial", "out", "where", "prepend", "append", "dtype", "order"})
+"""Parameters that make another function of it when they are given: some orders depend on how an array is in memory, and a
+tangent may be there in another way."""
 
 
 def linear_arguments(f: object) -> tuple[int, ...]:
@@ -136,6 +137,10 @@ def linear_arguments(f: object) -> tuple[int, ...]:
         return ()
 
 
-def keeps_linear(names: tuple[str, ...], given: tuple[bool, ...]) -> bool:
-    """Whether a function in the table is linear in a call which gives these parameters."""
-    return not any(is_given and name in _ADDING for name, is_given in zip(names, given, strict=True))
+def keeps_linear(names: tuple[str, ...], values: tuple[Any, ...]) -> bool:
+    """Whether a function in the table is linear in a call which gives these parameters these values, None for none."""
+    return not any(name in _ADDING and not _adds_nothing(name, value) for name, value in zip(names, values, strict=True))
+
+
+def _adds_nothing(name: str, value: Any) -> bool:
+    return value is None or (name == "order" and isinstance(value, str) and value in "CF")

@@ -26,6 +26,7 @@ from microgradpy.rules.shape import repeat_bar, reshape_bar, transpose_bar
 from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast, zero_cotangent
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced
+from microgradpy.tangents.memory_order import order_of_reading
 from microgradpy.tangents.types import NoTangent
 
 for _class in (np.ndarray, np.generic):
@@ -95,9 +96,10 @@ examples(
 @rrule.register(np.generic.reshape, arity=2)
 def array_reshape_rrule(self, shape, *, order="C"):
     """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
 
     def array_reshape_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent()
 
     return self.reshape(shape, order=order), array_reshape_pullback
 
@@ -106,9 +108,10 @@ def array_reshape_rrule(self, shape, *, order="C"):
 @rrule.register(np.generic.reshape, arity=3)
 def array_reshape_to_matrix_rrule(self, rows, columns, *, order="C"):
     """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
 
     def array_reshape_to_matrix_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent(), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent(), NoTangent()
 
     return self.reshape(rows, columns, order=order), array_reshape_to_matrix_pullback
 
@@ -117,9 +120,10 @@ def array_reshape_to_matrix_rrule(self, rows, columns, *, order="C"):
 @rrule.register(np.generic.reshape)
 def array_reshape_of_sizes_rrule(self, *shape, order="C"):
     """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
 
     def array_reshape_of_sizes_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order), *(NoTangent() for _ in shape)
+        return NoTangent(), reshape_bar(y_bar, self, read), *(NoTangent() for _ in shape)
 
     return self.reshape(*shape, order=order), array_reshape_of_sizes_pullback
 
@@ -128,9 +132,10 @@ def array_reshape_of_sizes_rrule(self, *shape, order="C"):
 @rrule.register(np.generic.ravel)
 def array_ravel_rrule(self, order="C"):
     """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
 
     def array_ravel_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent()
 
     return self.ravel(order), array_ravel_pullback
 
@@ -139,9 +144,10 @@ def array_ravel_rrule(self, order="C"):
 @rrule.register(np.generic.flatten)
 def array_flatten_rrule(self, order="C"):
     """self_bar = y_bar in the shape of self."""
+    read = order_of_reading(self, order)
 
     def array_flatten_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, self, order), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, self, read), NoTangent()
 
     return self.flatten(order), array_flatten_pullback
 
@@ -200,6 +206,9 @@ def array_transpose_of_axes_rrule(self, *axes):
 
 examples(np.ndarray.reshape, (_TABLE, (3, 2)), (_TABLE, -1), (_TABLE, 3, 2), (_STACK, 2, 1, 6), (_COMPLEX, 1, 3))
 example(np.ndarray.reshape, _TABLE, (3, 2), order="F")
+for _order in ("K", "A"):
+    examples(np.ndarray.ravel, (_TABLE, _order), (np.asfortranarray(_TABLE), _order))
+    examples(np.ndarray.flatten, (_TABLE, _order), (np.asfortranarray(_TABLE), _order))
 examples(np.generic.reshape, (_NUMBER, (1, 1)), (_NUMBER, 1, 1), (_NUMBER, 1, 1, 1))
 for _flat in ("ravel", "flatten"):
     examples(getattr(np.ndarray, _flat), (_TABLE,), (_STACK,), (_TABLE, "F"))

@@ -76,7 +76,7 @@ def linspace_with_options_rrule(start, stop, num=50, endpoint=True, retstep=Fals
     def linspace_with_options_pullback(made_bar):
         y_bar, step_bar = made_bar if retstep else (made_bar, None)
         bars: list[Any] = [None, None]
-        if not is_structural_zero(y_bar) and y.dtype.kind in "fc":
+        if not is_structural_zero(y_bar) and y.dtype.kind in "fcO":
             bars = plain_bars(np.linspace, (start, stop, num, endpoint), {}, np.moveaxis(y_bar, axis, 0))[:2]
         if not is_structural_zero(step_bar) and gaps > 0:
             share = step_bar / gaps
@@ -297,7 +297,7 @@ def full_like_with_options_rrule(a, fill_value, dtype=None, order="K", subok=Tru
     y = np.full_like(a, fill_value, dtype, order, subok, shape, device=device)
 
     def full_like_with_options_pullback(y_bar):
-        is_cut = np.asarray(y).dtype.kind not in "fc"
+        is_cut = np.asarray(y).dtype.kind not in "fcO"
         return NoTangent(), NoTangent(), NoTangent() if is_cut else unbroadcast(y_bar, fill_value), *(NoTangent(),) * 4
 
     return y, full_like_with_options_pullback

@@ -14,6 +14,7 @@ from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, with_reduced_axes
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan
@@ -70,8 +71,8 @@ def nanmean_rrule(a, axis=None, *, keepdims=False):
 @cotangent_of(1)
 def nanmean_bar(y_bar: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """The cotangent of a under the mean of its numbers."""
-    count = numbers_in(a, axis)
-    return without_nan(with_reduced_axes(y_bar, a, axis, keepdims) / np.maximum(count, 1), a)
+    count = in_precision_of(y_bar, np.maximum(numbers_in(a, axis), 1))
+    return without_nan(with_reduced_axes(y_bar, a, axis, keepdims) / count, a)
 
 
 def numbers_in(a: Any, axis: Any) -> Any:
@@ -92,7 +93,7 @@ def nanvar_rrule(a, axis=None, *, ddof=0, keepdims=False):
 @cotangent_of(1)
 def nanvar_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     """The cotangent of a under the variance of its numbers; NaN, as the variance, where there are no more than ddof."""
-    count = numbers_in(a, axis)
+    count = in_precision_of(y_bar, numbers_in(a, axis))
     mean = np.sum(filled(a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
     scale = divide(2.0 * with_reduced_axes(y_bar, a, axis, keepdims), np.where(count > ddof, count - ddof, _NAN))
     with np.errstate(all="ignore"):
@@ -143,7 +144,7 @@ def nan_extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> An
     """The cotangent of a under its largest or smallest number y: split among the entries that equal it, of which there
     are none if all are NaN."""
     chosen = np.equal(a, with_reduced_axes(y, a, axis, keepdims))
-    count = np.maximum(np.sum(chosen, axis=axis, keepdims=True), 1)
+    count = in_precision_of(y_bar, np.maximum(np.sum(chosen, axis=axis, keepdims=True), 1))
     return np.where(chosen, with_reduced_axes(y_bar, a, axis, keepdims) / count, 0.0)
 
 

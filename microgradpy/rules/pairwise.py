@@ -320,8 +320,8 @@ def arctan2_rrule(x1, x2):
     def arctan2_pullback(z_bar):
         return (
             NoTangent(),
-            unbroadcast(divide(z_bar * conj(x2), np.square(floating(x1)) + np.square(floating(x2))), x1),
-            unbroadcast(divide(-z_bar * conj(x1), np.square(floating(x1)) + np.square(floating(x2))), x2),
+            unbroadcast(divide(z_bar * conj(x2), floating(x1) * floating(x1) + floating(x2) * floating(x2)), x1),
+            unbroadcast(divide(-z_bar * conj(x1), floating(x1) * floating(x1) + floating(x2) * floating(x2)), x2),
         )
 
     return np.arctan2(x1, x2), arctan2_pullback
@@ -370,12 +370,13 @@ examples(np.logaddexp2, *_REAL)
 
 @rrule.register(np.copysign)
 def copysign_rrule(x1, x2):
-    """|x1| with the sign of x2: x1_bar = z_bar * sign(x1) * (sign of x2); x2 does not matter between its jumps."""
+    """|x1| with the sign of x2: x1_bar = z_bar * sign(x1) * sign(z); x2 does not matter between its jumps."""
+    z = np.copysign(x1, x2)
 
     def copysign_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar * np.sign(x1) * np.copysign(1.0, x2), x1), ZeroTangent()
+        return NoTangent(), unbroadcast(z_bar * np.sign(x1) * np.sign(z), x1), ZeroTangent()
 
-    return np.copysign(x1, x2), copysign_pullback
+    return z, copysign_pullback
 
 
 examples(np.copysign, *_REAL)

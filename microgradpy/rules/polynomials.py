@@ -15,6 +15,7 @@ from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.singular import column, lstsq_bars, singular_values_bar
 from microgradpy.rules.spectral import eigvals_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
@@ -170,7 +171,8 @@ def polyval_bar(y_bar: Any, p: Any, x: Any) -> Any:
 def point_bar(y_bar: Any, p: Any, x: Any) -> Any:
     """The cotangent of the point x at which a polynomial was evaluated."""
     with np.errstate(all="ignore"):
-        return unbroadcast(y_bar * conj(np.polyval(np.polyder(coefficients(p)), coefficient_free(x))), x)
+        slope = np.polyval(np.polyder(coefficients(p)), coefficient_free(x))
+        return unbroadcast(y_bar * conj(in_precision_of(y_bar, slope)), x)
 
 
 def coefficient_free(x: Any) -> Any:
@@ -196,8 +198,9 @@ def roots_bar(z_bar: Any, p: Any, z: Any) -> Any:
     """The cotangent of the coefficients under the roots."""
     array = coefficients(p)
     with np.errstate(all="ignore"):
-        shares = np.where(np.equal(z_bar, 0.0), 0.0, -z_bar / conj(np.polyval(np.polyder(array), z)))
-        return unbroadcast(shares @ conj(np.vander(z, len(array))), p)
+        slopes = in_precision_of(z_bar, np.polyval(np.polyder(array), z))
+        shares = np.where(np.equal(z_bar, 0.0), 0.0, -z_bar / conj(slopes))
+        return unbroadcast(shares @ conj(in_precision_of(z_bar, np.vander(z, len(array)))), p)
 
 
 @rrule.register(np.poly)
@@ -220,9 +223,9 @@ def poly_bar(y_bar: Any, roots: Any) -> Any:
 
 def product_of_roots_bar(y_bar: Any, roots: np.ndarray) -> np.ndarray:
     """The cotangent of each root under the coefficients of the product."""
-    products = [np.ones(1)]
+    products = [np.ones(1, np.result_type(roots, np.float32))]
     for root in roots[:-1]:
-        products.append(np.convolve(products[-1], np.array([1.0, -root])))
+        products.append(np.convolve(products[-1], np.array([1.0, -root], products[-1].dtype)))
     bars, bar = [], y_bar
     for before, root in zip(reversed(products), reversed(roots), strict=False):
         bars.append(-np.sum(bar[1:] * conj(before)))

@@ -16,6 +16,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan
@@ -119,6 +120,7 @@ def quantile_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callabl
         return np.zeros(np.shape(a), np.result_type(y_bar))
     counts = _counts(rows, of)
     low, share = _places(rows, counts, q, method, of)
+    share = in_precision_of(y_bar, share)
     bars = np.reshape(y_bar, low.shape) * (counts > 0)
     in_order = np.zeros(rows.shape, np.result_type(y_bar))
     every_row = np.ogrid[tuple(map(slice, counts.shape))]
@@ -137,7 +139,7 @@ def level_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callable[.
         raise MissingRuleError(f"{of.__name__} with method {method!r}, by the quantile", None, "Take another method.")
     rows, _ = _rows(a, axis)
     if method in _STEPS or not rows.size:
-        return np.zeros(np.shape(q))
+        return np.zeros(np.shape(q), np.result_type(y_bar))
     counts = _counts(rows, of)
     low, share = _places(rows, counts, q, method, of)
     ordered = np.broadcast_to(np.sort(rows, axis=-1), (*low.shape, rows.shape[-1]))
@@ -149,7 +151,8 @@ def level_bar(y_bar: Any, a: Any, q: Any, axis: Any, method: str, of: Callable[.
         # Their ranks stay between the first and the last entry.
         growth = np.where((low + share > 0) & (low + share < counts - 1), growth, 0.0)
     scale = 0.01 if of in (np.percentile, np.nanpercentile) else 1.0
-    bars = np.where(counts > 0, np.reshape(y_bar, low.shape) * growth * rise * scale, 0.0)
+    slope = in_precision_of(y_bar, growth * rise * scale)
+    bars = np.where(counts > 0, np.reshape(y_bar, low.shape) * slope, 0.0)
     return unbroadcast(np.sum(bars, axis=tuple(range(np.ndim(q), bars.ndim))), q)
 
 

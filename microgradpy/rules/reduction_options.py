@@ -50,7 +50,7 @@ def fitted(bar: Any, x: Any) -> Any:
 
 def rounds(a: Any, y: Any) -> bool:
     """Whether a reduction of numbers gave whole ones, by its dtype."""
-    return as_array(y).dtype.kind not in "fc" and as_array(a).dtype.kind in "fc"
+    return as_array(y).dtype.kind in "biu" and as_array(a).dtype.kind in "fcO"
 
 
 def is_set(keepdims: Any) -> bool:

@@ -17,6 +17,7 @@ from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.foreign import as_array, is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, mean_count, with_reduced_axes
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
@@ -141,7 +142,7 @@ def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
         # NaN equals nothing, but it is what the reduction chose.
         chosen = chosen | np.isnan(a)
         count = count_of(chosen, axis=axis, keepdims=keepdims)
-    return np.where(chosen, with_reduced_axes(y_bar / count, a, axis, keepdims), 0.0)
+    return np.where(chosen, with_reduced_axes(y_bar / in_precision_of(y_bar, count), a, axis, keepdims), 0.0)
 
 
 @rrule.register(np.ptp)
@@ -188,6 +189,8 @@ def cumsum_rrule(a, axis=None):
 @cotangent_of(1)
 def cumsum_bar(y_bar: Any, a: Any, axis: Any) -> Any:
     """The cotangent of a under its running sum along `axis` (None: of all entries in order)."""
+    if np.ndim(y_bar) == 1:
+        return unbroadcast(np.cumsum(y_bar[::-1])[::-1].reshape(np.shape(a)), a)
     along = 0 if axis is None else axis
     return unbroadcast(np.flip(np.cumsum(np.flip(y_bar, along), along), along).reshape(np.shape(a)), a)
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
+from microgradpy.rules.results import applied, cotangents
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent
 
@@ -96,11 +97,15 @@ class _RuleTable:
     def registered(self) -> list[Any]:
         """The callables that have a rule."""
         load_optional()
-        return [f for f in self._rules if self.rules_of(f)]
+        return [f for f in list(self._rules) if self.rules_of(f)]  # a lookup may bring rules of what has just been imported
 
     def rules_of(self, f: Any) -> list[Any]:
         """The rules of `f`, for whatever types and numbers of arguments."""
         return [entry.rule for entry in self._entries(f) if entry.rule is not None]
+
+    def typed_rules(self, f: Any) -> list[tuple[tuple[type, ...], Any]]:
+        """The rules of `f` that are for some types only, with these; None in the place of a rule that was opted out of."""
+        return [(entry.types, entry.rule) for entry in self._entries(f) if entry.types]
 
     def is_typed(self, f: Any) -> bool:
         """Whether the choice among the rules of `f` depends on the types of the arguments."""
@@ -129,8 +134,8 @@ class ReverseRules(_RuleTable):
         itself and one per positional argument."""
         rule = self.find_for(f, args, kwargs)
         if rule is not None:
-            y, pullback = rule(*args, **kwargs)
-            return y, OnePerArgument(pullback, 1 + len(args))
+            y, pullback = applied(rule, args, kwargs, "pullback")
+            return y, OnePerArgument(pullback, 1 + len(args), rule)
         if not self.is_non_differentiable(f):
             return None
         return f(*args, **kwargs), OnePerArgument(_no_derivative, 1 + len(args))
@@ -202,7 +207,7 @@ class ForwardRules(_RuleTable):
         arguments."""
         rule = self.find_for(f, args, kwargs)
         if rule is not None:
-            return rule(*args, **kwargs)
+            return applied(rule, args, kwargs, "pushforward")
         reverse = rrule.find_for(f, args, kwargs)
         if reverse is not None and self.derive is not None:
             return self.derive(f, reverse, args, kwargs)
@@ -292,14 +297,16 @@ class OnePerArgument:
     call: rules leave out trailing parameters like `axis`, and mention optional ones that may not have been given. The seed
     may be a thunk."""
 
-    def __init__(self, pullback: Callable[[Any], tuple[Any, ...]], count: int) -> None:
+    def __init__(self, pullback: Callable[[Any], tuple[Any, ...]], count: int, rule: Any = None) -> None:
+        self.rule = rule
         self.__wrapped__ = pullback
         self.__name__ = getattr(pullback, "__name__", "pullback")
         self.count = count
 
     def __call__(self, y_bar: object) -> tuple[Any, ...]:
-        cotangents = self.__wrapped__(unthunk(y_bar))[: self.count]
-        return cotangents + (NoTangent(),) * (self.count - len(cotangents))
+        seed = unthunk(y_bar)
+        bars = self.__wrapped__(seed) if self.rule is None else cotangents(self.rule, self.__wrapped__, seed)
+        return bars[: self.count] + (NoTangent(),) * (self.count - len(bars))
 
 
 def _no_derivative(y_bar: object) -> tuple[Any, ...]:

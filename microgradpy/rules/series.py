@@ -15,6 +15,7 @@ from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import Rule, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _FAMILIES: tuple[tuple[ModuleType, str], ...] = (
@@ -34,10 +35,11 @@ def _value(evaluate: Callable[..., Any], differentiate: Callable[..., Any], basi
         """x_bar = y_bar * sum_k c_k B_k'(x), c_k_bar = y_bar * B_k(x), summed over what c_k was repeated for."""
 
         def series_pullback(y_bar):
-            points, coefficients = np.asarray(x), np.asarray(c)
+            points, coefficients = in_precision_of(y_bar, np.asarray(x)), np.asarray(c)
             slope = evaluate(points, differentiate(coefficients), tensor) if len(coefficients) > 1 else 0.0 * y_bar
             functions = np.moveaxis(basis(points, len(coefficients) - 1), -1, 0)
-            return NoTangent(), unbroadcast(y_bar * conj(slope), x), series_bar(y_bar, c, functions, tensor), NoTangent()
+            slope = conj(in_precision_of(y_bar, slope))
+            return NoTangent(), unbroadcast(y_bar * slope, x), series_bar(y_bar, c, functions, tensor), NoTangent()
 
         return evaluate(x, c, tensor), series_pullback
 
@@ -73,9 +75,10 @@ def _integral(integrate: Callable[..., Any], evaluate: Callable[..., Any]) -> Ru
                     raise MissingRuleError("a series that is 0 is integrated, which NumPy leaves as it is", None, _REMEDY)
                 k_bars.insert(0, np.sum(bar[0]))
                 lower_bar = lower_bar - np.sum(bar[0] * conj(scl * evaluate(lbnd, stage)))
-                scaled_bar = np.tensordot(integrate(np.eye(len(stage)), 1, [], lbnd).T, bar, 1)
+                matrix = in_precision_of(bar, integrate(np.eye(len(stage)), 1, [], lbnd))
+                scaled_bar = np.tensordot(matrix.T, bar, 1)
                 scale_bar = scale_bar + np.sum(scaled_bar * conj(stage))
-                bar = scaled_bar * np.conj(scl)
+                bar = scaled_bar * conj(scl)
             constants_bar = k_bars[: np.size(k)] if isinstance(k, list | tuple) else k_bars[0]
             bounds = (unbroadcast(lower_bar, lbnd), unbroadcast(scale_bar, scl))
             return NoTangent(), unbroadcast(np.moveaxis(bar, 0, axis), c), NoTangent(), constants_bar, *bounds, NoTangent()

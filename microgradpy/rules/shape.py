@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.memory_order import order_of_reading
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.arange(1.0, 7.0)
@@ -21,9 +22,10 @@ _COMPLEX = _TABLE + 1j
 @rrule.register(np.reshape)
 def reshape_rrule(a, /, shape, order="C"):
     """a_bar = y_bar in a's shape."""
+    read = order_of_reading(a, order)
 
     def reshape_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, a, order), NoTangent(), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, a, read), NoTangent(), NoTangent()
 
     return np.reshape(a, shape, order=order), reshape_pullback
 
@@ -31,25 +33,34 @@ def reshape_rrule(a, /, shape, order="C"):
 @rrule.register(np.ravel)
 def ravel_rrule(a, order="C"):
     """a_bar = y_bar in a's shape."""
+    read = order_of_reading(a, order)
 
     def ravel_pullback(y_bar):
-        return NoTangent(), reshape_bar(y_bar, a, order), NoTangent()
+        return NoTangent(), reshape_bar(y_bar, a, read), NoTangent()
 
     return np.ravel(a, order=order), ravel_pullback
 
 
 @cotangent_of(1)
 def reshape_bar(y_bar: Any, a: Any, order: Any) -> Any:
-    """The cotangent of an array whose entries were read in C or Fortran order; other orders depend on the strides."""
+    """The cotangent of an array whose entries were read in C or Fortran order."""
     if order not in ("C", "F"):
-        raise MissingRuleError(f"reshaping in the order {order!r}", None, 'Use order="C" or order="F".')
+        raise MissingRuleError(f"reshaping in the order {order!r}", None, _ORDER_REMEDY)
     return np.reshape(y_bar, np.shape(a), order=order)
+
+
+_ORDER_REMEDY = 'Use order="C" or order="F": the array is not contiguous.'
+non_differentiable(order_of_reading)
 
 
 examples(np.reshape, (_TABLE, (3, 2)), (_TABLE, 6), (_STACK, (3, -1)), (2.5, (1, 1)), (_COMPLEX, -1))
 example(np.reshape, _TABLE, (3, 2), order="F")
 examples(np.ravel, (_TABLE,), (_STACK,), (2.5,))
 example(np.ravel, _TABLE, order="F")
+for _order in ("K", "A"):
+    examples(np.ravel, (_TABLE,), (np.asfortranarray(_TABLE),), (2.5,), order=_order)
+example(np.ravel, _STACK[:, ::-1], order="A")
+examples(np.reshape, (_TABLE, (3, 2), "A"), (np.asfortranarray(_TABLE), (3, 2), "A"))
 
 
 @rrule.register(np.transpose)

@@ -34,12 +34,13 @@ from microgradpy.tangents.linear import (
     tensordot_right_bar,
 )
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
+from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.reading import item_tangent
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
-# They look at constants, to refuse or to choose.
-non_differentiable(largest, refuse_choice)
+# They look at constants, to refuse or to choose, or at the dtype of a cotangent.
+non_differentiable(largest, refuse_choice, in_precision_of)
 
 _SECOND = "it would be a second derivative, by what the pullback of a rule reads"
 _X = np.array([[0.3, -1.2, 2.0], [0.7, 0.1, -0.4]])

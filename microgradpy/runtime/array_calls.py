@@ -10,6 +10,7 @@ import numpy as np
 
 from microgradpy.runtime import array_replacements as texts
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to
+from microgradpy.runtime.python_ufuncs import function_of
 from microgradpy.runtime.replacements import REPLACEMENTS
 from microgradpy.runtime.special_methods import converted
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -23,6 +24,8 @@ def by_function_of_numpy(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 def stands_for_text(f: Any) -> bool:
     """Whether a text in Python is differentiated in the place of a function, which says what it writes and keeps."""
+    if isinstance(f, np.ufunc):
+        return function_of(f) is not None
     return isinstance(f, np.vectorize) or any(f is known for known in (np.fromiter, *texts.REPLACEMENTS, *REPLACEMENTS))
 
 

@@ -174,6 +174,21 @@ def check_numbers(results: list[Any], dtype: Any) -> None:
         raise ValueError("setting an array element with a sequence.")
 
 
+# np.frompyfunc
+
+
+def results_of_rows(function: Any, shape: tuple[int, ...], count: int, /, *args: Any) -> tuple[list[Any], ...]:
+    """What np.frompyfunc(function, len(args), count)(*args) calls, in arrays that are broadcast to a shape: the results of all
+    entries, for each of the results of one."""
+    arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in args]
+    columns = [np.ravel(np.broadcast_to(x, shape)).tolist() for x in arrays]
+    results = [function(*row) for row in zip(*columns, strict=True)]
+    if count == 1:
+        return (results,)
+    check_counts(results, count)
+    return tuple([[result[k] for result in results] for k in range(count)])
+
+
 # np.r_ and np.c_
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
+from microgradpy.rules.results import place_of
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -55,12 +56,12 @@ def _rebuilt(x: Any, bars: Iterable[Any]) -> Any:
     return type(x)(*bars) if hasattr(x, "_fields") else tuple(bars)
 
 
-def missing_cotangent(x: Any, callee: str, index: int) -> None:
-    """A pullback returned nothing for argument number `index` of `callee`: that means zero for what has no derivative (an
-    axis, a flag), and is an error in the rule for anything else."""
+def missing_cotangent(x: Any, rule: Any, callee: str, index: int) -> None:
+    """The pullback of a rule returned nothing for argument number `index` of `callee`: that means zero for what has no
+    derivative (an axis, a flag), and is an error in the rule for anything else."""
     if isinstance(x, float | complex | np.inexact) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc"):
         raise MissingRuleError(
-            f"the rule of {callee} has no cotangent for its argument {index}",
+            f"{place_of(rule)} has no cotangent for argument {index} of {callee}",
             None,
             "Return one cotangent per positional argument from its pullback, NoTangent() where there is none.",
         )

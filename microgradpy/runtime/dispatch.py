@@ -10,6 +10,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
-from microgradpy.rules.registry import Rule, is_non_differentiable, rrule
+from microgradpy.rules.registry import Rule, is_non_differentiable, load_optional, rrule
+from microgradpy.rules.results import applied, cotangents
 from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
 from microgradpy.runtime.bars import Back as Back
@@ -29,6 +31,7 @@ from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.rule_texts import rule_to_fill_in
@@ -78,6 +81,8 @@ def resolve(
 ) -> tuple[Any, Back]:
     """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
     given)."""
+    if type(f) is types.FunctionType and _has_source_only(f):
+        return _entry[0](f, args, kwargs, wanted, keywords_wanted)
     found = by_protocol(f, args, kwargs, _RESOLVE)
     if found is not None:
         return found
@@ -113,7 +118,24 @@ def _by_source(
         raise nested(f)
     if is_foreign(f):
         return _opaque(f, args, kwargs)
+    if not rrule.has(f) and not str(f.__module__).startswith("numpy"):
+        _source_only[id(f)] = weakref.ref(f, functools.partial(_forget, _source_only, id(f))), rrule.version
     return _entry[0](f, args, kwargs, wanted, keywords_wanted)
+
+
+_source_only: dict[int, tuple[weakref.ref[types.FunctionType], int]] = {}
+"""Functions of which nothing but their source says how they are differentiated, whatever they are called with, and the version
+of the rules for which this was found: a loop that asks for a gradient need not find it out again each time."""
+
+
+def _has_source_only(f: types.FunctionType) -> bool:
+    load_optional()
+    known = _source_only.get(id(f))
+    return known is not None and known[0]() is f and known[1] == rrule.version
+
+
+def _forget(table: dict[int, Any], identity: int, _: object) -> None:
+    table.pop(identity, None)  # given as an argument: at the end of the interpreter there are no globals
 
 
 def _refuse_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -148,14 +170,14 @@ def _by_rule(
     if kwargs or not takes(rule, len(args)):
         args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
-    y, pullback = rule(*args, **kwargs)
+    y, pullback = applied(rule, args, kwargs, "pullback")
 
     def back(y_bar: Any) -> Bars:
         if is_structural_zero(y_bar):
             return Bars(None, (None,) * (count - len(names)), {})
-        own, *bars = pullback(y_bar)
+        own, *bars = cotangents(rule, pullback, y_bar)
         for index in range(len(bars), count):
-            missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
+            missing_cotangent(args[index], rule, getattr(f, "__name__", repr(f)), index)
         own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars))
         bars += [None] * (count - len(bars))
         split = count - len(names)
@@ -179,6 +201,10 @@ def positional(
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
     """Keyword arguments that the rule takes by position become positional, so that they have a cotangent."""
     refused = ""
+    by_name = next_by_name(f, len(args), kwargs) if _takes_anything(rule) else []
+    while by_name and not may_be_active(kwargs[by_name[-1]]):
+        by_name.pop()
+    args, kwargs = (*args, *(kwargs[name] for name in by_name)), {k: x for k, x in kwargs.items() if k not in by_name}
     try:
         signature = inspect.signature(rule)
         signature.bind(*args, **kwargs)
@@ -195,13 +221,19 @@ def positional(
     # Those before the last one that is given have their defaults.
     positional = after[: given[-1] + 1] if given else []
     extended = (*args, *(kwargs.get(parameter.name, parameter.default) for parameter in positional))
-    names = [parameter.name for parameter in positional]
+    names = [*by_name, *(parameter.name for parameter in positional)]
     rest = {name: value for name, value in kwargs.items() if name not in names}
     if keywords_wanted and any(map(_is_continuous, rest.values())):
         raise MissingRuleError(
             f"a keyword argument of {getattr(f, '__name__', f)} may be differentiated", None, "Give it by position."
         )
     return extended, rest, names
+
+
+def _takes_anything(rule: Callable[..., Any]) -> bool:
+    """Whether a rule has its arguments as one tuple, so that its signature does not tell their places."""
+    code = getattr(rule, "__code__", None)
+    return code is not None and not code.co_argcount and bool(code.co_flags & inspect.CO_VARARGS)
 
 
 def _is_continuous(value: Any) -> bool:

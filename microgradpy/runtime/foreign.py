@@ -50,8 +50,8 @@ _MODULES: Mapping[str, _NotFollowed] = {
 }
 _INTERPOLATION = _NotFollowed(
     "was reached with differentiated data, and of SciPy's interpolation those classes are differentiated that have rules",
-    "With SciPy before 1.18 use CubicSpline, make_interp_spline, BSpline, interp1d or RegularGridInterpolator; or declare one"
-    " (`@rrule.register`).",
+    "Use CubicSpline, PchipInterpolator, Akima1DInterpolator, CubicHermiteSpline, make_interp_spline, BSpline, PPoly, interp1d"
+    " or RegularGridInterpolator, and call what they make; or declare a rule (`@rrule.register`).",
 )
 _STATS = ("_distn_infrastructure", "_continuous_distns", "_discrete_distns", "_multivariate", "_covariance")
 _INTERPOLATE = ("_cubic", "_interpolate", "_polyint", "_bsplines", "_rgi", "_rbfinterp", "_ndgriddata", "_fitpack2")

@@ -35,10 +35,12 @@ def _member(module: Any, attribute: str, shown: str) -> Any:
         return getattr(module, attribute)
     except AttributeError:
         # A submodule that is being imported is not an attribute yet.
-        found = sys.modules.get(f"{getattr(module, '__name__', shown)}.{attribute}")
+        name = getattr(module, "__name__", shown)
+        found = sys.modules.get(f"{name}.{attribute}")
     if found is None:
         file = getattr(module, "__file__", None)
-        message = f"cannot import name {attribute!r} from {shown!r} ({file or 'unknown location'})"
+        place = file or "unknown location"
+        message = f"cannot import name {attribute!r} from {shown!r} ({place})"
         raise ImportError(message, name=shown, path=file)
     return found
 

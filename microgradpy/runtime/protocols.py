@@ -25,6 +25,7 @@ from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
 from microgradpy.runtime.iterators import STREAMS, next_item, stream
+from microgradpy.runtime.python_ufuncs import by_ufunc, made
 from microgradpy.runtime.replacements import REPLACEMENTS, next_or
 from microgradpy.runtime.sources import items_of_object
 from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, converted, overloaded
@@ -91,8 +92,8 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return _stream(f, args, kwargs, resolve)
     if f in REPLACEMENTS:
         return resolve(REPLACEMENTS[f], args, kwargs)
-    if f is np.fromiter:
-        return items_as_array(args, kwargs, resolve)
+    if f is np.frompyfunc or f is np.fromiter:
+        return made(args, kwargs) if f is np.frompyfunc else items_as_array(args, kwargs, resolve)
     if f in CONSUMERS and args:
         return _consumed(f, args, kwargs, resolve)
     if f is getattr and len(args) in (2, 3):
@@ -324,7 +325,7 @@ def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
 _PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
     type: _by_class,
     types.BuiltinFunctionType: _by_builtin,
-    np.ufunc: converted,
+    np.ufunc: by_ufunc,
     type(np.sum): by_function_of_numpy,
     types.FunctionType: _by_function,
     types.WrapperDescriptorType: _plain_attribute,

@@ -18,18 +18,22 @@ import numpy as np
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
+from microgradpy.rules.results import applied, cotangents
 from microgradpy.runtime import dispatch
-from microgradpy.runtime.bars import Back, Wanted
+from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import has_protocol
+from microgradpy.runtime.python_ufuncs import makes_or_is_loop, pushed_ufunc
 from microgradpy.runtime.tangents import VIEWS
+from microgradpy.tangents.arithmetic import has_real_objects
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.projection import fill_zeros, project, zeros_for
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, Tangent, accumulate, is_structural_zero
 
 Dots = tuple[Any, ...]
 
@@ -63,10 +67,11 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
     """The value of a call and its tangent, which is None where it is zero."""
     if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
         return call_as_user(f, args, kwargs), None
-    match f:
-        case types.MethodType():
-            own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
-            return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
+    if isinstance(f, types.MethodType):
+        own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
+        return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
+    if makes_or_is_loop(f, args, kwargs):
+        return pushed_ufunc(f, f_dot, args, dots, pushed)
     call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
     if isinstance(call, types.FunctionType) and not rrule.has(f) and not has_protocol(f):
         return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
@@ -77,14 +82,28 @@ def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[s
         found = _entry[0](f, f_dot, args, dots, kwargs)
         if found is not None:
             return found
-    elif all(map(_is_plain, args)) and is_structural_zero(f_dot):
+        return _by_pullback(f, f_dot, args, dots, kwargs)
+    if all(map(_is_plain, args)) and is_structural_zero(f_dot):
         # An operator or a builtin may call a method of an object's class, which is not what its rule is about.
-        if is_non_differentiable(f):
-            return call_as_user(f, args, kwargs), None
-        reverse = rrule.find_for(f, args, kwargs)
-        if reverse is not None:
-            y, push = derived(f, reverse, args, kwargs)
-            return y, push(None, *dots)
+        found = _by_reverse_rule(f, args, dots, kwargs)
+        if found is not None:
+            return found
+    return _by_pullback(f, f_dot, args, dots, kwargs)
+
+
+def _by_reverse_rule(f: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """By the transpose of the pullback, if there is a rule."""
+    if is_non_differentiable(f):
+        return call_as_user(f, args, kwargs), None
+    reverse = rrule.find_for(f, args, kwargs)
+    if reverse is None:
+        return None
+    y, push = derived(f, reverse, args, kwargs)
+    return y, push(None, *dots)
+
+
+def _by_pullback(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """By the pullback, which is asked one seed after the other."""
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
     return y, by_pairing(_checked_value(y, dispatch.name_of(f), rrule.has(f)), (f, *args), back, (f_dot, *dots))
 
@@ -116,7 +135,7 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     _checked_value(y, dispatch.name_of(f), rrule.has(f))
 
     def pair(y_bar: Any) -> float:
-        bars = back(y_bar)
+        bars = _asked(back, y_bar)
         found = map(_in_structure, (f, *args), (bars.function, *bars.arguments))
         return sum(map(pairing, found, (f_dot, *positional)), pairing(dict(bars.keywords), named))
 
@@ -127,17 +146,18 @@ def pushed_by_rule(
     rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     """The value by a reverse rule, and its tangent by the transpose of the pullback."""
-    y, pullback = rule(*args, **kwargs)
+    y, pullback = applied(rule, args, kwargs, "pullback")
 
     if all(map(is_structural_zero, dots)):
         return y, None
-    return y, _transposed(y, pullback, (None, *_filled(dots, args)), partial(_check_complete, name, args))
+    return y, _transposed(y, pullback, (None, *_filled(dots, args)), partial(_check_complete, rule, name, args))
 
 
-def _check_complete(name: str, args: tuple[Any, ...], bars: tuple[Any, ...]) -> None:
-    """Refuse a rule that gives no cotangent for an argument that has one."""
+def _check_complete(rule: Rule, name: str, args: tuple[Any, ...], bars: Any) -> None:
+    """Refuse a rule that gives no cotangent for an argument that has one, or too many."""
+    cotangents(rule, lambda _: bars, None)
     for index in range(len(bars) - 1, len(args)):
-        missing_cotangent(args[index], name, index)
+        missing_cotangent(args[index], rule, name, index)
 
 
 def _by_forward_rule(
@@ -149,7 +169,7 @@ def _by_forward_rule(
         args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
         _refuse_keywords(f, wanted.difference(names))
         dots = (*dots, *(named.get(name) for name in names))
-    y, push = rule(*args, **kwargs)
+    y, push = applied(rule, args, kwargs, "pushforward")
     given = [_or_zero(dot, x) for dot, x in zip(dots, args, strict=True)]
     y_dot = computed(push(f_dot, *given))
     if isinstance(y_dot, NotImplementedTangent):
@@ -185,18 +205,18 @@ def derived(
     names: list[str] = []
     if kwargs or not dispatch.takes(rule, len(args)):
         args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
-    y, pullback = rule(*args, **kwargs)
+    y, pullback = applied(rule, args, kwargs, "pullback")
 
     def derived_pushforward(f_dot: Any, *dots: Any) -> Any:
         given = _filled((*dots, *(None for _ in names)), args)
         total, rest = _applied_again(f, rule, args, kwargs, given)
         wanted = (f_dot, *rest)
         if all(map(is_structural_zero, wanted)):
-            return None if total is None else project(y, total)
+            return None if total is None else _projected(y, total)
         return accumulate(total, _by_transpose(wanted))
 
     def _by_transpose(wanted: Dots) -> Any:
-        return _transposed(y, pullback, wanted, partial(_check_complete, dispatch.name_of(f), args))
+        return _transposed(y, pullback, wanted, partial(_check_complete, rule, dispatch.name_of(f), args))
 
     return y, derived_pushforward
 
@@ -208,8 +228,7 @@ def _applied_again(
     tangents of the others."""
     places = linear_arguments(f)
     names = rule.__code__.co_varnames[: len(args)] if places and isinstance(rule, types.FunctionType) else ()
-    given = tuple(value is not None for value in (*args, *kwargs.values()))
-    if len(names) < len(args) or not keeps_linear((*names, *kwargs), given):
+    if len(names) < len(args) or not keeps_linear((*names, *kwargs), (*args, *kwargs.values())):
         return None, dots
     total, rest = None, list(dots)
     for place in places:
@@ -232,7 +251,7 @@ def _transposed(
             seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
             seeds += (None,) * (len(bars) - len(seeds))
             if all(map(_is_plain, bars)):
-                return None if all(seed is None for seed in seeds) else project(y, back(seeds).arguments[0])
+                return None if all(seed is None for seed in seeds) else _projected(y, back(seeds).arguments[0])
     except DifferentiationError:
         pass
 
@@ -262,17 +281,26 @@ def by_pairing(y: Any, values: tuple[Any, ...], back: Back, dots: Dots) -> Any:
     """The tangent of `y`, by one call of the pullback for every number in it; `values` are the callee and the arguments."""
 
     def pair(y_bar: Any) -> float:
-        bars = back(y_bar)
+        bars = _asked(back, y_bar)
         return sum(map(pairing, map(_in_structure, values, (bars.function, *bars.arguments)), dots), 0.0)
 
     return tangent_by_pairing(y, pair)
+
+
+def _asked(back: Back, y_bar: Any) -> Bars:
+    """What a pullback gives for a seed that is none of the user's: hooks let it pass."""
+    before, RUN.is_pushing = RUN.is_pushing, True
+    try:
+        return back(y_bar)
+    finally:
+        RUN.is_pushing = before
 
 
 def _in_structure(x: Any, x_bar: Any) -> Any:
     """A cotangent in the structure of its value. That of a function has its defaults as well."""
     if isinstance(x_bar, Projected):
         return x_bar.gradient
-    return x_bar if isinstance(x, (types.FunctionType, *VIEWS)) else project(x, x_bar)
+    return x_bar if isinstance(x, (types.FunctionType, *VIEWS)) else _projected(x, x_bar)
 
 
 def _checked_value(y: Any, name: str, has_rule: bool = False) -> Any:
@@ -288,3 +316,10 @@ def _checked_value(y: Any, name: str, has_rule: bool = False) -> Any:
 
 
 frule.derive = derived
+
+
+def _projected(y: Any, y_dot: Any) -> Any:
+    """As `project`, also of the arrays of numbers as objects that np.frompyfunc makes."""
+    if isinstance(y, types.BuiltinMethodType) and isinstance(y_dot, Tangent):
+        return Tangent(type(y), {"__self__": _projected(y.__self__, y_dot.get("__self__"))})
+    return project(np.zeros(y.shape) if isinstance(y, np.ndarray) and has_real_objects(y) else y, y_dot)

@@ -21,6 +21,7 @@ import numpy as np
 
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import hashes_itself
+from microgradpy.runtime.named_arguments import positional_names
 
 REMEDY = "Use the value that the call returns, or build a new value instead of writing into this one."
 """What to do instead of any of these writes."""
@@ -141,7 +142,12 @@ def output_of(
         place = function.nin if isinstance(function, np.ufunc) else _output_place(function, classes)
         if place is None or len(arguments) <= place:
             return None
-        out, arguments = arguments[place], (*arguments[:place], *arguments[place + 1 :])
+        out, rest, arguments = arguments[place], arguments[place + 1 :], arguments[:place]
+        # What comes after the array keeps its meaning by its name.
+        names = positional_names(function)[place + 1 :]
+        if len(names) < len(rest):
+            return None
+        named.update(zip(names, rest, strict=False))
     if isinstance(out, tuple):
         if len(out) != 1:
             return None

@@ -170,7 +170,7 @@ def _shift_in_place(in_place: Callable[..., Any], x: Array, value: Any, sign: fl
 
 def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], d: Any) -> tuple[Any, ...]:
     """The cotangents of the positional arguments of a call that was made before, by its rule."""
-    rule = rrule.find(f, tuple(map(type, args)))
+    rule = rrule.find_for(f, args, kwargs)
     if rule is not None and args[-1] is None and not takes(rule, len(args)):
         return (*pulled_back(f, args[:-1], kwargs, d), None)
     if rule is None and is_non_differentiable(f):

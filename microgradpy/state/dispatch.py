@@ -29,6 +29,7 @@ from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.protocols import by_protocol
+from microgradpy.runtime.python_ufuncs import is_of_python
 from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
@@ -39,7 +40,7 @@ from microgradpy.state.attributes import get_attribute, parts_of_subject, set_at
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.events import event, find_event, has_event
-from microgradpy.state.held import PLAIN, is_of_python
+from microgradpy.state.held import PLAIN
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo

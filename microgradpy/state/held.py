@@ -14,6 +14,7 @@ import numpy as np
 from microgradpy.ir.objects import LEAVES
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import WRITERS, names_in
+from microgradpy.runtime.python_ufuncs import function_of, is_of_python
 from microgradpy.state.snapshots import parts_of
 
 PLAIN = LEAVES - {type, types.BuiltinFunctionType, types.ModuleType, np.ufunc, slice}
@@ -79,7 +80,7 @@ def _may_write_when_used(value: Any) -> bool:
         case types.BuiltinMethodType():
             return not isinstance(value.__self__, types.ModuleType | types.NoneType) and value.__name__ in WRITERS
         case np.ufunc():
-            return is_of_python(value)
+            return is_of_python(value) and function_of(value) is None
     return False
 
 
@@ -96,11 +97,6 @@ def is_users_class(cls: Any) -> bool:
     """Whether a class, or anything with a module, is neither Python's nor NumPy's."""
     module = str(getattr(cls, "__module__", "")).partition(".")[0]
     return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
-
-
-def is_of_python(ufunc: np.ufunc) -> bool:
-    """Whether `np.frompyfunc` made it, of a function that it does not show."""
-    return all(set(types) <= set("O->") for types in ufunc.types)
 
 
 def is_searched(function: types.FunctionType) -> bool:
@@ -171,8 +167,9 @@ _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
     functools._lru_cache_wrapper: lambda wrapper: (wrapper.__wrapped__,),
     functools.partial: lambda partial: (partial.func, *partial.args, *partial.keywords.values()),
     np.vectorize: lambda vectorized: (vectorized.pyfunc,),
+    np.ufunc: lambda ufunc: (function_of(ufunc),) if is_of_python(ufunc) else (),
     slice: lambda part: (part.start, part.stop, part.step),
     type: _of_class,
-    **dict.fromkeys((types.GeneratorType, types.ModuleType, np.ufunc), lambda _: ()),
+    **dict.fromkeys((types.GeneratorType, types.ModuleType), lambda _: ()),
 }
 """What objects hold that are neither containers nor of a class with fields."""

@@ -19,13 +19,13 @@ from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import is_computed, static_member
 from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.python_ufuncs import function_of, is_of_python
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.held import (
     Reached,
     captured_by,
     defaults_of,
     functions_of,
-    is_of_python,
     is_searched,
     is_users_class,
     is_users_module,
@@ -49,7 +49,7 @@ def reads_state(value: Any) -> bool:
         return False
     if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
         return carries_state(value)
-    if isinstance(value, np.ufunc):
+    if isinstance(value, np.ufunc) and (not is_of_python(value) or function_of(value) is None):
         return is_of_python(value)
     reached = reached_from((value,))
     # The methods of a class may read what it holds itself.
@@ -134,7 +134,7 @@ def carries_state(value: Any) -> bool:
         return any(class_holds_state(cls, name) for cls in classes for base in cls.__mro__ for name in vars(base))
     if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
         return carries_state(value.__self__)
-    if isinstance(value, np.vectorize):
+    if isinstance(value, np.vectorize | np.ufunc):
         return reads_state(value)
     if isinstance(value, functools.partial):
         return any(map(carries_state, (value.func, *value.args, *value.keywords.values()))) or reads_state(value)

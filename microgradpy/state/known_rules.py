@@ -7,9 +7,11 @@ import types
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.results import applied, cotangents
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.runtime.markers import RETURN_ARGUMENTS
 from microgradpy.state.detached import apart_from
 from microgradpy.state.events import Event
 from microgradpy.state.held import is_users_class
@@ -56,6 +58,10 @@ def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str,
     return y, named_back
 
 
+def _is_hook(f: Any) -> bool:
+    return isinstance(f, types.FunctionType) and f in RETURN_ARGUMENTS
+
+
 def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:
     names: list[str] = []
     asked = frozenset(kwargs)
@@ -63,8 +69,9 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
     known = Known(args)
-    y, pullback = rule(*args, **kwargs)
-    if is_users_class(rule) and not (is_value(y) or isinstance(f, type)):  # an object holds what it is made of
+    y, pullback = applied(rule, args, kwargs, "pullback")
+    # A rule of the package that returns an argument is that of a view, but for hooks. An object holds what it is made of.
+    if (is_users_class(rule) or _is_hook(f)) and not isinstance(f, type):
         y = apart_from(y, known, f)
     if not isinstance(pullback, types.FunctionType):
         raise MissingRuleError(
@@ -80,9 +87,9 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         d = known.born(shadows, made, y_bar)
         if is_structural_zero(d):
             return Bars(None, (None,) * split, {})
-        own, *bars = pullback(or_zero(d, y))
+        own, *bars = cotangents(rule, pullback, or_zero(d, y))
         for index in range(len(bars), count):
-            missing_cotangent(args[index], getattr(f, "__name__", repr(f)), index)
+            missing_cotangent(args[index], rule, getattr(f, "__name__", repr(f)), index)
         own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars[:count]))
         bars += [None] * (count - len(bars))
         for bar, x in zip(bars, args, strict=True):

@@ -60,7 +60,7 @@ def call_into(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -
 
 def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
     """The arguments with those given by name that the rule takes by position, so that they have a cotangent."""
-    rule = rrule.find(f, tuple(map(type, args)))
+    rule = rrule.find_for(f, args, kwargs)
     return (args, kwargs, []) if rule is None or not kwargs else positional(f, rule, args, kwargs, True)
 
 

@@ -306,8 +306,11 @@ class Shadows:
 
     def _array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if x.dtype.kind not in "fciu":
+            made = "np.vectorize(f, otypes=[float]) makes one, np.frompyfunc does not." if x.dtype.kind == "O" else ""
             raise MissingRuleError(
-                f"an array of {x.dtype} takes part in a differentiated computation", None, "Convert it to an array of floats."
+                f"an array of {x.dtype} takes part in a differentiated computation",
+                None,
+                f"Convert it to an array of floats. {made}".strip(),
             )
         owner = owner_of(x)
         known = self.memories.get(id(owner))

@@ -58,11 +58,23 @@ def conj(x: Any) -> Any:
         x = np.asarray(x)
     if isinstance(x, np.ndarray):
         refuse_unlike_arrays(x)
+        _refuse_complex_objects(x)
         return np.conjugate(x) if x.dtype.kind == "c" else x
     if is_foreign_array(x):
         return np.conjugate(x) if np.iscomplexobj(x) else x
     _refuse_objects(x)
     return x
+
+
+def _refuse_complex_objects(x: Any) -> None:
+    """Refuse arrays of objects that NumPy does not take as complex, and whose items are."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O" and _has_complex_items(x):
+        found = "an array of objects that are complex numbers takes part in a differentiated computation"
+        raise MissingRuleError(found, None, "Convert it to an array of complex numbers where it is made: x.astype(complex).")
+
+
+def _has_complex_items(x: np.ndarray[Any, Any]) -> bool:
+    return any(isinstance(item, complex | np.complexfloating) for item in x.flat)
 
 
 def _refuse_objects(x: Any) -> None:
@@ -111,7 +123,8 @@ def sign(x: Any) -> Any:
     """-1, 0 or 1 for real numbers and arrays, the direction x / |x| for complex ones; 0 at 0, and NaN for NaN."""
     if type(x) is float:
         return 1.0 if x > 0.0 else -1.0 if x < 0.0 else x
-    return np.sign(x)
+    is_truth = isinstance(x, bool) or (isinstance(x, np.ndarray | np.generic) and x.dtype.kind == "b")
+    return np.sign(x * 1.0 if is_truth else x)
 
 
 @cotangent_of(0)
@@ -121,7 +134,7 @@ def zero_cotangent(x: Any) -> Any:
     if type(x) is float:
         return 0.0
     if isinstance(x, np.ndarray):
-        return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" else None
+        return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" or has_real_objects(x) else None
     if isinstance(x, bool):
         return None
     if isinstance(x, int | np.integer | np.float64):
@@ -131,6 +144,11 @@ def zero_cotangent(x: Any) -> Any:
     if isinstance(x, float):
         return 0.0
     return 0j if isinstance(x, complex) else None
+
+
+def has_real_objects(x: np.ndarray[Any, Any]) -> bool:
+    """Whether an array of objects holds real numbers, as what np.frompyfunc makes does: cotangents of it are float arrays."""
+    return x.dtype.kind == "O" and all(isinstance(item, int | float | np.integer | np.floating) for item in x.flat)
 
 
 def cotangent_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -164,8 +182,10 @@ def unbroadcast(d: Any, x: Any) -> Any:
             return None
         return real_like(_sum_to_shape(np.asarray(d), x.shape), x)
     total = real_like(np.asarray(d).sum() if isinstance(d, np.ndarray) else d, x)
-    # A Python number again, so that the arithmetic that follows is Python's and not NumPy's, which is slower.
-    return total.item() if isinstance(x, float | int) and isinstance(total, np.generic) else total
+    # A Python number again, so that the arithmetic that follows is Python's and not NumPy's, which is slower. An np.float64 is
+    # a float by its class only: float32 times it is float64, and float32 times a float is float32.
+    is_python = isinstance(x, float | int) and not isinstance(x, np.float64)
+    return total.item() if is_python and isinstance(total, np.generic) else total
 
 
 def _operand_array(d: Any, x: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any]:
@@ -199,6 +219,9 @@ def real_like(d: Any, x: Any) -> Any:
     """The cotangent `d` without its imaginary part if the value `x` is real."""
     if type(d) is float or (type(d) is np.ndarray and d.dtype.kind == "f"):
         return d
+    _refuse_complex_objects(x)
+    if isinstance(d, np.ndarray) and d.dtype.kind == "O":
+        d = d.astype(complex if _has_complex_items(d) else float)
     if np.iscomplexobj(d) and not np.iscomplexobj(x):
         return d.real
     return d

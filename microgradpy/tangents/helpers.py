@@ -13,6 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COTANGENT_OF: dict[Callable[..., Any], int] = {}
 COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int, ...]]] = {}
+COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], type] = {}
 NUMERIC_RESULT: set[Callable[..., Any]] = set()
@@ -26,6 +27,11 @@ def cotangent_of(index: int) -> Callable[[F], F]:
 def cotangent_of_call(function: Callable[..., Any], *indices: int) -> Callable[[F], F]:
     """The helper returns a cotangent of `function(...)` of its arguments number `indices`."""
     return _note_in(COTANGENT_OF_CALL, (function, indices))
+
+
+def cotangents_of_items(index: int) -> Callable[[F], F]:
+    """The helper returns a list, or a tuple if its argument number `index` is one, with a cotangent for each item of that."""
+    return _note_in(COTANGENTS_OF_ITEMS, index)
 
 
 def like(index: int) -> Callable[[F], F]:

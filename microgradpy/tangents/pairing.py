@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.projection import fields_of, zeros_for
 from microgradpy.tangents.thunks import computed
@@ -37,30 +37,43 @@ def pairing(bar: Any, dot: Any) -> float:
 Seed = Callable[[Any], float]
 
 
-def tangent_by_pairing(y: Any, pair: Seed) -> Any:
+def tangent_by_pairing(y: Any, pair: Seed, around: tuple[int, ...] = ()) -> Any:
     """The tangent y_dot of `y` for which `pair(seed)` is <seed, y_dot>, by one seed for every real number in `y`. None for
-    what has no derivative."""
+    what has no derivative. `around` are the containers that `y` is in."""
     if zeros_for(y) is None:
         return None
     if isinstance(y, np.ndarray):
         return _of_array(y, pair)
     if isinstance(y, int | float | complex | np.number):
         return _of_number(y, pair)
+    around = _inside(y, around)
     if isinstance(y, list | tuple):
-        items = [_of_part(item, _at_item(pair, y, index)) for index, item in enumerate(y)]
+        items = [_of_part(item, _at_item(pair, y, index), around) for index, item in enumerate(y)]
         return items if isinstance(y, list) else type(y)(*items) if hasattr(y, "_fields") else tuple(items)
     if isinstance(y, dict):
-        return {key: _of_part(value, _at_key(pair, dict, key)) for key, value in y.items()}
+        return {key: _of_part(value, _at_key(pair, dict, key), around) for key, value in y.items()}
     named = partial(Tangent, type(y))
-    return named({name: tangent_by_pairing(value, _at_key(pair, named, name)) for name, value in fields_of(y).items()})
+    fields = fields_of(y).items()
+    return named({name: tangent_by_pairing(value, _at_key(pair, named, name), around) for name, value in fields})
 
 
-def _of_part(value: Any, pair: Seed) -> Any:
+def _of_part(value: Any, pair: Seed, around: tuple[int, ...]) -> Any:
     """The tangent of one of several results. Of some a rule may have no derivative, which is refused if it is used."""
     try:
-        return tangent_by_pairing(value, pair)
+        return tangent_by_pairing(value, pair, around)
     except MissingRuleError as error:
         return NotImplementedTangent(error.found)
+
+
+def _inside(y: Any, around: tuple[int, ...]) -> tuple[int, ...]:
+    """The containers that the parts of `y` are in."""
+    if id(y) in around:
+        raise DifferentiationError(
+            f"the value has a {type(y).__name__} that holds itself, which has no tangent",
+            None,
+            "Return its parts, or ask pullback(f, x).",
+        )
+    return *around, id(y)
 
 
 def _at_key(pair: Seed, make: Callable[[dict[Any, Any]], Any], key: Any) -> Seed:
@@ -97,19 +110,24 @@ def _of_array(y: np.ndarray[Any, Any], pair: Seed) -> np.ndarray[Any, Any]:
     return y_dot
 
 
-def is_transparent(y: Any) -> bool:
+def is_transparent(y: Any, around: tuple[int, ...] = ()) -> bool:
     """Whether a value is made of numbers, arrays and plain containers, and of objects that hold nothing but their fields."""
     if isinstance(y, _LEAVES) or type(y) is type:
         return True
+    around = _inside(y, around)
     if type(y) in (list, tuple) or (isinstance(y, tuple) and hasattr(y, "_fields")):
-        return all(map(is_transparent, y))
+        return all(is_transparent(item, around) for item in y)
     if type(y) is dict:
-        return all(map(is_transparent, y.values()))
+        return all(is_transparent(item, around) for item in y.values())
     if isinstance(y, types.FunctionType):
-        return y.__defaults__ is None is y.__kwdefaults__ and all(map(is_transparent, fields_of(y).values()))
+        return y.__defaults__ is None is y.__kwdefaults__ and _has_transparent_fields(y, around)
     if isinstance(y, types.MethodType):
-        return is_transparent(y.__self__)
-    return has_only_fields(type(y)) and all(map(is_transparent, fields_of(y).values()))
+        return is_transparent(y.__self__, around)
+    return has_only_fields(type(y)) and _has_transparent_fields(y, around)
+
+
+def _has_transparent_fields(y: Any, around: tuple[int, ...]) -> bool:
+    return all(is_transparent(field, around) for field in fields_of(y).values())
 
 
 def has_only_fields(cls: type) -> bool:

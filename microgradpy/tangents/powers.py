@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.precision import python_number
 
 
 @cotangent_of_call(operator.pow, 1, 2)
@@ -36,7 +37,7 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
     x, p = _floating(x), _floating(p)
     with np.errstate(all="ignore"):
         slope = np.where(np.equal(p, 0), 0, p * np.power(x, p - 1))
-        return _number(z_bar * np.conj(slope))
+        return python_number(z_bar * np.conj(slope))
 
 
 @cotangent_of_call(operator.pow, 1, 2)
@@ -48,9 +49,9 @@ def power_exponent_bar(z_bar: Any, x: Any, p: Any, z: Any) -> Any:
         return (z_bar * (z * cmath.log(x)).conjugate()).real
     x = _floating(x)
     with np.errstate(all="ignore"):
-        slope = z * np.log(x if np.iscomplexobj(x) else np.abs(x))
-        at_zero = np.where(np.greater(np.real(p), 0), 0.0, math.nan)
-        return _number(z_bar * np.conj(np.where(np.equal(x, 0), at_zero, slope)))
+        slope = z * python_number(np.log(x if np.iscomplexobj(x) else np.abs(x)))
+        at_zero = np.where(np.equal(x, 0), math.nan, slope)
+        return python_number(z_bar * np.conj(np.where(np.equal(x, 0) & np.greater(np.real(p), 0), 0.0, at_zero)))
 
 
 def _is_complex_power(x: Any, p: Any) -> bool:
@@ -63,7 +64,3 @@ def _floating(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         return x.astype(np.float64) if x.dtype.kind in "biu" else x
     return float(x) if isinstance(x, int) else np.asarray(x, np.float64) if isinstance(x, list | tuple) else x
-
-
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.float64 | np.complex128) else value

@@ -15,7 +15,7 @@ from typing import Any, Never
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
-from microgradpy.tangents.arithmetic import cotangent_dtype, real_like, refuse_unlike_arrays, stack_items
+from microgradpy.tangents.arithmetic import cotangent_dtype, has_real_objects, real_like, refuse_unlike_arrays, stack_items
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
@@ -151,7 +151,7 @@ def _zeros_for(x: Any, inside: tuple[int, ...]) -> Any:
     if isinstance(x, (*_WITHOUT_DERIVATIVE, *_REFUSED)) or id(x) in inside:
         return None
     if isinstance(x, np.ndarray):
-        return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" else None
+        return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" or has_real_objects(x) else None
     if isinstance(x, int | float | complex | np.number):
         return _project_number(x, 0.0)
     inside = (*inside, id(x))

@@ -55,7 +55,8 @@ def difference(a: Any, b: Any, path: str) -> Difference | None:
         return None if same else (path, _array_text(a), _array_text(b))
     parts_a, parts_b = parts_of(a), parts_of(b)
     if isinstance(a, list | tuple | dict | Tangent) or parts_a:
-        if list(parts_a) != list(parts_b):
+        # A dict has an order; fields have none, and what a class gives its copies may be in another one.
+        if parts_a.keys() != parts_b.keys() or (isinstance(a, dict) and list(parts_a) != list(parts_b)):
             return path, list(parts_a), list(parts_b)
         return _first(difference(parts_a[key], parts_b[key], path + step_text(a, key)) for key in parts_a)
     same = a is b or a == b or (a != a and b != b)

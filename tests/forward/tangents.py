@@ -11,7 +11,7 @@ from microgradpy import Tangent
 from microgradpy.tangents.pairing import pairing
 from tests import finite_differences as fd
 
-_NONE = (bool, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+_NONE = (bool, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
 
 
 def drawn(x: Any, rng: np.random.Generator) -> Any:

@@ -11,6 +11,7 @@ from scipy import integrate, optimize
 
 from microgradpy import (
     CotangentShapeError,
+    DifferentiationError,
     MissingRuleError,
     MutationError,
     Tangent,
@@ -193,3 +194,17 @@ def test_a_numpy_number_divides_by_zero_in_both_ways() -> None:
     with np.errstate(divide="ignore"):
         assert jvp(lambda x, k: x / k, (x, 0), (1.0, None))[1] == math.inf
         assert pushforward(lambda x, k: x / k, x, 0)[1](None, 1.0, None) == math.inf
+
+
+def test_a_list_that_holds_itself_has_no_tangent() -> None:
+    def f(x: Any) -> Any:
+        items = [x]
+        items.append(items)
+        return items
+
+    def g(x: Any) -> Any:
+        return {"a": (x, f(x))}
+
+    for function in (f, g):
+        with pytest.raises(DifferentiationError, match="a list that holds itself"):
+            jvp(function, (2.0,), (1.0,))

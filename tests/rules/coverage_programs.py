@@ -114,6 +114,11 @@ def _piecewise(x: Any) -> Any:
     return np.sum(np.piecewise(x, [x < 0.0, x >= 0.0], [lambda v: v**2, lambda v: v**3]) * x)
 
 
+@_program("frompyfunc")
+def _frompyfunc(x: Any) -> Any:
+    return np.sum(np.frompyfunc(lambda v, w: v * v * w, 2, 1)(x, x[0]).astype(float) * x)
+
+
 @_program("fromfunction")
 def _fromfunction(x: Any) -> Any:
     return np.sum(np.fromfunction(lambda i, j: x[0, 0] ** 2 * i + x[1, 1] * j, (3, 3)) * x)

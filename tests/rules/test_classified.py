@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+import microgradpy.compiler  # noqa: F401 - with it comes what writes, and whatever else is declared outside of the rules
 from microgradpy.rules import classified
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.scipy import classified as scipy_classified
@@ -37,7 +38,7 @@ def public_callables(namespaces: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_known(function: Any) -> bool:
-    is_text = function is np.vectorize or stands_for_text(function)
+    is_text = function in (np.vectorize, np.frompyfunc) or stands_for_text(function)
     return is_text or rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
 
 

@@ -36,7 +36,7 @@ def standard_library(x: Any) -> Any:
 
 
 def made_ufunc(x: Any) -> Any:
-    return tripled(x[0]) * x[0]  # of an array it makes an array of objects, which is refused
+    return tripled(x[0], order="C") * x[0]  # without options it is differentiated
 
 
 def method_of_builtin(x: Any) -> Any:
@@ -57,7 +57,7 @@ CASES = {
         4,
     ),
     standard_library: ("time.sleep", "time.sleep(abs(x[0]) * 1e-9)", "NoTangent()", 1),
-    made_ufunc: ("<lambda> (vectorized)", "tripled(x[0])", "3.0 * y_bar", 1),
+    made_ufunc: ("<lambda> (vectorized)", "tripled(x[0], order=\"C\")", "3.0 * y_bar", 1),
     method_of_builtin: ("float.as_integer_ratio", "float(x[0]).as_integer_ratio()", "2.0 * y_bar[0]", 1),
     method_of_array: ("ndarray.getfield", "x.getfield(np.float64, offset=0)", "y_bar, NoTangent()", 2),
 }

@@ -287,6 +287,17 @@ CALLS: list[Callable[..., Any]] = [
     lambda x, y, A, B, S, k: np.compress([True, False, True], A, axis=1),
     lambda x, y, A, B, S, k: np.choose([0,5,0], [x, y], mode='clip'),
     lambda x, y, A, B, S, k: np.select([x > 0], [x], default=k),
+    lambda x, y, A, B, S, k: np.ravel(A, order='K'),
+    lambda x, y, A, B, S, k: np.ravel((A * 2.0).T, 'K'),
+    lambda x, y, A, B, S, k: np.ravel(A[:, ::2], 'A'),
+    lambda x, y, A, B, S, k: (A * 2.0).T.flatten('A'),
+    lambda x, y, A, B, S, k: np.asfortranarray(A).ravel(order='K'),
+    lambda x, y, A, B, S, k: np.reshape(np.asfortranarray(A), (-1, 2), order='A'),
+    lambda x, y, A, B, S, k: np.asfortranarray(A).reshape(2, -1, order='A'),
+    lambda x, y, A, B, S, k: np.take(A * 2.0, [0, 5], 1, np.zeros((A.shape[0], 2)), 'clip'),
+    lambda x, y, A, B, S, k: (A * 2.0).take([0, 5], 1, np.zeros((A.shape[0], 2)), 'wrap'),
+    lambda x, y, A, B, S, k: np.mean(A * 2.0, 0, None, np.zeros((1, A.shape[1])), True),
+    lambda x, y, A, B, S, k: np.std(A * 2.0, 0, None, np.zeros(A.shape[1]), 1),
 ]
 
 
@@ -300,7 +311,7 @@ def test_options_of_numpys_functions(number: int, mode: Any) -> None:
 REFUSED: list[Callable[..., Any]] = [
     lambda x: np.sum(np.sin(x, where=x > 0.0, out=None)),
     lambda x: np.sum(np.matmul(x, x, axes=[(0,), (0,), ()])),
-    lambda x: np.sum(np.reshape(x * 1.0, -1, "A")),
+    lambda x: np.sum(np.ravel(np.stack([x, x, x])[:, ::2], "K")),
     lambda x: np.quantile(x, 0.4, method="inverted_cdf", weights=x * x),
     lambda x: np.sum(np.pad(x, 1, lambda row, width, axis, options: None)),
     lambda x: np.random.default_rng(1).wald(x[0] + 2.0, 1.0),

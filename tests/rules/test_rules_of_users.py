@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
 from microgradpy import (
+    DifferentiationError,
     InplaceableThunk,
     MissingRuleError,
     NoTangent,
     code_adjoint,
     gradient,
+    jvp,
     non_differentiable,
     not_implemented,
     opt_out,
@@ -180,3 +183,83 @@ def test_a_rule_may_differentiate_what_it_is_given() -> None:
             np.testing.assert_allclose(gradient(f, x, k), (4 * k**3 * x**3, 3 * k**2 * x**4))
     np.testing.assert_allclose(gradient(f, x, k), (4 * k**3 * x**3, 3 * k**2 * x**4))
     np.testing.assert_allclose(gradient(lambda x: twice(np.sin, x), x), np.cos(np.sin(x)) * np.cos(x))
+
+
+def bare(x):
+    return x * x
+
+
+def triple(x):
+    return x * x, lambda y_bar: (NoTangent(), 2.0 * x * y_bar), None
+
+
+def no_function(x):
+    return x * x, 2.0 * x
+
+
+def bare_cotangent(x):
+    def bare_cotangent_pullback(y_bar):
+        return 2.0 * x * y_bar
+
+    return x * x, bare_cotangent_pullback
+
+
+def no_cotangent(x):
+    def no_cotangent_pullback(y_bar):
+        return ()
+
+    return x * x, no_cotangent_pullback
+
+
+def one_too_many(x):
+    def one_too_many_pullback(y_bar):
+        return NoTangent(), 2.0 * x * y_bar, y_bar
+
+    return x * x, one_too_many_pullback
+
+
+def one_too_few(x):
+    def one_too_few_pullback(y_bar):
+        return (NoTangent(),)
+
+    return x * x, one_too_few_pullback
+
+
+WRONG = {
+    bare: "returns a (float|ndarray|float64)\n",
+    triple: "returns a tuple of 3\n",
+    no_function: "returns a (float|ndarray|float64) in the place of the pullback\n",
+    bare_cotangent: "returns a (float|ndarray|float64)\n",
+    no_cotangent: "returns 0 cotangents\n",
+    one_too_many: "returns 3 cotangents\n",
+    one_too_few: r"has no cotangent for argument 0 of (test_\w+\.<locals>\.)?f\n",
+}
+
+
+@pytest.mark.parametrize("x", [1.5, np.array([1.5, -0.5])], ids=["number", "array"])
+@pytest.mark.parametrize("mode", [nullcontext, always_dispatch, always_track])
+@pytest.mark.parametrize("rule", WRONG, ids=lambda rule: rule.__name__)
+def test_a_wrong_rule_is_named_with_its_place(rule: Any, mode: Any, x: Any) -> None:
+    def f(x: Any) -> Any:
+        return x * x
+
+    rrule.register(f)(rule)
+    place = f"the rule {rule.__name__} ({__file__}:{rule.__code__.co_firstlineno}) "
+    says = WRONG[rule]
+    for call in (lambda x: gradient(lambda v: np.sum(f(v)), x), lambda x: jvp(lambda v: np.sum(f(v)), (x,), (x,))):
+        with mode(), pytest.raises(DifferentiationError, match=says) as refused:
+            call(x)
+        assert place in str(refused.value)
+
+
+def test_a_wrong_rule_is_named_where_it_is_asked_for() -> None:
+    def f(x: Any) -> Any:
+        return x * x
+
+    rrule.register(f)(bare)
+    with pytest.raises(DifferentiationError, match="the rule bare"):
+        rrule(f, 1.5)
+    rrule.register(f)(bare_cotangent)
+    _, back = rrule(f, np.array([1.5, 0.5]))
+    with pytest.raises(DifferentiationError, match="the pullback of the rule bare_cotangent"):
+        back(np.ones(2))

@@ -23,10 +23,8 @@ MODULES = (
 )
 """The modules of SciPy that have a module of rules here, of the same name (a dot is written as an underscore)."""
 
-_BY_VERSION = {"interpolate": "interpolate_if_known"}
-
 for _module in MODULES:
-    when_imported(f"scipy.{_module}", f"{__name__}.{_BY_VERSION.get(_module, _module.replace('.', '_'))}")
+    when_imported(f"scipy.{_module}", f"{__name__}.{_module.replace('.', '_')}")
 
 
 def load_all() -> bool:

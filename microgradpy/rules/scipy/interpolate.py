@@ -16,7 +16,8 @@ from scipy import interpolate
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy import interpolate_grid as interpolate_grid
-from microgradpy.rules.scipy.interpolate_grid import field_of, named
+from microgradpy.rules.scipy import interpolate_hermite as interpolate_hermite
+from microgradpy.rules.scipy.interpolate_fields import attribute_bar, fields_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.thunks import not_implemented
@@ -61,7 +62,10 @@ def by_place(y: Any, spline: Any, x: Any) -> np.ndarray:
 
 def polynomial_bar(y_bar: Any, spline: Any, x: Any, nu: int, extrapolate: Any) -> Tangent:
     """The cotangent of a piecewise polynomial."""
-    knots, c = field_of(spline, "x"), field_of(spline, "c")
+    if not isinstance(spline, interpolate.PPoly):  # BPoly, whose call was the same function before SciPy 1.18
+        unknown = not_implemented(f"the coefficients of {type(spline).__name__}")
+        return fields_bar(spline, c=unknown, x=unknown)
+    knots, c = spline.x, spline.c
     if knots[0] > knots[-1]:
         raise MissingRuleError("a piecewise polynomial over falling breakpoints", None, "Turn them around.")
     extrapolate = spline.extrapolate if extrapolate is None else extrapolate
@@ -86,30 +90,30 @@ def polynomial_bar(y_bar: Any, spline: Any, x: Any, nu: int, extrapolate: Any) -
     knots_bar[0] += np.sum(moved * turns)
     knots_bar[-1] -= np.sum(moved * turns)
     coefficients_bar = unbroadcast(np.reshape(c_bar, c.shape), c)
-    return Tangent(type(spline), {named(spline, "c"): coefficients_bar, named(spline, "x"): knots_bar})
+    return fields_bar(spline, c=coefficients_bar, x=knots_bar)
 
 
 def spline_bar(y_bar: Any, spline: Any, x: Any, nu: int, extrapolate: Any) -> Tangent:
     """The cotangent of a B-spline."""
-    c = field_of(spline, "c")
-    basis = interpolate.BSpline(field_of(spline, "t"), np.eye(c.shape[0]), spline.k, spline.extrapolate)(x, nu, extrapolate)
+    c = spline.c
+    basis = interpolate.BSpline(spline.t, np.eye(c.shape[0]), spline.k, spline.extrapolate)(x, nu, extrapolate)
     table = np.nan_to_num(np.reshape(basis, (np.size(x), c.shape[0])))  # NaN beyond the ends, whatever the coefficients are
     bar = by_place(y_bar, spline, x)
     c_bar = unbroadcast(np.reshape(table.T @ bar, c.shape), c)
-    return Tangent(type(spline), {named(spline, "c"): c_bar, named(spline, "t"): knots_bar(bar, spline, x, nu, extrapolate)})
+    return fields_bar(spline, c=c_bar, t=knots_bar(bar, spline, x, nu, extrapolate))
 
 
 def knots_bar(bar: np.ndarray, spline: Any, x: Any, nu: int, extrapolate: Any) -> Any:
     """The cotangent of the knots of a B-spline. A divided difference, differentiated for a node t_j, is that with t_j twice. So
     the derivative of a spline for t_j is a spline over the knots with t_j twice, which has the coefficients
     (c_(i-1) - c_i) / (t_(i+k) - t_i) for i from j - k to j (C. de Boor, "A Practical Guide to Splines", 2001, chapter 9)."""
-    t, k = field_of(spline, "t"), spline.k
+    t, k = spline.t, spline.k
     count = len(t) - k - 1
     places = np.ravel(np.asarray(x, dtype=float))
     extrapolate = spline.extrapolate if extrapolate is None else extrapolate
     if isinstance(extrapolate, str) or np.any((places < t[k]) | (places > t[count])):
         return not_implemented("the knots of a spline beyond its ends")
-    c = np.reshape(field_of(spline, "c")[:count], (count, -1))
+    c = np.reshape(spline.c[:count], (count, -1))
     falls = -np.diff(c, axis=0, prepend=np.zeros_like(c[:1]), append=np.zeros_like(c[:1]))
     widths = t[k:] - t[: len(t) - k]
     falls = falls / np.where(widths == 0.0, np.inf, widths)[:, None]
@@ -131,11 +135,11 @@ def cubic_spline_rrule(x, y, axis=0, bc_type="not-a-knot", extrapolate=None):
     def cubic_spline_pullback(spline_bar):
         x_bar = not_implemented("the places of the values of a spline")
         ends_bar = NoTangent() if isinstance(bc_type, str) else not_implemented("the derivatives at the ends of a spline")
-        c_bar = spline_bar.get(named(spline, "c"))
+        c_bar = attribute_bar(spline_bar, spline, "c")
         if is_structural_zero(c_bar):
             return NoTangent(), x_bar, NoTangent(), NoTangent(), ends_bar
         units = interpolate.CubicSpline(x, np.eye(len(x)), 0, without_values(bc_type, len(x)))
-        y_bar = np.tensordot(field_of(units, "c"), c_bar, ([0, 1], [0, 1]))
+        y_bar = np.tensordot(units.c, c_bar, ([0, 1], [0, 1]))
         return NoTangent(), x_bar, unbroadcast(np.moveaxis(y_bar, 0, axis), y), NoTangent(), ends_bar
 
     return spline, cubic_spline_pullback
@@ -161,13 +165,13 @@ def make_interp_spline_rrule(x, y, k=3, t=None, bc_type=None, axis=0, check_fini
 
     def make_interp_spline_pullback(spline_bar):
         x_bar = not_implemented("the places of the values of a spline")
-        c_bar = spline_bar.get(named(spline, "c"))
+        c_bar = attribute_bar(spline_bar, spline, "c")
         if is_structural_zero(c_bar):
             return NoTangent(), x_bar
         if bc_type is not None and not isinstance(bc_type, str):
             raise MissingRuleError("make_interp_spline with derivatives at the ends", None, "Use CubicSpline.")
         units = interpolate.make_interp_spline(x, np.eye(len(x)), k, t, bc_type and without_values(bc_type, len(x)))
-        y_bar = np.tensordot(field_of(units, "c"), c_bar, ([0], [0]))
+        y_bar = np.tensordot(units.c, c_bar, ([0], [0]))
         return NoTangent(), x_bar, unbroadcast(np.moveaxis(y_bar, 0, axis), y)
 
     return spline, make_interp_spline_pullback
@@ -179,12 +183,26 @@ def spline_rrule(t, c, k, extrapolate=True, axis=0):
     spline = interpolate.BSpline(t, c, k, extrapolate, axis)
 
     def spline_pullback(spline_bar):
-        c_bar = spline_bar.get(named(spline, "c"))
+        c_bar = attribute_bar(spline_bar, spline, "c")
         if not is_structural_zero(c_bar):
             c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
-        return NoTangent(), spline_bar.get(named(spline, "t")), c_bar
+        return NoTangent(), attribute_bar(spline_bar, spline, "t"), c_bar
 
     return spline, spline_pullback
+
+
+@rrule.register(interpolate.PPoly)
+def polynomial_rrule(c, x, extrapolate=None, axis=0):
+    """The object holds its coefficients, with the axes of powers and pieces in front."""
+    polynomial = interpolate.PPoly(c, x, extrapolate, axis)
+
+    def polynomial_pullback(polynomial_bar):
+        c_bar = attribute_bar(polynomial_bar, polynomial, "c")
+        if not is_structural_zero(c_bar):
+            c_bar = unbroadcast(np.moveaxis(c_bar, (0, 1), (axis, axis + 1)), c)
+        return NoTangent(), c_bar, attribute_bar(polynomial_bar, polynomial, "x")
+
+    return polynomial, polynomial_pullback
 
 
 _PLACES = np.array([0.0, 0.7, 1.1, 2.0, 2.6])
@@ -206,3 +224,4 @@ _INSIDE = np.array([[1.0, 1.7, 2.5], [2.3, 0.95, 1.9]])
 examples(interpolate.BSpline.__call__, (_SPLINES[0], 1.2), (_SPLINES[0], _INSIDE), (_SPLINES[1], _INSIDE[0]))
 examples(interpolate.BSpline.__call__, (_SPLINES[0], _INSIDE, 1), (_SPLINES[1], _INSIDE))
 examples(interpolate.BSpline, (_KNOTS, _VALUES, 2))
+examples(interpolate.PPoly, (_TABLE[:, :4], _PLACES), (np.arange(24.0).reshape(2, 3, 4), _PLACES, False, 1))

@@ -10,19 +10,10 @@ from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.interpolate_fields import attribute_bar, fields_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
-
-
-def named(x: Any, name: str) -> str:
-    """The name of a field, which begins with an underscore in newer versions of SciPy."""
-    return f"_{name}" if hasattr(x, f"_{name}") else name
-
-
-def field_of(x: Any, name: str) -> Any:
-    """A field by its name in any version."""
-    return getattr(x, named(x, name))
 
 
 @rrule.register(interpolate.interp1d.__call__, interpolate.interp1d)
@@ -151,7 +142,7 @@ def grid_call_rrule(self, xi, method=None, *, nu=None):
 
 def grid_bars(y_bar: Any, interpolator: Any, xi: Any, method: str) -> tuple[Any, Any]:
     """The cotangents of an interpolator and of where it is evaluated."""
-    grid, values = field_of(interpolator, "grid"), np.asarray(field_of(interpolator, "values"))
+    grid, values = interpolator.grid, np.asarray(interpolator.values)
     if method != "linear":
         raise MissingRuleError(f"RegularGridInterpolator with the method {method!r}", None, 'Use the method "linear".')
     rank = len(grid)
@@ -171,14 +162,12 @@ def grid_bars(y_bar: Any, interpolator: Any, xi: Any, method: str) -> tuple[Any,
         for axis, step in enumerate(corner):
             others = np.prod([part for other, part in enumerate(parts) if other != axis], axis=0)
             points_bar[:, axis] += (1.0 if step else -1.0) * others * share / cell.widths[axis]
-    fields = {
-        named(interpolator, "values"): unbroadcast(np.reshape(values_bar, values.shape), values),
-        named(interpolator, "grid"): lines_bar(cell, grid, points_bar),
-    }
+    held_bar = unbroadcast(np.reshape(values_bar, values.shape), values)
+    interpolator_bar = fields_bar(interpolator, values=held_bar, grid=lines_bar(cell, grid, points_bar))
     stacked_bar = np.reshape(points_bar, stacked.shape)
     if not isinstance(xi, tuple):
-        return Tangent(type(interpolator), fields), unbroadcast(stacked_bar, xi)
-    return Tangent(type(interpolator), fields), tuple(unbroadcast(stacked_bar[..., k], x) for k, x in enumerate(xi))
+        return interpolator_bar, unbroadcast(stacked_bar, xi)
+    return interpolator_bar, tuple(unbroadcast(stacked_bar[..., k], x) for k, x in enumerate(xi))
 
 
 def lines_bar(cell: Cell, grid: Any, points_bar: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -199,8 +188,8 @@ def grid_rrule(
     interpolator = interpolate.RegularGridInterpolator(points, values, method, bounds_error, fill_value, **kwargs)
 
     def grid_pullback(interpolator_bar):
-        values_bar = interpolator_bar.get(named(interpolator, "values"))
-        grid_bar = interpolator_bar.get(named(interpolator, "grid"))
+        values_bar = attribute_bar(interpolator_bar, interpolator, "values")
+        grid_bar = attribute_bar(interpolator_bar, interpolator, "grid")
         falling = tuple(axis for axis, lines in enumerate(points) if lines[0] > lines[-1])
         if not is_structural_zero(values_bar):
             values_bar = unbroadcast(np.flip(values_bar, falling), values)

@@ -106,7 +106,8 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
     rounding = 8.0 * sums.shape[-1] * np.finfo(sums.dtype).eps * np.max(np.abs(sums), axis=(-1, -2), keepdims=True)
     singular = np.any(np.abs(sums) <= rounding, axis=(-1, -2), keepdims=True)
     regular = np.where(singular, np.eye(np.shape(a)[-1], dtype=np.result_type(a)), a)
-    return np.where(singular, np.nan, linalg.solve_sylvester(regular, np.where(singular, np.eye(np.shape(b)[-1]), b), q))
+    other = np.where(singular, np.eye(np.shape(b)[-1], dtype=kind), b)
+    return np.where(singular, np.nan, linalg.solve_sylvester(regular, other, q))
 
 
 @rrule.register(linalg.solve_sylvester)

@@ -13,8 +13,11 @@ from scipy import signal
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.scipy.ndimage import border_bar, line_bars
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.precision import in_precision_of
+from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
 
@@ -120,7 +123,8 @@ def lfilter_bars(y_bar: Any, b: Any, a: Any, x: Any, y: Any, axis: int, zi: Any)
     if np.size(x) == 0:
         return np.zeros_like(b), np.zeros_like(a), np.zeros_like(x)
     late = np.flip(y_bar, axis)
-    u = np.moveaxis(np.flip(signal.lfilter([1.0], conj(np.atleast_1d(a)), late, axis), axis), axis, -1)
+    one = np.ones(1, np.real(late).dtype)
+    u = np.moveaxis(np.flip(signal.lfilter(one, conj(np.atleast_1d(a)), late, axis), axis), axis, -1)
     x_bar = np.flip(signal.lfilter(conj(np.atleast_1d(b)), conj(np.atleast_1d(a)), late, axis), axis)
     b_bar = _delayed_sums(u, np.moveaxis(conj(np.asarray(x)), axis, -1), np.size(b))
     a_bar = -_delayed_sums(u, np.moveaxis(conj(y), axis, -1), np.size(a))
@@ -132,6 +136,45 @@ def _delayed_sums(u: np.ndarray, x: np.ndarray, count: int) -> np.ndarray:
     """The sums of u_(n+k) x_n, for k from 0."""
     length = u.shape[-1]
     return np.array([np.sum(u[..., k:] * x[..., : max(length - k, 0)]) for k in range(count)])
+
+
+@rrule.register(signal.savgol_filter)
+def savgol_filter_rrule(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
+    """The filter is a convolution, near the ends of mode "interp" a matrix times the first and the last window."""
+    y = signal.savgol_filter(x, window_length, polyorder, deriv, delta, axis, mode, cval)
+
+    def savgol_filter_pullback(y_bar):
+        x_bar = smoothed_bar(y_bar, y, x, (window_length, polyorder, deriv, delta), axis, mode)
+        none, spacing = NoTangent(), spacing_bar(y_bar, y, deriv, delta, cval)
+        return none, x_bar, none, none, none, spacing, none, none, border_bar(mode)
+
+    return y, savgol_filter_pullback
+
+
+def spacing_bar(y_bar: Any, y: Any, deriv: int, delta: Any, cval: Any) -> Any:
+    """y is proportional to delta ** -deriv, apart from what comes of the constant beyond the border."""
+    if np.any(cval):
+        return not_implemented("the spacing of a filter with cval=")
+    return unbroadcast(np.sum(y_bar * y) * (-deriv / delta), delta)
+
+
+@cotangent_of(2)
+def smoothed_bar(y_bar: Any, y: Any, x: Any, options: tuple[Any, ...], axis: int, mode: str) -> Any:
+    """The cotangent of the samples under savgol_filter."""
+    bar = np.moveaxis(np.asarray(y_bar), axis, 0)
+    size, count = options[0], bar.shape[0]
+    weights = in_precision_of(bar, np.flip(signal.savgol_coeffs(size, *options[1:2], deriv=options[2], delta=options[3])))
+    shift = size % 2 - 1
+    rows = np.moveaxis(np.asarray(x), axis, 0)
+    if mode != "interp":
+        return np.moveaxis(line_bars(bar, y, rows, weights, 0, mode, 0.0, shift)[0], 0, axis)
+    half = size // 2
+    inner = np.concatenate((np.zeros_like(bar[:half]), bar[half : count - half], np.zeros_like(bar[:half])))
+    ends = in_precision_of(bar, signal.savgol_filter(np.eye(size), *options, axis=0))
+    x_bar = line_bars(inner, y, rows, weights, 0, "constant", 0.0, shift)[0]
+    x_bar[:size] += np.tensordot(ends[:half].T, bar[:half], 1)
+    x_bar[count - size :] += np.tensordot(ends[size - half :].T, bar[count - half :], 1)
+    return np.moveaxis(x_bar, 0, axis)
 
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1, 1.6])
@@ -153,3 +196,10 @@ _FEEDBACK = np.array([1.2, -0.4, 0.1])
 examples(signal.lfilter, (_SHORT, _FEEDBACK, _VECTOR), (_SHORT, [1.0], _TABLE), ([0.5], _FEEDBACK, _TABLE, 0))
 examples(signal.lfilter, (_COMPLEX, _FEEDBACK + 0.1j, _VECTOR), (_SHORT, _FEEDBACK, _COMPLEX))
 examples(signal.lfilter, (_VECTOR, [2.0, 0.3], _SHORT[:2]), (_SHORT, _FEEDBACK, _VECTOR.astype(np.float32)))
+_LONG = np.sin(np.arange(9.0) ** 2)
+for _mode in ("interp", "mirror", "nearest", "wrap", "constant"):
+    examples(signal.savgol_filter, (_LONG, 5, 2), (_LONG, 4, 2), (_LONG[:5], 5, 3), (_LONG, 5, 2, 1, 0.5), mode=_mode)
+    examples(signal.savgol_filter, (np.outer(_LONG, _SHORT), 5, 2, 0, 1.0, 0), (np.outer(_SHORT, _LONG), 3, 1), mode=_mode)
+_SOLID = np.multiply.outer(_SHORT, np.outer(_LONG, _SHORT))
+examples(signal.savgol_filter, (_LONG.astype(np.float32), 5, 2), (_SOLID, 5, 2, 0, 1.0, 1))
+examples(signal.savgol_filter, (_LONG, 5, 2), mode="constant", cval=0.7)

@@ -92,3 +92,18 @@ def copies_that_are_not_views(x, v):
     except IndexError:
         z[:3] = np.append(v[:1], y[2:4])
     return np.sum(y * y) + np.prod(z)
+
+
+@program(V3, 0.5, features="out=, initial=")
+def sum_from_a_start_into_a_number(x, k):
+    y = np.zeros(())
+    np.sum(x, out=y, initial=k)
+    return y * 2.0
+
+
+@program(np.arange(1.0, 5.0).reshape(2, 2), 0.5, features="out=, initial=, axis=")
+def sums_from_a_start_into_a_vector(x, k):
+    y = np.zeros(2)
+    z = np.sum(x, 0, out=y, initial=k)
+    z[0] *= x[0, 0]
+    return y[0] * z[1] * k

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.scipy.special.operands import shifted
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
@@ -65,7 +66,7 @@ def y1_rrule(x):
     """x_bar = y_bar * (Y_0(x) - Y_2(x)) / 2."""
 
     def y1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.y0(x) - special.yn(2, x)))
+        return NoTangent(), y_bar * (0.5 * (special.y0(x) - special.yn(2.0, x)))
 
     return special.y1(x), y1_pullback
 
@@ -127,7 +128,7 @@ def k1_rrule(x):
     """x_bar = -y_bar * (K_0(x) + K_2(x)) / 2."""
 
     def k1_pullback(y_bar):
-        return NoTangent(), y_bar * (-0.5 * (special.k0(x) + special.kn(2, x)))
+        return NoTangent(), y_bar * (-0.5 * (special.k0(x) + special.kn(2.0, x)))
 
     return special.k1(x), k1_pullback
 
@@ -165,7 +166,7 @@ def jv_rrule(v, z):
     """z_bar = y_bar * (J_(v-1) - J_(v+1)) / 2."""
 
     def jv_pullback(y_bar):
-        slope = 0.5 * (special.jv(np.subtract(v, 1), z) - special.jv(np.add(v, 1), z))
+        slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.jv(v, z), jv_pullback
@@ -179,7 +180,7 @@ def yv_rrule(v, z):
     """z_bar = y_bar * (Y_(v-1) - Y_(v+1)) / 2."""
 
     def yv_pullback(y_bar):
-        slope = 0.5 * (special.yv(np.subtract(v, 1), z) - special.yv(np.add(v, 1), z))
+        slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.yv(v, z), yv_pullback
@@ -201,7 +202,7 @@ def iv_rrule(v, z):
     """z_bar = y_bar * (I_(v-1) + I_(v+1)) / 2."""
 
     def iv_pullback(y_bar):
-        slope = 0.5 * (special.iv(np.subtract(v, 1), z) + special.iv(np.add(v, 1), z))
+        slope = 0.5 * (special.iv(shifted(v, -1.0), z) + special.iv(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.iv(v, z), iv_pullback
@@ -212,7 +213,7 @@ def kv_rrule(v, z):
     """z_bar = -y_bar * (K_(v-1) + K_(v+1)) / 2."""
 
     def kv_pullback(y_bar):
-        slope = -0.5 * (special.kv(np.subtract(v, 1), z) + special.kv(np.add(v, 1), z))
+        slope = -0.5 * (special.kv(shifted(v, -1.0), z) + special.kv(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.kv(v, z), kv_pullback
@@ -234,7 +235,7 @@ def hankel1_rrule(v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
 
     def hankel1_pullback(y_bar):
-        slope = 0.5 * (special.hankel1(np.subtract(v, 1), z) - special.hankel1(np.add(v, 1), z))
+        slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.hankel1(v, z), hankel1_pullback
@@ -245,7 +246,7 @@ def hankel2_rrule(v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
 
     def hankel2_pullback(y_bar):
-        slope = 0.5 * (special.hankel2(np.subtract(v, 1), z) - special.hankel2(np.add(v, 1), z))
+        slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return special.hankel2(v, z), hankel2_pullback
@@ -263,7 +264,7 @@ def jve_rrule(v, z):
     y = special.jve(v, z)
 
     def jve_pullback(y_bar):
-        slope = 0.5 * (special.jve(np.subtract(v, 1), z) - special.jve(np.add(v, 1), z))
+        slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
     return y, jve_pullback
@@ -275,7 +276,7 @@ def yve_rrule(v, z):
     y = special.yve(v, z)
 
     def yve_pullback(y_bar):
-        slope = 0.5 * (special.yve(np.subtract(v, 1), z) - special.yve(np.add(v, 1), z))
+        slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
     return y, yve_pullback
@@ -287,7 +288,7 @@ def ive_rrule(v, z):
     y = special.ive(v, z)
 
     def ive_pullback(y_bar):
-        slope = 0.5 * (special.ive(np.subtract(v, 1), z) + special.ive(np.add(v, 1), z))
+        slope = 0.5 * (special.ive(shifted(v, -1.0), z) + special.ive(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - faded(y_bar, y, np.real(z)), z)
 
     return y, ive_pullback
@@ -304,7 +305,7 @@ def kve_rrule(v, z):
     y = special.kve(v, z)
 
     def kve_pullback(y_bar):
-        slope = y - 0.5 * (special.kve(np.subtract(v, 1), z) + special.kve(np.add(v, 1), z))
+        slope = y - 0.5 * (special.kve(shifted(v, -1.0), z) + special.kve(shifted(v, 1.0), z))
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return y, kve_pullback
@@ -316,7 +317,7 @@ def hankel1e_rrule(v, z):
     y = special.hankel1e(v, z)
 
     def hankel1e_pullback(y_bar):
-        slope = 0.5 * (special.hankel1e(np.subtract(v, 1), z) - special.hankel1e(np.add(v, 1), z)) - 1j * y
+        slope = 0.5 * (special.hankel1e(shifted(v, -1.0), z) - special.hankel1e(shifted(v, 1.0), z)) - 1j * y
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return y, hankel1e_pullback
@@ -328,7 +329,7 @@ def hankel2e_rrule(v, z):
     y = special.hankel2e(v, z)
 
     def hankel2e_pullback(y_bar):
-        slope = 0.5 * (special.hankel2e(np.subtract(v, 1), z) - special.hankel2e(np.add(v, 1), z)) + 1j * y
+        slope = 0.5 * (special.hankel2e(shifted(v, -1.0), z) - special.hankel2e(shifted(v, 1.0), z)) + 1j * y
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
     return y, hankel2e_pullback

@@ -15,9 +15,10 @@ from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.incomplete import beta_density, betainc_in_a_and_b, gamma_density, gammainc_in_a
-from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
-from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.helpers import cotangent_of_call, like
+from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
@@ -138,7 +139,7 @@ def pdtr_rrule(k, m):
     """1 - P(k + 1, m) with a whole k: m_bar = -y_bar * m^k exp(-m) / k!."""
 
     def pdtr_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(-y_bar * gamma_density(np.add(np.floor(k), 1.0), m), m)
+        return NoTangent(), NoTangent(), unbroadcast(-y_bar * gamma_density(following(k), m), m)
 
     return special.pdtr(k, m), pdtr_pullback
 
@@ -148,9 +149,15 @@ def pdtrc_rrule(k, m):
     """P(k + 1, m) with a whole k: m_bar = y_bar * m^k exp(-m) / k!."""
 
     def pdtrc_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * gamma_density(np.add(np.floor(k), 1.0), m), m)
+        return NoTangent(), NoTangent(), unbroadcast(y_bar * gamma_density(following(k), m), m)
 
     return special.pdtrc(k, m), pdtrc_pullback
+
+
+@like(0)
+def following(k: Any) -> Any:
+    """One more than the whole part of k."""
+    return python_number(np.floor(numbers(k))) + 1.0
 
 
 _COUNTS = (
@@ -199,7 +206,7 @@ def nbdtr_rrule(k, n, p):
     """I(n, k + 1, p) with whole k and n: p_bar = y_bar * I'."""
 
     def nbdtr_pullback(y_bar):
-        slope = beta_density(n, np.add(np.floor(k), 1.0), p)
+        slope = beta_density(n, following(k), p)
         return NoTangent(), NoTangent(), NoTangent(), unbroadcast(y_bar * slope, p)
 
     return special.nbdtr(k, n, p), nbdtr_pullback
@@ -266,7 +273,7 @@ def student_density(df: Any, t: Any) -> Any:
     df, t = numbers(df), numbers(t)
     height = special.poch(0.5 * df, 0.5) / np.sqrt(df * math.pi)
     student = height * np.exp(-0.5 * (df + 1.0) * np.log1p(t * t / df))
-    return np.where(np.isposinf(df), np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), student).astype(student.dtype)[()]
+    return rounded_like(np.where(np.isposinf(df), np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), student), df, t)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -281,7 +288,7 @@ def student_in_df(df: Any, t: Any) -> Any:
     _, near = betainc_in_a_and_b(0.5, 0.5 * df, np.where(square > df, 0.5, y))
     moved = beta_density(0.5 * df, 0.5, x) * square / (df + square) ** 2
     in_df = -0.5 * np.sign(t) * (0.5 * np.where(square > df, far, -near) + moved)
-    return np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df).astype(in_df.dtype)[()]
+    return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
 
 
 @rrule.register(special.stdtr)

@@ -280,7 +280,7 @@ def kl_div_rrule(x, y):
 def quotient_or_zero(x: Any, y: Any) -> Any:
     """x / y, and 0 where x is 0, whatever y is."""
     x, y = numbers(x), numbers(y)
-    return np.where(np.equal(x, 0.0), np.divide(0.0 * x, 1.0), np.divide(x, y))[()]
+    return np.where(np.equal(x, 0.0), 0.0 * x, np.divide(x, y))[()]
 
 
 for _f in (special.xlogy, special.xlog1py):
@@ -297,7 +297,7 @@ def huber_rrule(delta, r):
     def huber_pullback(y_bar):
         return (
             NoTangent(),
-            unbroadcast(y_bar * np.maximum(np.absolute(r) - numbers(delta), 0.0), delta),
+            unbroadcast(y_bar * np.maximum(abs(numbers(r)) - numbers(delta), 0.0), delta),
             unbroadcast(y_bar * np.clip(numbers(r), -numbers(delta), numbers(delta)), r),
         )
 
@@ -332,7 +332,7 @@ def pseudo_huber_delta_slope(delta: Any, r: Any) -> Any:
     ratio = np.divide(r, delta)
     s = np.hypot(1.0, ratio)
     rise = ratio * (ratio / (1.0 + s))
-    return np.where(np.equal(delta, 0.0), np.absolute(r), delta * rise * (rise / s))[()]
+    return np.where(np.equal(delta, 0.0), abs(r), delta * rise * (rise / s))[()]
 
 
 _RESIDUALS = ((0.7, 1.4), (1.5, -0.3), (1.5, -2.5), (0.7, _VECTOR), (_TABLE, 1.3), (_TABLE[:, :1], _VECTOR), (2, _TABLE),

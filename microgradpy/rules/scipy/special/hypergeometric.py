@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.rules.scipy.special.operands import numbers, shifted
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
@@ -31,7 +31,7 @@ def hyp0f1_rrule(v, z):
     """z_bar = y_bar * F(v + 1, z) / v."""
 
     def hyp0f1_pullback(y_bar):
-        slope = divide(special.hyp0f1(np.add(v, 1), z), numbers(v))
+        slope = divide(special.hyp0f1(shifted(v, 1.0), z), numbers(v))
         return NoTangent(), not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), z)
 
     return special.hyp0f1(v, z), hyp0f1_pullback
@@ -42,7 +42,7 @@ def hyp1f1_rrule(a, b, x):
     """x_bar = y_bar * a / b * M(a + 1, b + 1, x)."""
 
     def hyp1f1_pullback(y_bar):
-        slope = divide(numbers(a), numbers(b)) * special.hyp1f1(np.add(a, 1), np.add(b, 1), x)
+        slope = divide(numbers(a), numbers(b)) * special.hyp1f1(shifted(a, 1.0), shifted(b, 1.0), x)
         return NoTangent(), not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), x)
 
     return special.hyp1f1(a, b, x), hyp1f1_pullback
@@ -53,7 +53,7 @@ def hyperu_rrule(a, b, x):
     """x_bar = -y_bar * a * U(a + 1, b + 1, x)."""
 
     def hyperu_pullback(y_bar):
-        slope = -numbers(a) * special.hyperu(np.add(a, 1), np.add(b, 1), x)
+        slope = -numbers(a) * special.hyperu(shifted(a, 1.0), shifted(b, 1.0), x)
         return NoTangent(), not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * slope, x)
 
     return special.hyperu(a, b, x), hyperu_pullback
@@ -64,7 +64,8 @@ def hyp2f1_rrule(a, b, c, z):
     """z_bar = y_bar * a b / c * F(a + 1, b + 1; c + 1; z)."""
 
     def hyp2f1_pullback(y_bar):
-        slope = divide(numbers(a) * numbers(b), numbers(c)) * special.hyp2f1(np.add(a, 1), np.add(b, 1), np.add(c, 1), z)
+        next_one = special.hyp2f1(shifted(a, 1.0), shifted(b, 1.0), shifted(c, 1.0), z)
+        slope = divide(numbers(a) * numbers(b), numbers(c)) * next_one
         return (
             NoTangent(),
             not_implemented(IN_PARAMETER),

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
 from microgradpy.tangents.types import NoTangent
@@ -41,7 +41,7 @@ _QUANTILES = ((0.7, 0.4), (_TABLE, 0.6), (1.3, _TABLE / 5.0), (_TABLE[:, :1], _T
 def gamma_density(a: Any, x: Any) -> Any:
     """x^(a-1) exp(-x) / Gamma(a)."""
     a, x = numbers(a), numbers(x)
-    return np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a))
+    return rounded_like(np.exp(special.xlogy(a - 1.0, x) - x - special.gammaln(a)), a, x)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -149,7 +149,8 @@ for _f in (special.gammaincinv, special.gammainccinv):
 def beta_density(a: Any, b: Any, x: Any) -> Any:
     """x^(a-1) (1 - x)^(b-1) / B(a, b)."""
     a, b, x = numbers(a), numbers(b), numbers(x)
-    return np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
+    density = np.exp(special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b))
+    return rounded_like(density, a, b, x)
 
 
 @np.errstate(all="ignore")

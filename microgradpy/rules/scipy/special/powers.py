@@ -15,9 +15,10 @@ import numpy as np
 from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.scipy.special.operands import logarithm, numbers
+from microgradpy.rules.scipy.special.operands import logarithm, numbers, rounded_like
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 1.2]])
@@ -52,14 +53,15 @@ def boxcox1p_rrule(x, lmbda):
 @np.errstate(all="ignore")
 def power_slope(log_x: Any, lmbda: Any) -> Any:
     """x^(p - 1) from log(x)."""
-    return np.exp((numbers(lmbda) - 1.0) * log_x)
+    return np.exp((numbers(lmbda) - 1.0) * python_number(log_x))
 
 
 @cotangent_of_call(np.add, 0, 1)
 @np.errstate(all="ignore")
 def exponent_slope(log_x: Any, lmbda: Any) -> Any:
     """The derivative of (x^p - 1) / p in p, from log(x)."""
-    return 0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, numbers(lmbda) * log_x)
+    log_x, lmbda = python_number(log_x), numbers(lmbda)
+    return rounded_like(0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, lmbda * log_x), log_x, lmbda)
 
 
 @rrule.register(special.inv_boxcox)
@@ -103,8 +105,8 @@ def root_slope(x: Any, y: Any, lmbda: Any) -> Any:
 @np.errstate(all="ignore")
 def root_exponent_slope(x: Any, y: Any, lmbda: Any) -> Any:
     """The derivative of (1 + p y)^(1/p) = x in p."""
-    y = numbers(y)
-    return -0.5 * x * y * y * special.hyp2f1(2.0, 2.0, 3.0, -numbers(lmbda) * y)
+    y, lmbda = numbers(y), numbers(lmbda)
+    return rounded_like(-0.5 * x * y * y * special.hyp2f1(2.0, 2.0, 3.0, -lmbda * y), x, y, lmbda)
 
 
 examples(special.boxcox, *_PAIRS)

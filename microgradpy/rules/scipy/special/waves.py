@@ -219,8 +219,8 @@ def spherical_bar(y_bar: Any, z: Any, y: Any, n: Any, derivative: bool, f: Any, 
     """The cotangent of z, with z^2 f'' + 2 z f' = (sign z^2 + n (n + 1)) f for the derivative (DLMF 10.47)."""
     if not derivative:
         return unbroadcast(y_bar * conj(f(n, z, True)), z)
-    z, n = numbers(z), numbers(n)
-    return unbroadcast(y_bar * conj((sign + n * (n + 1.0) / (z * z)) * f(n.astype(int), z) - 2.0 * y / z), z)
+    z, factor = numbers(z), numbers(n) * (numbers(n) + 1.0)
+    return unbroadcast(y_bar * conj((sign + factor / (z * z)) * f(n, z) - 2.0 * y / z), z)
 
 
 for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, special.spherical_kn):

@@ -1,0 +1,201 @@
+"""The commands. Each takes what was typed, prints, and returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from microgradpy.cli.ir_graph import graph_of
+from microgradpy.cli.output import UsageError, coloured, has_colour, plain, short_path, show, show_json
+from microgradpy.cli.rule_list import rules_command
+from microgradpy.cli.targets import load_target, place_of_target, values_of
+from microgradpy.drawing.files import WRITERS, as_dot
+from microgradpy.explain import explained
+from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
+from microgradpy.exporting.export import export
+from microgradpy.introspect import (
+    IR,
+    code_adjoint,
+    code_ir,
+    code_primal,
+    forward_differentiate,
+    instrument,
+    primal,
+    reverse_differentiate,
+)
+from microgradpy.ir.printer import print_blocks
+from microgradpy.testing import check_gradient
+from microgradpy.tracking import format_levels, track
+
+Options = argparse.Namespace
+OK, FAILED = 0, 1
+
+_STAGES: dict[str, Callable[[IR], IR]] = {
+    "lowered": lambda ir: ir,
+    "instrumented": instrument,
+    "primal": primal,
+    "adjoint": reverse_differentiate,
+    "pushforward": forward_differentiate,
+}
+
+
+def ir_command(options: Options) -> int:
+    """`ir`: the blocks of a function."""
+    f = load_target(options.target)
+    text = print_blocks(_STAGES[options.stage](code_ir(f)).function, names=options.names)
+    if options.json:
+        show_json({**_about(options, f), "stage": options.stage, "ir": text})
+    else:
+        show(_colour([ir_pieces(line) for line in text.splitlines()]))
+    return OK
+
+
+def _show_python(options: Options, name: str, code: Callable[..., str]) -> int:
+    f, args = load_target(options.target), values_of(options.at)
+    text = code(f, *args, argnums=_argnums(options, args))
+    if options.json:
+        show_json({**_about(options, f), "arguments": plain(args), name: text})
+    else:
+        show(_colour(python_pieces(text)))
+    return OK
+
+
+def primal_command(options: Options) -> int:
+    """`primal`: the generated forward pass."""
+    return _show_python(options, "primal", code_primal)
+
+
+def adjoint_command(options: Options) -> int:
+    """`adjoint`: the generated reverse pass."""
+    return _show_python(options, "adjoint", code_adjoint)
+
+
+def check_command(options: Options) -> int:
+    """`check`: the gradient beside its difference quotients."""
+    f, args = load_target(options.target), values_of(options.at)
+    with redirect_stdout(sys.stderr):  # the function is called again and again, and may print
+        choices = {"argnums": _argnums(options, args), "rtol": options.rtol, "seed": options.seed}
+        report = check_gradient(f, *args, **choices, file=io.StringIO())
+    if options.json:
+        rows = [
+            {"argument": row.argument, "shape": list(row.shape), "place": row.place, "gradient": plain(row.gradient)}
+            | {"difference": plain(row.quotient), "error": plain(row.error), "verdict": row.verdict}
+            for row in report.rows
+        ]
+        show_json({**_about(options, f), "ok": report.ok, "notes": list(report.notes), "rows": rows})
+    else:
+        show(str(report))
+    return OK if report.ok else FAILED
+
+
+def track_command(options: Options) -> int:
+    """`track`: every step of one execution."""
+    f, args = load_target(options.target), values_of(options.at)
+    with redirect_stdout(sys.stderr):
+        node = track(f, *args)
+    printed = format_levels(node, options.depth or None)
+    if options.json:
+        show_json({**_about(options, f), "arguments": plain(args), "trace": printed})
+    else:
+        show(printed)
+    return OK
+
+
+def graph_command(options: Options) -> int:
+    """`graph`: data and control flow as a picture."""
+    f = load_target(options.target)
+    ir = _STAGES[options.stage](code_ir(f))
+    graph = graph_of(ir)
+    if options.output is None and not options.json:
+        show(as_dot(graph).rstrip())
+    if options.output is not None:
+        write = WRITERS.get(Path(options.output).suffix)
+        if write is None:
+            raise UsageError(f"{options.output} should end in one of {', '.join(WRITERS)}.")
+        _write(options.output, write(graph))
+    if options.json:
+        nodes = [{"name": node.name, "title": node.title, "rows": [row.text for row in node.rows]} for node in graph.nodes]
+        edges = [
+            {"kind": edge.kind, "from": [edge.source, edge.source_row], "to": [edge.target, edge.target_row]}
+            | {"label": edge.label}
+            for edge in graph.edges
+        ]
+        show_json({**_about(options, f), "stage": options.stage, "blocks": nodes, "edges": edges})
+    elif options.output is not None:
+        show(f"wrote {options.output} ({len(graph.nodes)} blocks of {ir.name})")
+    return OK
+
+
+def export_command(options: Options) -> int:
+    """`export`: the derivative as a module of its own."""
+    f, args = load_target(options.target), values_of(options.at)
+    with redirect_stdout(sys.stderr):
+        export(f, options.output, *args, argnums=_argnums(options, args))
+    return _wrote(options, f)
+
+
+def explain_command(options: Options) -> int:
+    """`explain`: the page."""
+    f, args = load_target(options.target), values_of(options.at)
+    with redirect_stdout(sys.stderr):
+        page, refusal = explained(f, args, _argnums(options, args))
+    _write(options.output, page)
+    if refusal is not None:  # it is on the page, and said as by every command
+        raise refusal
+    return _wrote(options, f)
+
+
+def _wrote(options: Options, f: Callable[..., Any]) -> int:
+    if options.json:
+        show_json({**_about(options, f), "written": options.output})
+    else:
+        show(f"wrote {options.output}")
+    return OK
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def _about(options: Options, f: Callable[..., Any]) -> dict[str, Any]:
+    file, line = place_of_target(f)
+    return {"command": options.command, "target": options.target, "file": short_path(file), "line": line}
+
+
+def _argnums(options: Options, args: tuple[Any, ...]) -> int | tuple[int, ...] | None:
+    if options.argnums is None:
+        return None
+    for number in options.argnums:
+        if args and not -len(args) <= number < len(args):
+            raise UsageError(f"--argnums has {number}, and --at has {len(args)} values, counted from 0.")
+    return tuple(number % len(args) if args else number for number in options.argnums)
+
+
+def _colour(lines: list[list[Piece]]) -> str:
+    write = coloured if has_colour(sys.stdout) else _plain
+    return "\n".join("".join(write(kind, text) for kind, text in line) for line in lines)
+
+
+def _plain(kind: str, text: str) -> str:
+    return text
+
+
+COMMANDS: dict[str, Callable[[Options], int]] = {
+    "ir": ir_command,
+    "primal": primal_command,
+    "adjoint": adjoint_command,
+    "check": check_command,
+    "track": track_command,
+    "graph": graph_command,
+    "export": export_command,
+    "explain": explain_command,
+    "rules": rules_command,
+}

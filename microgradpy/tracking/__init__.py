@@ -1,0 +1,35 @@
+"""Execution tracking: one run of a function as a nested, extended Wengert list."""
+
+from microgradpy.tracking.contexts import Call as Call
+from microgradpy.tracking.contexts import Composed as Composed
+from microgradpy.tracking.contexts import Context as Context
+from microgradpy.tracking.contexts import DepthLimitContext as DepthLimitContext
+from microgradpy.tracking.contexts import compose as compose
+from microgradpy.tracking.contexts import record_nested_call as record_nested_call
+from microgradpy.tracking.contexts import record_primitive_call as record_primitive_call
+from microgradpy.tracking.control import JumpNode as JumpNode
+from microgradpy.tracking.control import RaiseNode as RaiseNode
+from microgradpy.tracking.control import ReturnNode as ReturnNode
+from microgradpy.tracking.differentiation import DifferentiationContext as DifferentiationContext
+from microgradpy.tracking.differentiation import differentiate as differentiate
+from microgradpy.tracking.entry import track as track
+from microgradpy.tracking.instrument import code_tracked as code_tracked
+from microgradpy.tracking.nodes import ArgumentNode as ArgumentNode
+from microgradpy.tracking.nodes import CallNode as CallNode
+from microgradpy.tracking.nodes import ConstantNode as ConstantNode
+from microgradpy.tracking.nodes import ControlFlowNode as ControlFlowNode
+from microgradpy.tracking.nodes import DataFlowNode as DataFlowNode
+from microgradpy.tracking.nodes import NestedCallNode as NestedCallNode
+from microgradpy.tracking.nodes import Node as Node
+from microgradpy.tracking.nodes import PrimitiveCallNode as PrimitiveCallNode
+from microgradpy.tracking.nodes import SpecialCallNode as SpecialCallNode
+from microgradpy.tracking.partial import trace_of as trace_of
+from microgradpy.tracking.printing import format_levels as format_levels
+from microgradpy.tracking.printing import print_levels as print_levels
+from microgradpy.tracking.queries import Axis as Axis
+from microgradpy.tracking.queries import backward as backward
+from microgradpy.tracking.queries import forward as forward
+from microgradpy.tracking.queries import query as query
+from microgradpy.tracking.replay import update as update
+from microgradpy.tracking.values import Constant as Constant
+from microgradpy.tracking.values import Reference as Reference

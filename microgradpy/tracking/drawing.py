@@ -1,0 +1,166 @@
+"""Pictures of traces: SVG, drawn here, and the languages of Graphviz and Mermaid.
+
+Data edges (solid, at the left of the text) go from what made a value to what reads it; control edges (dashed, red) from a
+branch to what was executed next. A call that was looked into is a box.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from microgradpy.tracking.layout import INDENT, MARGIN, ROW, Picture, Row, children_of, identifiers, lay_out
+
+if TYPE_CHECKING:
+    from microgradpy.tracking.nodes import Node
+
+_FILLS = {
+    "argument": "#e8f0fe", "constant": "#f1f3f4", "primitive": "#ffffff", "nested": "#e6f4ea", "special": "#f1f3f4",
+    "jump": "#fce8e6", "return": "#fef7e0", "raise": "#fce8e6",
+}  # fmt: skip
+_DATA, _CONTROL = "#5f6f8f", "#c5221f"
+
+
+class Drawn:
+    """The pictures, as methods of nodes."""
+
+    __slots__ = ()
+
+    def to_svg(self, levels: int | None = None) -> str:
+        """A picture of the trace as SVG: of `levels` levels, or all of them. Needs no other program."""
+        return _svg(lay_out(cast("Node", self), levels))
+
+    def to_dot(self, levels: int | None = None) -> str:
+        """The trace in the language of Graphviz, calls as clusters."""
+        return "\n".join(_dot(lay_out(cast("Node", self), levels)))
+
+    def to_mermaid(self, levels: int | None = None) -> str:
+        """The trace as a Mermaid flow chart, which Markdown pages show, calls as subgraphs."""
+        return "\n".join(_mermaid(lay_out(cast("Node", self), levels)))
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow:auto; max-height:40em">{self.to_svg()}</div>'
+
+
+def _svg(picture: Picture) -> str:
+    lanes = _Lanes(picture)
+    width, height = picture.width + lanes.width + MARGIN, picture.height + (ROW if picture.omitted else 0)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11.5">',
+        f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+        f'<defs>{_arrow("data", _DATA)}{_arrow("control", _CONTROL)}</defs>',
+        f'<g transform="translate({lanes.width:.0f} 0)">',
+        *map(_box, picture.rows),
+        *map(_row, picture.rows),
+        "</g>",
+        *lanes.edges(),
+    ]
+    if picture.omitted:
+        y = picture.height + ROW / 2
+        parts.append(f'<text x="{lanes.width + MARGIN:.0f}" y="{y:.0f}">… {picture.omitted} more</text>')
+    return "\n".join([*parts, "</svg>"])
+
+
+def _arrow(name: str, colour: str) -> str:
+    return (
+        f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
+        f'<path d="M0 0L8 4L0 8z" fill="{colour}"/></marker>'
+    )
+
+
+def _box(row: Row) -> str:
+    if row.box is None:
+        return ""
+    width, height = row.box
+    return (
+        f'<rect x="{row.x - 4:.0f}" y="{row.y:.0f}" width="{width:.0f}" height="{height + ROW:.0f}" rx="5" '
+        f'fill="none" stroke="#81a98b"/>'
+    )
+
+
+def _row(row: Row) -> str:
+    place = "" if row.node.location is None else f"<title>{html.escape(row.node.label.strip())}</title>"
+    return (
+        f'<g>{place}<rect x="{row.x:.0f}" y="{row.y + 2:.0f}" width="{row.width:.0f}" height="{ROW - 4}" rx="3" '
+        f'fill="{_FILLS[row.node.kind]}"/><text x="{row.x + 3:.0f}" y="{row.y + 15:.0f}">{html.escape(row.text)}</text></g>'
+    )
+
+
+class _Lanes:
+    """Edges run in vertical lanes at the left of the rows; an edge takes the first lane that is free from its start to its
+    end."""
+
+    def __init__(self, picture: Picture) -> None:
+        taken: list[float] = []
+        self.routes: list[tuple[Row, Row, int, str]] = []
+        edges = [(*edge, "data") for edge in picture.data] + [(*edge, "control") for edge in picture.control]
+        for start, end, kind in sorted(edges, key=lambda edge: (edge[0].y, edge[1].y)):
+            lane = next((index for index, until in enumerate(taken) if until < start.y), len(taken))
+            if lane == len(taken):
+                taken.append(end.y)
+            taken[lane] = end.y
+            self.routes.append((start, end, lane, kind))
+        self.count = len(taken)
+        self.width = MARGIN + 5.0 * self.count + INDENT / 2
+
+    def edges(self) -> Iterator[str]:
+        for start, end, lane, kind in self.routes:
+            x = self.width - INDENT / 2 - 5.0 * lane
+            first, last = start.y + ROW / 2 + 3, end.y + ROW / 2 - 3
+            colour, dashes = (_DATA, "") if kind == "data" else (_CONTROL, ' stroke-dasharray="3 2"')
+            path = f"M{self.width + start.x:.0f} {first:.0f}H{x:.0f}V{last:.0f}H{self.width + end.x - 1:.0f}"
+            yield f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="0.8"{dashes} marker-end="url(#{kind})"/>'
+
+
+def _dot(picture: Picture) -> Iterator[str]:
+    names, inner = identifiers(picture), children_of(picture)
+    yield "digraph trace {"
+    yield '  node [shape=box, style="rounded,filled", fontname="monospace", fontsize=10];'
+
+    def rows(outer: int, margin: str) -> Iterator[str]:
+        for row in inner.get(outer, ()):
+            name, text = names[id(row)], row.text.replace("\\", "\\\\").replace('"', '\\"')
+            if id(row) in inner:
+                yield f"{margin}subgraph cluster_{name} {{"
+                yield f'{margin}  {name} [label="{text}", fillcolor="{_FILLS[row.node.kind]}"];'
+                yield from rows(id(row), margin + "  ")
+                yield f"{margin}}}"
+            else:
+                yield f'{margin}{name} [label="{text}", fillcolor="{_FILLS[row.node.kind]}"];'
+
+    yield from rows(0, "  ")
+    for start, end in picture.data:
+        yield f"  {names[id(start)]} -> {names[id(end)]};"
+    for start, end in picture.control:
+        yield f'  {names[id(start)]} -> {names[id(end)]} [style=dashed, color="{_CONTROL}"];'
+    yield "}"
+
+
+def _mermaid(picture: Picture) -> Iterator[str]:
+    names, inner = identifiers(picture), children_of(picture)
+    yield "flowchart TB"
+
+    def rows(outer: int, margin: str) -> Iterator[str]:
+        for row in inner.get(outer, ()):
+            name = names[id(row)]
+            text = html.escape(row.text).replace("&quot;", "#quot;").replace("&#x27;", "'")
+            if id(row) in inner:
+                yield f'{margin}subgraph s{name}["{text}"]'
+                yield f'{margin}  {name}["result"]'
+                yield from rows(id(row), margin + "  ")
+                yield f"{margin}end"
+            else:
+                yield f'{margin}{name}["{text}"]'
+
+    yield from rows(0, "  ")
+    for start, end in picture.data:
+        yield f"  {names[id(start)]} --> {names[id(end)]}"
+    for start, end in picture.control:
+        yield f"  {names[id(start)]} -.-> {names[id(end)]}"
+
+

@@ -1,0 +1,147 @@
+"""The adjoint for the seed 1, which comes into being where a gradient is asked for again and again: the same bits as before."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import MutationError, code_adjoint, gradient, value_and_grad
+from microgradpy.cache import CACHE
+from microgradpy.codegen.loading import DUMP_VARIABLE
+from tests.programs import PROGRAMS, Program
+from tests.test_programs import same, same_cotangents
+
+VECTOR, OTHER = np.array([0.5, -1.25, 2.0]), np.array([1.5, 0.75, -0.5])
+SINGLE = np.array([0.1, 0.2, 0.3], np.float32)
+
+
+def product(x: Any, c: Any) -> Any:
+    return np.sum(np.sin(x) * c)
+
+
+def halved(x: Any, c: Any) -> Any:
+    return 0.5 * np.sum(x * x * c) / 3
+
+
+def added(x: Any, c: Any) -> Any:
+    return np.sum((x + c) * c)
+
+
+def squared_dot(x: Any, c: Any) -> Any:
+    return np.dot(x, c) * 2.0
+
+
+def in_a_loop(x: Any, c: Any) -> Any:
+    total = 0.0
+    for _ in range(3):
+        total = total + np.sum(x * c)
+        x = np.sin(x)
+    return total
+
+
+def masked(x: Any, c: Any) -> Any:
+    return np.sum(np.where(x > 0, x * x, 0.0) * c) + np.sum((x > 0) * x * c)
+
+
+def with_single_precision(x: Any, c: Any) -> Any:
+    return np.sum(x * (SINGLE * SINGLE)) + np.sum(x * SINGLE * c)
+
+
+def narrowed(x: Any, c: Any) -> Any:
+    return np.sum((x.astype(np.float32) * SINGLE).astype(np.float64) * c)
+
+
+LOSSES = [product, halved, added, squared_dot, in_a_loop, masked, with_single_precision, narrowed]
+FOLDED = [product, halved, added, squared_dot, masked]
+"""Those in whose adjoint the seed is multiplied into an array of double precision."""
+
+
+def gradients(f: Callable[..., Any], args: tuple[Any, ...], count: int = 5) -> list[Any]:
+    """What `gradient` gives when it is asked several times; copies, so that none can be changed by the next."""
+    return [copy.deepcopy(gradient(f, *args)) for _ in range(count)]
+
+
+def is_made(f: Any) -> bool:
+    """Whether some signature of this function has an adjoint for the seed 1."""
+    return any(plan.at_one.run is not None for key, plan in CACHE.plans.items() if key[0] == id(f.__code__))
+
+
+@pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.float32, np.float64), (np.float32, np.float32)], ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda f: f.__name__)
+def test_the_gradient_is_the_same_to_the_last_bit(loss: Callable[..., Any], dtypes: tuple[Any, Any]) -> None:
+    args = VECTOR.astype(dtypes[0]), OTHER.astype(dtypes[1])
+    first, *others = gradients(loss, args)
+    for other in others:
+        assert same(first, other)
+    assert is_made(loss) or loss not in FOLDED or dtypes != (np.float64, np.float64)
+
+
+@pytest.mark.parametrize("loss", FOLDED, ids=lambda f: f.__name__)
+def test_no_gradient_is_an_argument_or_another_gradient(loss: Callable[..., Any]) -> None:
+    args = VECTOR.copy(), OTHER.copy()
+    differentiated = value_and_grad(loss, argnums=(0, 1))
+    for _ in range(5):
+        _, found = differentiated(*args)
+        assert not any(np.shares_memory(bar, other) for bar in found for other in args)
+        assert not np.shares_memory(*found)
+        for bar in found:
+            bar[:] = np.nan  # nor does the next one depend on it
+    assert is_made(loss)
+    fresh = [np.array(bar) for bar in differentiated(*args)[1]]
+    assert all(np.isfinite(bar).all() for bar in fresh)
+    assert same(args, (VECTOR, OTHER))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_programs(program: Program) -> None:
+    """The gradient of a weighted sum of whatever numbers a program returns."""
+    f = program.function
+
+    def total(*args: Any) -> Any:
+        y = f(*args)
+        return np.sum(np.real(y * np.cos(y))) if isinstance(y, float | np.ndarray) else 0.0
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        for loss in (total, f) if isinstance(f(*copy.deepcopy(program.args)), float) else (total,):
+            try:
+                first, *others = gradients(loss, program.args, count=4)
+            except MutationError:  # a program that writes has to be called by its name
+                assert loss is total
+                continue
+            for other in others:
+                assert same_cotangents(first, other)
+
+
+def test_a_debugger_and_a_folder_of_texts_are_shown_the_general_adjoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    def loss(x: Any, c: Any) -> Any:
+        return np.sum(np.exp(x) * c)
+
+    monkeypatch.setenv(DUMP_VARIABLE, str(tmp_path))
+    gradients(loss, (VECTOR, OTHER))
+    assert not is_made(loss)
+    kinds = [re.sub(r"_\d+$", "", path.stem) for path in tmp_path.iterdir()]  # numbered, if there was one before
+    assert sorted(kinds) == ["loss_adjoint", "loss_primal"]
+
+    monkeypatch.delenv(DUMP_VARIABLE)
+    gradients(product, (VECTOR, OTHER))
+    called: list[str] = []
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        called.append(frame.f_code.co_name)
+        return None
+
+    sys.settrace(trace)
+    try:
+        gradient(product, VECTOR, OTHER)
+    finally:
+        sys.settrace(None)
+    assert "product_adjoint" in called and "product_gradient" not in called
+    assert "y_bar * c" in code_adjoint(product, VECTOR, OTHER)

@@ -1,0 +1,202 @@
+"""Derivatives over traces: those of `gradient` and `pullback`, or a refusal."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import inspect
+import io
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import DifferentiationError, MissingRuleError, gradient, pullback
+from microgradpy.tracking import DifferentiationContext, NestedCallNode, differentiate, track
+from tests import finite_differences as fd
+from tests.programs import PROGRAMS, Program
+
+RATE = 2.0
+WEIGHTS = np.arange(9.0).reshape(3, 3)
+TABLE = {"a": 1.5, "b": [2.0]}
+KEPT: list[Any] = []
+MATRIX = np.arange(9.0).reshape(3, 3) + 1.0
+
+
+class Settings:
+    rate = 3.0
+
+
+def of_a_dict(x):
+    d = {"a": x * 2, "b": 2.0, "c": x}
+    return d["a"] * d["b"] + d["c"]
+
+
+def of_merged_dicts(x):
+    return {**{"a": x}, "b": 2.0}["a"] * 2.0
+
+
+def of_twice_the_key(x):
+    return {"a": x, "a": 3.0 * x}["a"]  # noqa: F601
+
+
+def over_nothing(x):
+    return sum([x * i for i in range(0)], x)
+
+
+def captured_here(x):
+    a = x * 2
+
+    def g(y):
+        return [y * a * k * x for k in range(3)]
+
+    return sum(g(x)) + (lambda z: z * a)(x)
+
+
+def made_outside():
+    rate = 3.0
+    return lambda x: x * rate
+
+
+def starred(x):
+    a = (x, 2.0)
+    return math.hypot(*a) + np.sum(*[x], **{"axis": None})
+
+
+def with_default(x, k=2.0):
+    return x * k
+
+
+def calls_with_default(x):
+    return with_default(x * 2)
+
+
+DERIVATIVES: dict[str, tuple[Any, Any]] = {
+    "module number": (lambda x: x * RATE, 1.5),
+    "module array": (lambda x: np.sum(WEIGHTS @ x), np.ones(3)),
+    "module dict": (lambda x: x * TABLE["a"] * TABLE["b"][0], 1.5),
+    "class attribute": (lambda x: x * Settings.rate, 1.5),
+    "captured outside": (made_outside(), 1.5),
+    "captured inside": (captured_here, 1.5),
+    "T": (lambda x: np.sum(x.T * x), MATRIX),
+    "real": (lambda x: np.sum(x.real * 2), MATRIX),
+    "shape": (lambda x: np.sum(x) * x.shape[0], MATRIX),
+    "astype": (lambda x: np.sum(x.astype(np.float32) * 2), MATRIX),
+    "item": (lambda x: x.sum().item() * 2, MATRIX),
+    "methods": (lambda x: x.dot(x).sum(axis=0).max() + x.reshape(-1)[2], MATRIX),
+    "slice": (lambda x: x[1:].sum() * x[:, 0].sum(), MATRIX),
+    "dict": (of_a_dict, 1.5),
+    "merged dicts": (of_merged_dicts, 1.5),
+    "a key twice": (of_twice_the_key, 1.5),
+    "dict comprehension": (lambda x: sum({i: x * i for i in range(3)}.values()), 1.5),
+    "list": (lambda x: [x, 2.0 * x][1], 1.5),
+    "tuple of one": (lambda x: (x * 3.0,)[0], 1.5),
+    "list comprehension": (lambda xs: sum([a * a for a in xs]), [1.0, 2.0]),
+    "empty comprehension": (over_nothing, 1.5),
+    "array of a comprehension": (lambda x: np.sum(np.array([x * i for i in range(3)])), 1.5),
+    "stars": (starred, 1.5),
+    "named argument": (lambda x: np.sum(a=x * x), MATRIX),
+    "named arguments": (lambda x: np.sum(np.clip(a=x, a_min=0.0, a_max=5.0)), MATRIX),
+    "default": (calls_with_default, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_the_derivative_is_the_gradient(name: str) -> None:
+    function, x = DERIVATIVES[name]
+    context = DifferentiationContext()
+    (found,) = differentiate(traced(function, x, context=context), context)
+    np.testing.assert_allclose(found, gradient(function, x)[0], rtol=1e-14)
+
+
+def traced(function: Any, *args: Any, context: DifferentiationContext) -> NestedCallNode:
+    trace = track(function, *args, context=context)
+    assert isinstance(trace, NestedCallNode)
+    return trace
+
+
+def keeps(x):
+    KEPT.append(x)
+    return KEPT[-1] * 2.0
+
+
+def keeps_by_map(x):
+    list(map(KEPT.append, [x]))
+    return KEPT[-1] * 2.0
+
+
+def assigns(x):
+    global RATE
+    RATE = x * 2.0
+    return RATE * 3.0
+
+
+def sets_a_class(x):
+    Settings.rate = x
+    return Settings.rate * 2.0
+
+
+def default_of_the_run(x):
+    def g(y, k=x):
+        return y * k
+
+    return g(x)
+
+
+def forwards(*args):
+    return args[0] * args[1]
+
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "a list of the module": (keeps, "KEPT|may write"),
+    "hidden in a map": (keeps_by_map, "may write"),
+    "a module variable": (assigns, "may write"),
+    "a class attribute": (sets_a_class, "may write"),
+    "a default that is active": (default_of_the_run, "by stars, or by defaults"),
+    "stars": (lambda x: forwards(*(x, x)), "by stars, or by defaults"),
+    "rest": (lambda x: forwards(x, x), "by stars, or by defaults"),
+    "a field": (lambda x: Box(x).value * 2, "reads a field of an object"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_way_back_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Settings, "rate", 3.0)
+    monkeypatch.setitem(globals(), "RATE", 2.0)
+    monkeypatch.setitem(globals(), "KEPT", [])
+    function, message = REFUSED[name]
+    context = DifferentiationContext()
+    trace = traced(function, 1.5, context=context)
+    with pytest.raises(MissingRuleError, match=message):
+        differentiate(trace, context)
+
+
+@pytest.mark.parametrize("row", PROGRAMS, ids=str)
+def test_no_derivative_of_the_programs_is_wrong(row: Program) -> None:
+    np.random.seed(5)  # noqa: NPY002 - the programs draw from it
+    context = DifferentiationContext()
+    with contextlib.redirect_stdout(io.StringIO()):
+        y, back = pullback(row.function, *copy.deepcopy(row.args))
+        seed = fd.random_seed(y)
+        np.random.seed(5)  # noqa: NPY002
+        trace = traced(row.function, *copy.deepcopy(row.args), context=context)
+        try:
+            found = differentiate(trace, context, seed)
+        except DifferentiationError:
+            return
+    wanted = back(seed)[1:]
+    assert given(row, found) == pytest.approx(fd.flatten_cotangent(row.args, wanted), rel=1e-9, abs=1e-12)
+
+
+def given(row: Program, found: tuple[Any, ...]) -> Any:
+    """The cotangents of parameters as those of arguments: `*args` has those that are left, defaults are no arguments."""
+    code = row.function.__code__
+    if code.co_flags & inspect.CO_VARARGS:
+        found = (*found[: code.co_argcount], *(found[code.co_argcount] or ()))
+    return fd.flatten_cotangent(row.args, found[: len(row.args)])
