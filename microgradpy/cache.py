@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, final
 
-from microgradpy.codegen.loading import unload
+from microgradpy.codegen.loading import unload_later, unload_unwanted
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Location
@@ -244,11 +244,12 @@ class Cache:
         unit = self.units.pop(key, None)
         if unit is not None:
             for file in unit.files:
-                unload(file)
+                unload_later(file)
 
     def clear(self) -> None:
         for key in list(self.units):
             self.drop(key)
+        unload_unwanted()
         self.watched.clear()
         self.hits = self.misses = 0
 

@@ -133,7 +133,7 @@ _LIBRARIES = ("numpy", "scipy", "math", "cmath", "operator", "statistics", "iter
 
 
 def _public_objects() -> Iterator[tuple[str, Any]]:
-    for name, module in sorted(sys.modules.items()):
+    for name, module in sorted(sys.modules.copy().items()):
         parts = name.split(".")
         if parts[0] in _LIBRARIES and not any(part.startswith("_") for part in parts):
             for attribute, value in list(vars(module).items()):

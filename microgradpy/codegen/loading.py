@@ -23,8 +23,9 @@ import re
 import sys
 import threading
 import types
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ _PACKAGE = "microgradpy_generated"
 _lock = threading.Lock()
 _numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
 _modules: dict[str, str] = {}
+_unwanted: deque[str] = deque()
 
 
 class _TextLoader(importlib.abc.InspectLoader):
@@ -97,8 +99,22 @@ def unload(filename: str) -> None:
         linecache.cache.pop(filename, None)
 
 
+def unload_later(filename: str) -> None:
+    """`unload`, when the next text is loaded. For the garbage collector, which comes at any time: while somebody goes through
+    `sys.modules`, and while this thread holds the lock."""
+    _unwanted.append(filename)
+
+
+def unload_unwanted() -> None:
+    """Do now what `unload_later` was asked for."""
+    with suppress(IndexError):  # another thread may take the last
+        while True:
+            unload(_unwanted.popleft())
+
+
 def _register(text: str, name: str) -> tuple[str, str]:
     """A name for the module that no other has had, and the name of its file."""
+    unload_unwanted()
     stem = re.sub(r"\W", "_", name)
     with _lock:
         number = next(_numbers[stem])

@@ -45,7 +45,7 @@ def importable(f: Any, short: str) -> str:
     root = module.lstrip("_").partition(".")[0]
     found = [
         f"{place}.{name}"
-        for place, content in list(sys.modules.items())
+        for place, content in sys.modules.copy().items()
         for name in names
         if (not root or place.lstrip("_").partition(".")[0] == root) and place != "__main__"
         if getattr(content, "__dict__", {}).get(name) is holder

@@ -11,10 +11,13 @@ import traceback
 import weakref
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
-from microgradpy.codegen.loading import load, unload
+from microgradpy import gradient
+from microgradpy.cache import CACHE
+from microgradpy.codegen.loading import load, unload, unload_unwanted
 
 TEXT = "def divide(x, y):\n    ratio = x / y\n    return ratio\n"
 
@@ -103,3 +106,19 @@ def test_dumps_real_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert namespace["divide"].__code__.co_filename == str(filename)
     assert inspect.getsource(namespace["divide"]) == TEXT
     unload(str(filename))
+
+
+def test_collecting_garbage_does_not_change_the_modules() -> None:
+    """The collector runs whenever anybody makes an object, so also within a loop over `sys.modules`."""
+    for number in range(3):
+        file, text = f"<forgotten {number}>", f"def f(x):\n    return x * {number}.0\n"
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        namespace: dict[str, Any] = {}
+        exec(compile(text, file, "exec"), namespace)
+        gradient(namespace["f"], 2.0)
+    before, modules = len(CACHE.units), list(sys.modules)
+    CACHE.forget(id(namespace["f"].__code__))  # what the collector calls when the code is gone
+    assert len(CACHE.units) < before
+    assert list(sys.modules) == modules
+    unload_unwanted()
+    assert len(sys.modules) < len(modules)
