@@ -6,7 +6,6 @@ import types
 from typing import Any
 
 import pytest
-import scipy
 from scipy import sparse
 
 from microgradpy import ignore_derivatives, infiltration, stop_gradient
@@ -51,14 +50,6 @@ DOUBLE_PRECISION = {
         f"scipy.special.waves.{name}" for name in ("jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp")
     ),
 }
-if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 18):
-    DOUBLE_PRECISION["with SciPy 1.18 cotangents are float64 until they are cast at the end; not looked into yet"] = (
-        "scipy.special.elementary.xlog1py",
-        "scipy.special.integrals.ellipkinc",
-        "scipy.special.integrals.ellipeinc",
-        "scipy.special.waves.struve",
-        "scipy.special.waves.modstruve",
-    )
 
 
 def is_single_precision(example: Example) -> bool:

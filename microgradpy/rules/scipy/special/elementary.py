@@ -15,6 +15,7 @@ from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.rules.scipy.special.operands import exponential, logarithm, numbers
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
+from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)
@@ -240,7 +241,7 @@ def xlog1py_rrule(x, y):
     def xlog1py_pullback(z_bar):
         return (
             NoTangent(),
-            unbroadcast(z_bar * conj(special.log1p(y)), x),
+            unbroadcast(z_bar * conj(python_number(special.log1p(y))), x),
             unbroadcast(z_bar * conj(quotient_or_zero(x, 1.0 + numbers(y))), y),
         )
 

@@ -9,9 +9,10 @@ import numpy as np
 from scipy import special
 
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.scipy.special.operands import exponential, numbers
+from microgradpy.rules.scipy.special.operands import exponential, numbers, rounded_like
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
+from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -222,13 +223,13 @@ def ellipeinc_rrule(phi, m):
 @np.errstate(all="ignore")
 def delta(phi: Any, m: Any) -> Any:
     """sqrt(1 - m sin(phi)^2)."""
-    return np.sqrt(1.0 - numbers(m) * np.sin(numbers(phi)) ** 2)
+    return np.sqrt(1.0 - numbers(m) * python_number(np.sin(numbers(phi))) ** 2)
 
 
 @like(0)
 def half_sine(phi: Any) -> Any:
     """sin(phi) cos(phi)."""
-    return 0.5 * np.sin(2.0 * numbers(phi))
+    return python_number(0.5 * np.sin(2.0 * numbers(phi)))
 
 
 @np.errstate(all="ignore")
@@ -240,7 +241,8 @@ def elliptic_d(phi: Any, m: Any) -> Any:
     sine = np.sin(phi - turns * math.pi)
     squared = sine * sine
     part = sine * squared * special.elliprd(1.0 - squared, 1.0 - m * squared, 1.0)
-    return (part + 2.0 * turns * np.where(turns, special.elliprd(0.0, 1.0 - m, 1.0), 0.0)) / 3.0
+    whole = np.where(turns, special.elliprd(0.0, 1.0 - m, 1.0), 0.0)
+    return rounded_like((part + 2.0 * turns * whole) / 3.0, phi, m)
 
 
 _INCOMPLETE = ((0.7, 0.4), (0.7, 0.0), (_TABLE, 0.6), (1.3, -_TABLE), (_TABLE[:, :1], _TABLE[0] / 5.0), (2, 0.3), (_EMPTY, 0.5),

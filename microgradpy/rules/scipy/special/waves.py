@@ -10,9 +10,10 @@ from scipy import special
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy.special.bessel import IN_ORDER
-from microgradpy.rules.scipy.special.operands import numbers
+from microgradpy.rules.scipy.special.operands import numbers, shifted
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, cotangent_of_call
+from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -141,7 +142,7 @@ def struve_rrule(v, x):
     """x_bar = y_bar * (H_(v-1) - H_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.24)."""
 
     def struve_pullback(y_bar):
-        difference = special.struve(np.subtract(v, 1), x) - special.struve(np.add(v, 1), x)
+        difference = special.struve(shifted(v, -1.0), x) - special.struve(shifted(v, 1.0), x)
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (difference + struve_term(v, x))), x)
 
     return special.struve(v, x), struve_pullback
@@ -152,7 +153,7 @@ def modstruve_rrule(v, x):
     """x_bar = y_bar * (L_(v-1) + L_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.26)."""
 
     def modstruve_pullback(y_bar):
-        total = special.modstruve(np.subtract(v, 1), x) + special.modstruve(np.add(v, 1), x)
+        total = special.modstruve(shifted(v, -1.0), x) + special.modstruve(shifted(v, 1.0), x)
         return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (total + struve_term(v, x))), x)
 
     return special.modstruve(v, x), modstruve_pullback
@@ -162,7 +163,7 @@ def modstruve_rrule(v, x):
 @np.errstate(all="ignore")
 def struve_term(v: Any, x: Any) -> Any:
     """(x / 2)^v / (sqrt(pi) Gamma(v + 3/2))."""
-    return np.power(0.5 * numbers(x), numbers(v)) * special.rgamma(numbers(v) + 1.5) / math.sqrt(math.pi)
+    return np.power(0.5 * numbers(x), numbers(v)) * python_number(special.rgamma(numbers(v) + 1.5)) / math.sqrt(math.pi)
 
 
 for _f in (special.struve, special.modstruve):
