@@ -22,9 +22,9 @@ import numpy as np
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
 from microgradpy.runtime.streams import Stream, StreamShadow
-from microgradpy.state.array_memory import add_to_array, extent, memory_dtype, other_view, owner_of, same_view, told_apart
+from microgradpy.state.array_memory import add_to_array
+from microgradpy.state.array_shadows import ArrayShadows
 from microgradpy.state.coroutines import Rewind, Run, run_of
-from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 _VALUES: tuple[type, ...] = (
@@ -125,29 +125,23 @@ class FieldShadow:
 
 
 @final
-class Shadows:
+class Shadows(ArrayShadows):
     """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
 
-    __slots__ = ("entries", "factories", "memories", "taken_in_part")
+    __slots__ = ("factories",)
 
     def __init__(self) -> None:
+        super().__init__()
         self.factories: dict[int, tuple[Any, Any]] = {}
-        self.taken_in_part: list[np.ndarray[Any, Any]] = []
-        self.entries: dict[int, tuple[Any, Any]] = {}
-        self.memories: dict[int, tuple[Any, np.ndarray[Any, Any], list[int]]] = {}
 
     def of(self, x: Any) -> Any:
         """The shadow of a mutable object."""
         entry = self.entries.get(id(x))
         return entry[1] if entry is not None else self._enter(x)
 
-    def knows(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether the memory of an array has a shadow."""
-        return id(x) in self.entries or id(owner_of(x)) in self.memories
-
     def _enter(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
-            shadow: Any = self._array(x)
+            shadow: Any = self.made_for(x)
         elif isinstance(x, np.flatiter):
             shadow = self.of(x.base)
         elif _is_list(x):
@@ -168,30 +162,14 @@ class Shadows:
         run = run_of(x)
         return None if run is None else self.of(run)
 
-    def add(self, x: Any, d: Any) -> None:
-        """x_bar += d for a mutable `x`."""
-        entry = self.entries.get(id(x))
-        if entry is not None and type(d) is type(shadow := entry[1]) is np.ndarray:
-            if shadow.base is None and d.dtype == shadow.dtype and d.shape == shadow.shape:
-                shadow += d
-                return
-        if is_structural_zero(d):
-            return
+    def add_to(self, x: Any, d: Any) -> None:
+        """x_bar += d for a mutable `x`, where `d` is no structural zero."""
         if isinstance(x, np.ndarray):
             add_to_array(self.of(x), d)
         elif isinstance(x, np.flatiter):
             add_to_array(self.of(x), np.reshape(d, x.base.shape))
         else:
             self._add_structure(x, d)
-
-    def give(self, x: Any, d: Any) -> None:
-        """x_bar += d for an array, where nobody else has the array `d`."""
-        if id(x) not in self.entries and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
-            if d.flags.c_contiguous and x.flags.c_contiguous and id(x) not in self.memories:
-                self.entries[id(x)] = (x, d)
-                self.memories[id(x)] = (x, d, [])
-                return
-        self.add(x, d)
 
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
@@ -244,27 +222,11 @@ class Shadows:
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
         if isinstance(x, np.ndarray):
-            return self._take_array(x)
+            return super().take(x)
         entry = self.entries.pop(id(x), None)
         if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
             self.entries.pop(id(own), None)
         return None if entry is None else entry[1]
-
-    def _take_array(self, x: np.ndarray[Any, Any]) -> Any:
-        memory = self.memories.pop(id(x), None)
-        if memory is not None:
-            entry = self.entries.pop(id(x), None)
-            for key in memory[2]:
-                self.entries.pop(key, None)
-            return told_apart(entry[1] if entry is not None else same_view(x, x, memory[1].reshape(-1)))
-        if id(x) not in self.entries and id(owner_of(x)) not in self.memories:
-            return None
-        # It was made as a view of what nobody else knows: other views of that may have been used.
-        shadow = self.of(x)
-        taken = told_apart(shadow).copy()
-        shadow[...] = 0.0
-        self.taken_in_part.append(self.memories[id(owner_of(x))][1])
-        return taken
 
     def add_to_factory(self, mapping: Any, d: Any) -> None:
         """Note the cotangent of what a `defaultdict` makes its items by, which is not among these."""
@@ -277,13 +239,11 @@ class Shadows:
 
     def check_taken(self) -> None:
         """Refuse, at the end, if there are cotangents that nobody took: of what makes the items of a `defaultdict` that was not
-        made in the run, or of an array of which only views were handed on by who made it."""
+        made in the run, or of parts of arrays."""
         if self.factories:
             found = "what makes the items of a defaultdict that is an argument or a variable holds differentiated values"
             raise MissingRuleError(found, None, "Store the item yourself: `if key not in d: d[key] = ...`.")
-        if any(memory.any() for memory in self.taken_in_part):
-            found = "a function returned a view of an array that it made, and more of the array was used by way of the view"
-            raise MutationError(found, None, "Return the array itself, or a copy of the view.")
+        super().check_taken()
 
     def born(self, x: Any, x_bar: Any) -> Any:
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""
@@ -301,31 +261,6 @@ class Shadows:
         if isinstance(taken, ListShadow):
             return taken.slots
         return taken.fields if isinstance(taken, FieldShadow) else taken
-
-    # Arrays
-
-    def _array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        if x.dtype.kind not in "fciu":
-            made = "np.vectorize(f, otypes=[float]) makes one, np.frompyfunc does not." if x.dtype.kind == "O" else ""
-            raise MissingRuleError(
-                f"an array of {x.dtype} takes part in a differentiated computation",
-                None,
-                f"Convert it to an array of floats. {made}".strip(),
-            )
-        owner = owner_of(x)
-        known = self.memories.get(id(owner))
-        if known is None:
-            if owner is x and x.flags.c_contiguous:
-                shadow = np.zeros(x.shape, cotangent_dtype(x.dtype))
-                self.memories[id(x)] = (x, shadow, [])
-                return shadow
-            dtype = memory_dtype(owner, x)
-            if dtype.kind not in "fciu":
-                raise other_view(x, dtype)
-            memory = np.zeros(extent(owner)[1] // dtype.itemsize, cotangent_dtype(dtype))
-            known = self.memories[id(owner)] = (owner, memory, [])
-        known[2].append(id(x))
-        return same_view(x, owner, known[1].reshape(-1))
 
 
 # Structure

@@ -14,12 +14,11 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.errors import MissingRuleError
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
 from microgradpy.tangents.arithmetic import stack_items
-from microgradpy.tangents.overlap import overlaps_itself
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -88,16 +87,12 @@ class Structure:
     def read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
         """The cotangent of an argument: what travelled by value, and what the shadows hold. An object that is at two
         places, in the arguments that `met` has seen, has it at the first. Arrays are always whole."""
-        if isinstance(self.x, np.ndarray) and self.x.dtype.kind in "fciu":
-            if type(d) is np.ndarray and d.shape == self.x.shape and not shadows.knows(self.x):
-                return d.copy()  # which the adjoint may have given to others too
-            shadows.of(self.x)
-        return self._read(shadows, d, met)
+        return shadows.read(self.x, d) if isinstance(self.x, np.ndarray) else self._read(shadows, d, met)
 
     def _read(self, shadows: Shadows, d: Any, met: set[int]) -> Any:
         x = self.x
         if isinstance(x, np.ndarray):
-            return _taken_array(shadows, x, d)
+            return shadows.read(x, d) if x.dtype.kind in "fciu" and shadows.knows(x) else d
         if isinstance(x, tuple):
             items = [part._read(shadows, None if is_structural_zero(d) else d[index], met) for index, part in self.parts]
             return None if all(item is None for item in items) else tuple(items)
@@ -168,17 +163,6 @@ def filled(structure: Structure, found: Any) -> Any:
 
 def _like_tuple(x: tuple[Any, ...], items: list[Any]) -> Any:
     return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
-
-
-def _taken_array(shadows: Shadows, x: np.ndarray[Any, Any], d: Any) -> Any:
-    if x.dtype.kind not in "fciu" or not shadows.knows(x):
-        return d
-    shadow = shadows.of(x)
-    if shadow.base is not None and overlaps_itself(shadow) and np.any(shadow):
-        raise MutationError("entries of an argument are one place in memory, and something is written", None, "Pass x.copy().")
-    bar = shadow.copy()
-    shadow[...] = 0.0
-    return bar if is_structural_zero(d) else accumulate(bar, d)
 
 
 def structure_of(x: Any) -> Structure:
