@@ -20,6 +20,7 @@ from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed
 from microgradpy.runtime.matching import values_of
 from microgradpy.runtime.opaque import apply_unchanged, call_unchanged
 from microgradpy.runtime.writes import written_argument
+from microgradpy.state import arrays, undo
 from microgradpy.state.reach import any_may_write
 
 DISPATCHERS = (pullback_of, pullback_of_packed, call_unchanged, apply_unchanged)
@@ -82,9 +83,19 @@ def dispatcher_refusal(value: Any, *, has_examples: bool) -> tuple[str, str] | N
     found = "the dispatcher, because it is not known now what it calls or is given"
     if value in (pullback_of_packed, apply_unchanged):
         return found, "Give the arguments one by one instead of by stars, or call what takes the whole sequence."
-    if value in DISPATCHERS or str(getattr(value, "__module__", "")).startswith("microgradpy.state"):
+    if value in DISPATCHERS or needs_run(value):
         return found, _WITH_EXAMPLES if has_examples else _WITHOUT_EXAMPLES
     return ("a function that is made when it runs", CLOSURE_REMEDY) if value is make_function else None
+
+
+def needs_run(value: Any) -> bool:
+    """Whether something belongs to runs that track what is written, and is not one of the few that arrays do with."""
+    module = str(getattr(value, "__module__", ""))
+    return module.startswith("microgradpy.state") and module not in _OF_ARRAYS and value not in _STEPS
+
+
+_OF_ARRAYS = ("microgradpy.state.array_shadows", "microgradpy.state.array_memory")
+_STEPS = (undo.take_item, undo.add_item, undo.is_view, arrays.taken_item, arrays.has_repeats, arrays.winners)
 
 
 def call_place(primal: types.FunctionType, helper: Any) -> Location | None:

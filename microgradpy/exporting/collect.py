@@ -20,13 +20,14 @@ from microgradpy.exporting.halves import HalfReader
 from microgradpy.exporting.scopes import MISSING, bound_names, lookup, meaning_of, outer_names
 from microgradpy.exporting.sources import assignment, class_text, function_text
 from microgradpy.exporting.specialise import Specialiser, is_refusal
-from microgradpy.exporting.target import Target
+from microgradpy.exporting.target import Target, writes_refusal
 from microgradpy.exporting.values import NotWritable, expression
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.cotangents import attribute_cotangent
 from microgradpy.runtime.opaque import UNASSIGNED, Unassigned
 from microgradpy.runtime.rule_texts import importable
+from microgradpy.state.snapshots import frozen
 from microgradpy.tangents.types import is_structural_zero
 
 _PACKAGE = __name__.partition(".")[0]
@@ -35,6 +36,7 @@ _REPLACED: dict[Any, Any] = {
     is_structural_zero: parts.is_nothing,
     Unassigned: parts.Unassigned,
     attribute_cotangent: parts.attribute_cotangent,
+    frozen: parts.frozen,
 }
 
 
@@ -148,7 +150,10 @@ class Collector:
             return self.entries[key]
         refused = dispatcher_refusal(value, has_examples=self.target.has_examples)
         if refused is not None:
-            call = None if self.primal is None or value not in DISPATCHERS else call_place(self.primal, value)
+            known = self.primal is not None and (value in DISPATCHERS or self.target.unit.tracks)
+            call = call_place(self.primal, value) if known else None  # type: ignore[arg-type]
+            if self.target.unit.tracks:
+                raise writes_refusal(self.target.function, call or self.where, "" if call is None else text_at(call))
             raise self.refusal(*refused, call)
         is_class = isinstance(value, type)
         text = ""
@@ -255,9 +260,9 @@ class _Flatten(ast.NodeTransformer):
         node.decorator_list = []
         node.returns = _plain_annotation(node.returns)
         for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg):
+            if isinstance(argument, ast.arg) and argument.arg != "self":
                 argument.annotation = _plain_annotation(argument.annotation)
-        if not ast.get_docstring(node):
+        if not ast.get_docstring(node) and not node.name.startswith("__"):
             said = node.name.strip("_").replace("_", " ").removesuffix(" pullback")
             text = "The cotangents of the arguments." if node.name.endswith("_pullback") else f"{said.capitalize()}."
             node.body.insert(0, ast.Expr(ast.Constant(text)))

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from microgradpy.exporting import parts
-from microgradpy.exporting.kinds import Spec, gradient_hint, has_number, hint, leaves
+from microgradpy.exporting.kinds import Spec, gradient_hint, has_number, hint, is_array, leaves
 from microgradpy.exporting.layout import WIDTH
 from microgradpy.exporting.target import Argument, Constant, Target
 from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Sequence, TupleOf
+from microgradpy.state.array_shadows import ArrayShadows
 
 Use = Callable[[Any], str]
 """The name of a function of `parts` in the module."""
@@ -32,6 +33,7 @@ class Driver:
         self.arguments = self.target.arguments
         self.taken |= {argument.name for argument in self.arguments} | {self.primal, self.adjoint, "value_and_gradient"}
         self.value, self.saved, self.seed = self._own("value"), self._own("saved"), self._own("seed")
+        self.shadows = self._own("shadows")
         self.check = self._own("check_arguments")
         self.bars = [self._own(f"{name}_bar") for name in self._input_names()]
 
@@ -99,7 +101,7 @@ class Driver:
             return f'{self.use(parts.check_number)}("{name}", {name}, "{of}")'
         if of == "data":
             return f'{self.use(parts.check_data)}("{name}", {name})'
-        if isinstance(of, str) and " array[" in of:
+        if is_array(of):
             return f'{self.use(parts.check_array)}("{name}", {name}, "{of}", lengths)'
         return f'{self.use(parts.check_kind)}("{name}", {name}, {quoted(of)}, lengths)'
 
@@ -124,14 +126,24 @@ class Driver:
 
     def _start(self) -> list[str]:
         check = [f"    {self.check}({self._given()})"] if self.arguments else []
+        arrays = [argument.name for argument in self.arguments if is_array(argument.spec)]
+        if self.target.unit.tracks and len(arrays) > 1:
+            pairs = ", ".join(f'"{name}": {name}' for name in arrays)
+            check.append(f"    {self.use(parts.check_apart)}({{{pairs}}})")
         return [*check, f"    {self.value}, {self.saved} = {self.primal}({self._inputs()})"]
 
     def _call_adjoint(self, seed: str, indent: str) -> list[str]:
-        call = f"{self.adjoint}({self.saved}, {seed})"
         if all(argument.is_absent for argument in self.arguments) or not self.bars:
             return []
         shown = [bar if self._is_used(number) else "_" for number, bar in enumerate(self.bars)]
-        return [f"{indent}{', '.join(shown)} = {call}"]
+        if not self.target.unit.tracks:
+            return [f"{indent}{', '.join(shown)} = {self.adjoint}({self.saved}, {seed})"]
+        given = f"{self.shadows}.{'born' if self.target.unit.takes_value else 'settle'}({self.value}, {seed})"
+        return [
+            f"{indent}{self.shadows} = {self.use(ArrayShadows)}()",
+            f"{indent}{', '.join(shown)} = {self.adjoint}({self.saved}, {given}, {self.shadows})",
+            f"{indent}{self.shadows}.check_taken()",
+        ]
 
     def _is_used(self, number: int) -> bool:
         return any(argument.bar == number and not argument.is_absent for argument in self.arguments)
@@ -141,6 +153,8 @@ class Driver:
         if argument.is_absent or argument.bar is None or not argument.is_wanted:
             return self._filled(argument, "None") if fills else "None"
         bar = self.bars[argument.bar]
+        if self.target.unit.tracks and is_array(argument.spec):
+            bar = f"{self.shadows}.read({argument.name}, {bar})"
         function: Any = parts.gradient_of if has_number(argument.spec) else parts.argument_gradient
         if "[" in argument.name:
             rest, _, place = argument.name.rstrip("]").partition("[")
@@ -150,7 +164,7 @@ class Driver:
             bar, function = f"(None if {missing} else {bar}[{place}])", parts.gradient_of
         if argument.spec in _NUMBERS:
             function = parts.number_gradient
-        elif isinstance(argument.spec, str) and " array[" in argument.spec:
+        elif is_array(argument.spec):
             function = parts.array_gradient
         found = f"{self.use(function)}({argument.name}, {bar})"
         return self._filled(argument, found) if fills and function in _OF_CONTAINERS else found

@@ -61,7 +61,8 @@ def _first_free(stem: str, used: set[str]) -> str:
 
 
 def definition_order(entries: list[Entry]) -> list[Entry]:
-    """Classes and variables, and the functions they are made by, each after what it needs when the module is imported."""
+    """Variables, classes that need nothing else, and what these are made by, each after what it needs when the module is
+    imported. A class whose methods call functions stands among these."""
     ordered: list[Entry] = []
 
     def place(entry: Entry) -> None:
@@ -77,6 +78,6 @@ def definition_order(entries: list[Entry]) -> list[Entry]:
 
     being_placed: list[Entry] = []
     for entry in entries:
-        if entry.sort in ("class", "variable"):
+        if entry.sort == "variable" or (entry.sort == "class" and not any(each is not entry for each in entry.needs())):
             place(entry)
     return ordered

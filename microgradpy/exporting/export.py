@@ -26,10 +26,10 @@ def export(
 
     The module has `value_and_gradient(*args)` and `pullback(*args)`, which give what those of this package give, to the last
     bit, for arguments of the kinds of the example `args`; it refuses others. Without examples it takes all kinds, and its
-    gradients are equal to rounding. `argnums` is as for `value_and_grad`: what is
-    differentiated, and whether the gradient is one or a tuple. What needs this package at run time is refused with a
-    DifferentiationError that names it. A file that `export` did not write is replaced only with `overwrite=True`. Returns
-    the path of the file."""
+    gradients are equal to rounding. `argnums` is as for `value_and_grad`: what is differentiated, and whether the gradient is
+    one or a tuple. Functions that write into arrays are exported if all that they do is known beforehand. What needs this
+    package at run time is refused with a DifferentiationError that names it. A file that `export` did not write is replaced
+    only with `overwrite=True`. Returns the path of the file."""
     target = Path(path)
     with BOUNDARY:
         text = export_text(f, *args, argnums=argnums)

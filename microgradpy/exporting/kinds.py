@@ -55,6 +55,11 @@ def is_data(value: Any) -> bool:
     return is_plain(value)
 
 
+def is_array(of: Spec) -> bool:
+    """Whether a spec is that of an array."""
+    return isinstance(of, str) and " array[" in of
+
+
 def hint(of: Spec) -> str:
     """The annotation of an argument."""
     match of:
@@ -78,7 +83,7 @@ def gradient_hint(of: Spec, has_none: bool) -> str:
     """The annotation of the gradient of an argument."""
     if has_none:
         return "None"
-    if isinstance(of, str) and " array[" in of:
+    if is_array(of):
         return hint(of)
     return {"float": "float", "int": "float", "complex": "complex"}.get(str(of), "Any")
 

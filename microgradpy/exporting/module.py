@@ -31,9 +31,9 @@ def module_text(target: Target, version: str) -> str:
     give_names(entries, _OWN_NAMES | arguments)
     driver = _driver(target, lambda part: used[id(part)].text, primal, adjoint, {entry.name for entry in entries})
     first = definition_order(entries)
-    rest = [entry for entry in entries if entry.sort in ("half", "function") and entry not in first]
+    rest = [entry for entry in entries if entry.sort in ("half", "function", "class") and entry not in first]
     halves = [generated_text(entry, target, is_primal=entry is primal) for entry in rest if entry.sort == "half"]
-    helpers = sorted(_callers_first([entry for entry in rest if entry.sort == "function"]), key=_is_part)
+    helpers = sorted(_callers_first([entry for entry in rest if entry.sort != "half"]), key=_is_part)
     driver_text = joined(driver.lines())
     before = _definitions(first)
     after = "".join(f"\n\n\n{text.strip()}" for text in [driver_text, *halves, *map(copied_text, helpers)])

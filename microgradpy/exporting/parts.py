@@ -311,6 +311,27 @@ def check_unchanged(copies: list[tuple[np.ndarray, np.ndarray]]) -> None:
             )
 
 
+def frozen(x: Any) -> Any:
+    """A number as it is, an array with the contents that it has now."""
+    if isinstance(x, np.ndarray):
+        return x.copy(order="K")
+    if not is_plain(x):
+        raise DifferentiationError(f"a value is {described(x)}, which is neither a number nor an array")
+    return x
+
+
+def check_apart(arguments: dict[str, Any]) -> None:
+    """Refuse two arrays that share memory, of which one may be written."""
+    owners: dict[int, str] = {}
+    for name, x in arguments.items():
+        owner = x
+        while getattr(owner, "base", None) is not None:
+            owner = owner.base
+        other = owners.setdefault(id(owner), name)
+        if other != name:
+            raise ValueError(f"the arguments {other} and {name} share memory: give a copy of one")
+
+
 def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     """The cotangent of a number or array from that of one of its attributes."""
     if d is None or name in ("shape", "ndim", "size", "dtype"):

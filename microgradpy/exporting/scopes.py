@@ -54,10 +54,10 @@ def outer_names(tree: ast.stmt) -> list[str]:
     """The names that a statement reads of its module or of the builtins, in the order of the text."""
     module = ast.fix_missing_locations(ast.Module([tree], []))
     table = symtable.symtable(ast.unparse(module), "<text>", "exec")
-    own = {tree.name} if isinstance(tree, ast.FunctionDef | ast.ClassDef) else set()
+    own = {tree.name} - _loaded(tree) if isinstance(tree, ast.FunctionDef | ast.ClassDef) else set()
     found = {name for inner in _tables(table) for name in _read_from_module(inner)}
     ordered = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return list(dict.fromkeys(name for name in ordered if name in found and name not in own - _loaded(tree)))
+    return list(dict.fromkeys(name for name in ordered if name in found and name not in own))
 
 
 def _loaded(tree: ast.AST) -> set[str]:

@@ -111,6 +111,7 @@ class Specialiser(ast.NodeTransformer):
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        self.generic_visit(node)
         return without_twins(self.meaning, node)
 
 

@@ -17,8 +17,11 @@ from microgradpy.compiler import compile_unit
 from microgradpy.errors import MissingRuleError, MutationError, SourceNotFoundError
 from microgradpy.exporting.kinds import Axes, Spec, is_data, spec
 from microgradpy.frontend.source import place_of
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, carries_nothing, kinds_of
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, carries_nothing, kinds_of
+from microgradpy.ir.nodes import Location
 from microgradpy.runtime.dispatch import value_kind
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
 
 
@@ -160,15 +163,31 @@ def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[b
                 place_of(function),
                 "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
             ) from None
-    if unit is None or (unit.calls_unknown and values is not None and may_write(function, values)):
-        raise MutationError(
-            f"{function.__qualname__} cannot be exported: it, or what it calls, writes into arrays, containers or variables, "
-            "and undoing that needs the memory of cotangents that the package keeps while it runs",
-            place_of(function),
-            "Write it so that it makes new values: x = x + y for x += y, np.where for assignments to items, comprehensions for "
-            "lists that are appended to.",
-        )
+    if unit is not None and not (unit.calls_unknown and values is not None and may_write(function, values)):
+        return unit
+    if values is None or not PLAIN.issuperset(map(type, values)) or is_generator(function.__code__):
+        raise writes_refusal(function, place_of(function))
+    unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
+    if not _is_of_arrays(unit.result_kind):
+        raise writes_refusal(function, place_of(function), "return")
     return unit
+
+
+def _is_of_arrays(kind: Kind) -> bool:
+    """Whether a value is a number, an array or a tuple of these."""
+    return isinstance(kind, Scalar | Array) or (isinstance(kind, TupleOf) and all(map(_is_of_arrays, kind.items)))
+
+
+def writes_refusal(function: types.FunctionType, where: Location | None, call: str = "") -> MutationError:
+    """What is said of a function that writes; `call` is the part of it that needs more than shadows of arrays."""
+    needs = f"`{call}` in it" if call else "undoing that"
+    return MutationError(
+        f"{function.__qualname__} cannot be exported: it, or what it calls, writes into arrays, containers or variables, "
+        f"and {needs} needs what the package keeps of them while it runs",
+        where,
+        "Write into arrays of known kinds only, by x[i] = ... and x[i] += ..., with functions of NumPy called by their names; "
+        "or make new values: x = x + y for x += y, np.where for assignments by a mask, comprehensions for lists.",
+    )
 
 
 def _fixed_axes(

@@ -42,7 +42,8 @@ class ArrayShadows:
     def add(self, x: Any, d: Any) -> None:
         """x_bar += d for an array x."""
         entry = self.entries.get(id(x))
-        if entry is not None and type(d) is type(shadow := entry[1]) is np.ndarray:
+        if entry is not None and type(d) is type(entry[1]) is np.ndarray:
+            shadow = entry[1]
             if shadow.base is None and d.dtype == shadow.dtype and d.shape == shadow.shape:
                 shadow += d
                 return
@@ -55,26 +56,30 @@ class ArrayShadows:
 
     def give(self, x: Any, d: Any) -> None:
         """x_bar += d, where nobody else has the array `d`."""
-        if id(x) not in self.entries and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
-            if d.flags.c_contiguous and x.flags.c_contiguous and id(x) not in self.memories:
+        is_new = id(x) not in self.entries and id(x) not in self.memories
+        if is_new and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
+            if d.flags.c_contiguous and x.flags.c_contiguous:
                 self.entries[id(x)] = (x, d)
                 self.memories[id(x)] = (x, d, [])
                 return
         self.add(x, d)
 
     def settle(self, x: Any, d: Any) -> Any:
-        """Add a cotangent to what `x` holds of it, if that is an array; of a number it is returned."""
+        """Add a cotangent to what `x` holds of it: those of arrays go to their shadows, that of a number is returned."""
         if is_structural_zero(d):
             return None
         if isinstance(x, np.ndarray):
             self.add(x, d)
             return None
-        if isinstance(x, list | tuple | dict):
-            raise MissingRuleError(f"a {type(x).__name__} is differentiated", None, "Use arrays and numbers.")
+        if isinstance(x, tuple):
+            parts = tuple([self.settle(item, part) for item, part in zip(x, d, strict=True)])
+            return None if all(part is None for part in parts) else parts
         return d
 
     def take(self, x: Any) -> Any:
-        """The cotangent of an array at its making, before which it had none; None if it is zero."""
+        """The cotangent of an array at its making, before which it had none; None if it is zero. Lists of arrays have none."""
+        if not isinstance(x, np.ndarray):
+            return None
         memory = self.memories.pop(id(x), None)
         if memory is not None:
             entry = self.entries.pop(id(x), None)
@@ -117,13 +122,12 @@ class ArrayShadows:
 
     def made_for(self, x: Any) -> Any:
         """A shadow for an array that has none."""
+        if not isinstance(x, np.ndarray):
+            raise MissingRuleError(f"a {type(x).__name__} is written into", None, "Write into arrays.")
         if x.dtype.kind not in "fciu":
-            made = "np.vectorize(f, otypes=[float]) makes one, np.frompyfunc does not." if x.dtype.kind == "O" else ""
-            raise MissingRuleError(
-                f"an array of {x.dtype} takes part in a differentiated computation",
-                None,
-                f"Convert it to an array of floats. {made}".strip(),
-            )
+            made = " np.vectorize(f, otypes=[float]) makes one, np.frompyfunc does not." if x.dtype.kind == "O" else ""
+            found, remedy = f"an array of {x.dtype}", f"Convert it to an array of floats.{made}"
+            raise MissingRuleError(f"{found} takes part in a differentiated computation", None, remedy)
         owner = owner_of(x)
         known = self.memories.get(id(owner))
         if known is None:

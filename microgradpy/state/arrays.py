@@ -84,7 +84,7 @@ def taken_item(x_bar: Array, index: Any) -> Any:
     if isinstance(d, np.ndarray):
         d = d.copy()
         if has_repeats(index):
-            d = d * _winners(x_bar.shape, index)
+            d = d * winners(x_bar.shape, index)
     x_bar[index] = 0.0
     return d
 
@@ -105,7 +105,7 @@ def has_repeats(index: Any) -> bool:
     return any(isinstance(part, list | np.ndarray) and np.asarray(part).dtype.kind in "iu" for part in parts)
 
 
-def _winners(shape: tuple[int, ...], index: Any) -> Array:
+def winners(shape: tuple[int, ...], index: Any) -> Array:
     """1.0 where an entry of `x[index] = v` is the last that is stored at its place, else 0.0."""
     places = np.arange(int(np.prod(shape))).reshape(shape)[index]
     flat = places.reshape(-1)[::-1]

@@ -4,6 +4,7 @@ folder: name, arguments and seeds of each. Writes what they return to `results.p
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib.abc
 import importlib.util
 import io
@@ -27,13 +28,13 @@ def results_of(file: Path, args: tuple, seeds: tuple) -> tuple:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        y, back = module.pullback(*args)
+        y, back = module.pullback(*copy.deepcopy(args))
     cotangents = [back(seed) for seed in seeds]
     both = None
     if hasattr(module, "value_and_gradient"):
         with contextlib.redirect_stdout(io.StringIO()):
             try:
-                both = module.value_and_gradient(*args)
+                both = module.value_and_gradient(*copy.deepcopy(args))
             except TypeError as error:
                 if "no real number" not in str(error):
                     raise
