@@ -25,7 +25,7 @@ from microgradpy.ir.kinds import (
     is_real,
 )
 from microgradpy.ir.nodes import Augmented, Const, Op, Statement, Value, Var, function_constant, operator_constant
-from microgradpy.ir.rewrite import is_none
+from microgradpy.ir.traversal import is_none
 from microgradpy.state import undo
 from microgradpy.tangents import arithmetic
 

@@ -1,4 +1,4 @@
-"""Looking at nodes: the regions of a statement, what it reads and defines, all statements of a region."""
+"""Looking at nodes: the regions of a statement, what it reads and defines, all statements of a region; what a value is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import assert_never
 
 from microgradpy.ir.nodes import (
     Break,
+    Const,
     Continue,
     DictItems,
     Each,
@@ -142,3 +143,12 @@ def walk(region: Region) -> Iterator[Statement]:
         yield statement
         for inner in regions(statement):
             yield from walk(inner)
+
+
+def is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def is_always_true(value: Value) -> bool:
+    """Whether a condition is a literal that is true, as in `while True`."""
+    return isinstance(value, Const) and not value.path and bool(value.value)

@@ -8,7 +8,7 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from microgradpy.ir.blocks import Advance, Branch, Instruction, Iterate, bound_variables
+from microgradpy.ir.block_nodes import Advance, Branch, Instruction, Iterate, bound_variables
 from microgradpy.ir.locations import BlockLocation, Locations
 from microgradpy.ir.nodes import Const, Items, Op, Opcode, Raise, Return, Undefined, Value, Var
 from microgradpy.ir.traversal import item_sources
