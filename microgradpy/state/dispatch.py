@@ -23,7 +23,7 @@ from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rru
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
-from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
+from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -353,6 +353,17 @@ def _is_users(args: tuple[Any, ...]) -> bool:
 # Callables that hold others
 
 
+def _bound_back(f: Any, back: Back) -> Back:
+    """What undoes a call of a bound method, from what undoes that of its function, whose first argument is the instance."""
+
+    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        own, *rest = bars.arguments
+        return Bars(_settled_field(f.__self__, f, "__self__", own, shadows), tuple(rest), bars.keywords)
+
+    return method_back
+
+
 def _settled_field(x: Any, f: Any, name: str, bar: Any, shadows: Shadows) -> Tangent | None:
     value = shadows.settle(x, bar)
     return None if value is None else Tangent(type(f), {name: value})
@@ -364,12 +375,7 @@ def _by_method(
     inner = None if wanted is None else (True, *wanted)
     y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted)
 
-    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(_settled_field(f.__self__, f, "__self__", own, shadows), tuple(rest), bars.keywords)
-
-    return y, method_back
+    return y, _bound_back(f, back)
 
 
 def _by_builtin_method(
@@ -387,12 +393,7 @@ def _by_builtin_method(
             return _opaque(f, args, kwargs)
     y, back = resolve(unbound, (owner, *args), kwargs, None, keywords_wanted)
 
-    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(_settled_field(owner, f, "__self__", own, shadows), tuple(rest), bars.keywords)
-
-    return y, method_back
+    return y, _bound_back(f, back)
 
 
 def _by_callable_object(
