@@ -15,7 +15,7 @@ from microgradpy.ir.nodes import Break, Const, If, Op, Region, Unreachable, Valu
 from microgradpy.state.iteration import items_of_pattern
 from microgradpy.state.truth import truth
 
-BOOL = Const(bool, "bool", bool)
+BOOL = function_constant(bool)
 
 
 def asks_for_truth(primal: PrimalBuilder, condition: Value) -> bool:

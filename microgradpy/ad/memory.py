@@ -347,11 +347,7 @@ class _Analysis:
         if function is getattr:
             target, _, *default = op.arguments
             self.unite((target, *default, *op.results))
-        elif self.uses_active(op) and (
-            asks_class(function, self.kinds_of(op)) or may_run_generator(function, self.kinds_of(op))
-        ):
-            self.unknown(op, reads_active)
-        elif function is operator.getitem and self.joins(op):
+        elif self.runs_active(op, function) or (function is operator.getitem and self.joins(op)):
             self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
@@ -365,6 +361,13 @@ class _Analysis:
             self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
         else:
             self.made(op)
+
+    def runs_active(self, op: Op, function: Any) -> bool:
+        """Whether a call may run code of the user's that is given something active."""
+        if not self.uses_active(op):
+            return False
+        kinds = self.kinds_of(op)
+        return asks_class(function, kinds) or may_run_generator(function, kinds)
 
     def joins(self, op: Op) -> bool:
         """Whether reading an item may make it of what is in the index, as `np.r_` does."""

@@ -254,8 +254,8 @@ def is_proven(kind: Kind) -> bool:
 
 _WALKED = function_constant(walked)
 _WALKED_STEADILY = function_constant(walked_steadily)
-_ITER = Const(iter, "iter", iter)
-_REVERSED = Const(reversed, "reversed", reversed)
+_ITER = function_constant(iter)
+_REVERSED = function_constant(reversed)
 
 
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
@@ -300,7 +300,7 @@ def _unpack(primal: PrimalBuilder, op: Op) -> None:
 def _append(primal: PrimalBuilder, op: Op) -> None:
     items, item = map(primal.of, op.arguments)
     active = primal.any_active((items, item))
-    length = primal.call(Const(len, "len", len), (items,), hint="n") if active else Const(0)
+    length = primal.call(function_constant(len), (items,), hint="n") if active else Const(0)
     result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
@@ -361,7 +361,7 @@ def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
     sources: list[tuple[Var, Value, bool]] = []
     bound = _bind(primal, items, where, sources)
     lengths = {
-        source: primal.call(Const(len, "len", len), (source,), hint="n")
+        source: primal.call(function_constant(len), (source,), hint="n")
         for _, source, backwards in sources
         if backwards and primal.services.tracks and not isinstance(primal.kind(source), Array)
     }

@@ -71,7 +71,7 @@ def emit(
     expressions = Expressions(nesting, names, bindings, function.kinds)
     filled = filled_variables(function, nesting, list(copies(function, nesting, liveness)), names)
     blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
-    body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
+    body = [*signature.first_statements(names), *blocks.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
     assert isinstance(tree, ast.FunctionDef)
     tree.name, tree.args, tree.body = name or function.name, signature.arguments(names), body or [ast.Pass()]
@@ -175,7 +175,7 @@ class _Signature:
             defaults=[],
         )
 
-    def first_statements(self, names: dict[Var, str], liveness: Liveness) -> list[ast.stmt]:
+    def first_statements(self, names: dict[Var, str]) -> list[ast.stmt]:
         """`a, b = saved`, if there is something to take apart."""
         if len(self.unpacked) < 2:
             return []

@@ -275,7 +275,7 @@ class _Recording:
         name = self.sites.add(site)
         match op.callee:
             case Opcode.INFIX | Opcode.GETATTR | Opcode.GETITEM:
-                return (self.called(op, name, _as_function(op, site), tuple(op.arguments) + _attribute(op)),)
+                return (self.called(op, name, _as_function(site), tuple(op.arguments) + _attribute(op)),)
             case Opcode.APPLY:
                 return (self.record(recording.apply, (name,), *op.arguments, where=op.where, result=op.result),)
             case Opcode.APPEND:
@@ -303,7 +303,7 @@ class _Recording:
         return (self.record(recording.mark, (name,), where=op.where),)
 
 
-def _as_function(op: Op, site: CallSite) -> Const:
+def _as_function(site: CallSite) -> Const:
     assert isinstance(site.function, Constant)
     function = site.function.value
     name = getattr(function, "__name__", "")
