@@ -31,15 +31,8 @@ from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import (
-    check_slice,
-    check_source,
-    is_proven,
-    lower_iterator,
-    lower_key,
-    lower_row,
-    lower_steady,
-)
+from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
+from microgradpy.ad.primal_structure import check_slice, lower_key
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
@@ -54,6 +47,7 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     is_immutable,
+    is_proven,
     object_with,
     python_type,
 )
