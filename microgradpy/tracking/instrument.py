@@ -21,7 +21,7 @@ from typing import Any, final
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, checks_of
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import bindings_of, shared_by, unit_name
+from microgradpy.compiler import shared_by
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.exceptions import check_caught, check_not_interrupted, check_part_of_caught, check_steady, steady
 from microgradpy.frontend.lower import lower_function
@@ -52,6 +52,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import definitions, item_sources, item_variables, walk
+from microgradpy.linking import bindings_of, unit_name
 from microgradpy.runtime import opaque
 from microgradpy.tracking import iteration, recording
 from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites
