@@ -45,9 +45,9 @@ from microgradpy.ir.traversal import is_mark, item_variables, terminator_values,
 
 
 @dataclass(slots=True)
-class Blocks:
-    """Makes statements; `places` says where in the user's source each is from; `filled` are the
-    variables that are None where they are not assigned."""
+class Statements:
+    """Makes statements; `places` says where in the user's source each is from; `filled` are the variables that are None where
+    they are not assigned."""
 
     expressions: Expressions
     liveness: Liveness
