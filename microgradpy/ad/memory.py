@@ -48,7 +48,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminators, uses, walk
+from microgradpy.ir.traversal import given_values, is_mark, item_sources, item_variables, regions, terminators, uses, walk
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
@@ -262,7 +262,7 @@ class _Analysis(Partition):
         elif not is_fresh(function):
             self.unknown(op, reads_active)
         elif is_view(function):
-            self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
+            self.unite((*given_values(op.arguments, op.keywords), *op.results))
         else:
             self.made(op)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Kind, Sequence, Unknown, is_immutable, join, kind_of, map_axes
 from microgradpy.ir.nodes import Const, Op, Value, Var
+from microgradpy.ir.traversal import given_values
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class Partition:
         return self.kinds.get(value, UNKNOWN) if isinstance(value, Var) else UNKNOWN
 
     def kinds_of(self, op: Op) -> tuple[Kind, ...]:
-        return tuple(map(self.kind, (*op.arguments, *(value for _, value in op.keywords))))
+        return tuple(map(self.kind, given_values(op.arguments, op.keywords)))
 
     def mutable(self, values: Iterable[Value]) -> list[Var]:
         """Those of some values that can be written into; in the place of a method the object that it is of."""

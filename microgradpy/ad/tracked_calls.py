@@ -51,6 +51,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import features_of
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
@@ -152,7 +153,7 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         primal.plain(op, kind=kind)
     elif not rrule.has(function):
         call_function(primal, op, callee, arguments, keywords)
-    elif not (is_numeric_call(primal, (*arguments, *(value for _, value in keywords))) and _inlined(primal, op, callee)):
+    elif not (is_numeric_call(primal, given_values(arguments, keywords)) and _inlined(primal, op, callee)):
         dispatch(primal, op, callee, arguments, keywords)
 
 

@@ -111,7 +111,7 @@ def uses(statement: Statement) -> tuple[Value, ...]:
     match statement:
         case Op(callee=callee, arguments=arguments, keywords=keywords):
             head = () if isinstance(callee, Opcode) else (callee,)
-            return (*head, *arguments, *(value for _, value in keywords))
+            return (*head, *given_values(arguments, keywords))
         case If(condition=condition):
             return (condition,)
         case While(initial=initial):
@@ -121,6 +121,11 @@ def uses(statement: Statement) -> tuple[Value, ...]:
         case Try(handlers=handlers):
             return tuple(caught for handler in handlers for caught in handler.types or ())
     assert_never(statement)
+
+
+def given_values(arguments: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> tuple[Value, ...]:
+    """What a call is given, by position and then by keyword."""
+    return (*arguments, *(value for _, value in keywords))
 
 
 def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Terminator]:
