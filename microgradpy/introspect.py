@@ -205,10 +205,10 @@ def _input_names(function: types.FunctionType) -> list[str]:
     count = code.co_argcount + code.co_kwonlyargcount
     collected = list(code.co_varnames[count:])
     names = list(code.co_varnames[: code.co_argcount])
-    if code.co_flags & 0x04:
+    if code.co_flags & inspect.CO_VARARGS:
         names.append(collected.pop(0))
     names += code.co_varnames[code.co_argcount : count]
-    return names + collected[:1] if code.co_flags & 0x08 else names
+    return names + collected[:1] if code.co_flags & inspect.CO_VARKEYWORDS else names
 
 
 def _defaults(function: types.FunctionType) -> dict[str, Any]:
