@@ -40,12 +40,15 @@ class Binding(NamedTuple):
         return self.positions == len(self.values)
 
 
+_ANY_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
 def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Binding:
     """Python's binding of a call. A call that Python would refuse is made, so that its own error comes out."""
     code = function.__code__
     captured = [] if function.__closure__ is None else captured_values(function)
     count, flags = code.co_argcount, code.co_flags
-    if not kwargs and len(args) == count and not flags & 0x0C and not code.co_kwonlyargcount:
+    if not kwargs and len(args) == count and not flags & _ANY_MORE and not code.co_kwonlyargcount:
         return Binding([*captured, *args], len(captured), count)
     names = code.co_varnames
     values = dict(zip(names[:count], args, strict=False))
@@ -60,20 +63,20 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     defaults = dict(zip(names[:count][::-1], (function.__defaults__ or ())[::-1], strict=False))
     defaults |= function.__kwdefaults__ or {}
     missing = [name for name in keyword_names if name not in values and name not in defaults]
-    if missing or (extra and not flags & 0x04) or (rest and not flags & 0x08):
+    if missing or (extra and not flags & inspect.CO_VARARGS) or (rest and not flags & inspect.CO_VARKEYWORDS):
         function(*args, **kwargs)
         raise CompilerBug(f"{function.__qualname__} accepted arguments that could not be bound")
     ordered = [values[name] if name in values else defaults[name] for name in names[:count]]
     at = len(captured) + count
     variadic = keywords = None
-    if flags & 0x04:
+    if flags & inspect.CO_VARARGS:
         ordered.append(extra)
         variadic, at = at, at + 1
     ordered += [values[name] if name in values else defaults[name] for name in names[count : count + code.co_kwonlyargcount]]
     index = {name: len(captured) + position for position, name in enumerate(names[:count])}
     index |= {name: at + position for position, name in enumerate(keyword_names[count:])}
     at += code.co_kwonlyargcount
-    if flags & 0x08:
+    if flags & inspect.CO_VARKEYWORDS:
         ordered.append(rest)
         keywords = at
     own = {name: index[name] for name in kwargs if name in index and name not in rest}

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from dataclasses import replace
+from typing import Any
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
@@ -27,7 +27,6 @@ from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.stops import noting, with_stop
 from microgradpy.ad.unassigned import bind_unassigned
-from microgradpy.boundary import GENERATED, Generated
 from microgradpy.cache import (
     CACHE,
     CACHE_SIZE,
@@ -41,21 +40,19 @@ from microgradpy.cache import (
     combined_guards,
     lock,
 )
-from microgradpy.codegen.emit import Emitted, emit
-from microgradpy.codegen.loading import load, load_in_place_of
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
-from microgradpy.ir.nodes import Const, Function, Location
+from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.objects import NO_FEATURES
-from microgradpy.ir.rewrite import rename
 from microgradpy.ir.verifier import verify
+from microgradpy.linking import generate, half_constant, unit_name
 from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
-from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
+from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -67,21 +64,6 @@ from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_
 from microgradpy.state.kept import carries_state, class_holds_state, module_holds_state, reads_state
 from microgradpy.state.reach import operators_met
 from microgradpy.state.stops import stopping_in
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Half:
-    """Stands for a unit's primal or adjoint in the IR until there is a function to bind."""
-
-    unit: Unit
-    is_adjoint: bool
-    stands_for_unit: ClassVar[bool] = True
-
-    @property
-    def function(self) -> Callable[..., Any] | None:
-        return self.unit.adjoint if self.is_adjoint else self.unit.primal
-
 
 _lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 
@@ -157,10 +139,10 @@ class Session:
         return types.FunctionType(code, self.function.__globals__, name, None, cells)
 
     def half(self, unit: CallUnit) -> Const:
-        return _half_constant(unit, is_adjoint=False)
+        return half_constant(unit, is_adjoint=False)
 
     def adjoint_half(self, unit: CallUnit) -> Const:
-        return _half_constant(unit, is_adjoint=True)
+        return half_constant(unit, is_adjoint=True)
 
     def dispatcher(self, packed: bool, catches: bool) -> Const:
         if catches:
@@ -202,22 +184,6 @@ class Session:
         if kind != UNKNOWN or self.tracks:
             self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind, type(value) if kind == UNKNOWN else None)
         return kind
-
-
-def _half_constant(unit: CallUnit, *, is_adjoint: bool) -> Const:
-    """One constant per half, so that all calls of a unit in one text have the same name."""
-    assert isinstance(unit, Unit)
-    if is_adjoint not in unit.halves:
-        half = Half(unit, is_adjoint)
-        unit.halves[is_adjoint] = Const(half, f"{unit.name}_{'adjoint' if is_adjoint else 'primal'}", half)
-    constant: Const = unit.halves[is_adjoint]
-    return constant
-
-
-def unit_name(function: types.FunctionType) -> str:
-    """What a function is called in generated names."""
-    name = function.__name__
-    return name if name.isidentifier() else "function"
 
 
 def compile_unit(
@@ -311,19 +277,25 @@ def _compile(
                 absent = reverse.absent
                 continue
             unit.absent = reverse.absent
-            _generate(function, pair, unit)
+            generate(function, pair, unit)
         except BaseException:
             _give_up(before)
             raise
         unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards))
         unit.in_progress = False
-        if not any(other.in_progress for other in CACHE.units.values()):
-            known = set(map(id, before))
-            for new in CACHE.units.values():
-                if id(new) not in known:
-                    new.guards = combined_guards(new)
+        _combine_guards(before)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _combine_guards(kept: tuple[Unit, ...]) -> None:
+    """Let what was compiled since then depend on what it calls, once all of that is compiled."""
+    if any(unit.in_progress for unit in CACHE.units.values()):
+        return
+    known = set(map(id, kept))
+    for unit in CACHE.units.values():
+        if id(unit) not in known:
+            unit.guards = combined_guards(unit)
 
 
 def _give_up(kept: tuple[Unit, ...]) -> None:
@@ -361,52 +333,3 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: Ses
 
 
 VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
-
-
-def emitted_pair(function: types.FunctionType, pair: Pair, unit: Unit) -> tuple[Emitted, Emitted, Function, Function]:
-    """The texts of a pair, and the adjoint with the names of the text: before anything in it is written in place, and after."""
-    code = function.__code__
-    forward = emit(pair.primal, name=f"{unit.name}_primal", stands_for=(code.co_filename, code.co_firstlineno))
-    # What is saved has the same name on both sides.
-    adjoint = replace(pair.adjoint, body=rename(pair.adjoint.body, forward.names))
-    in_place = write_in_place(adjoint)
-    return forward, emit(in_place, name=f"{unit.name}_adjoint", comments=True), adjoint, in_place
-
-
-def _generate(function: types.FunctionType, pair: Pair, unit: Unit) -> None:
-    forward, reverse, _, adjoint = emitted_pair(function, pair, unit)
-    unit.fresh = (False,) * len(unit.absent) if unit.tracks else fresh_results(adjoint)
-    unit.texts, unit.line_maps = (forward.text, reverse.text), (forward.line_map, reverse.line_map)
-    assert forward.tree is not None
-    forward_names = bindings_of(forward, function)
-    unit.primal, shown = load_in_place_of(function, forward.tree, forward.text, forward_names)
-    reverse_names = bindings_of(reverse, function, reverse.line_map)
-    namespace = load(reverse.text, f"{unit.name}_adjoint", reverse_names, reverse.line_map)
-    unit.adjoint = namespace[f"{unit.name}_adjoint"]
-    unit.files = (shown, namespace["__file__"])
-    # The text of a function may call another unit's by its own name, so this comes after the definition.
-    for names, bindings in ((unit.primal.__globals__, forward_names), (namespace, reverse_names)):
-        _links.extend((names, name, value) for name, value in bindings.items() if isinstance(value, Half))
-    _link()
-
-
-def bindings_of(
-    half: Emitted, function: types.FunctionType, lines: Mapping[int, Location] | None = None
-) -> dict[str, Any]:
-    """What the global names of a generated text mean; `lines` are those of an adjoint that come from the user's."""
-    bindings = {**half.bindings, GENERATED: Generated(function.__name__, lines)}
-    return bindings | {"module_globals": function.__globals__} if half.needs_globals else bindings
-
-
-_links: list[tuple[dict[str, Any], str, Half]] = []
-
-
-def _link() -> None:
-    """Bind the halves that are compiled by now; recursion leaves some for later."""
-    waiting = []
-    for namespace, name, half in _links:
-        if half.function is not None:
-            namespace[name] = half.function
-        elif half.unit.in_progress:  # others were given up
-            waiting.append((namespace, name, half))
-    _links[:] = waiting

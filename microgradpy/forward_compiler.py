@@ -19,10 +19,11 @@ from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import VERIFY, Half, Session, bindings_of, instrumented
+from microgradpy.compiler import VERIFY, Session, instrumented
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.verifier import verify
+from microgradpy.linking import Half, bindings_of
 from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.rules.registry import frule
 

@@ -19,10 +19,11 @@ from microgradpy.ad import primal as primal_pass
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import DUMP_VARIABLE, load
-from microgradpy.compiler import VERIFY, Half, Session, bindings_of, derive, emitted_pair, instrumented
+from microgradpy.compiler import VERIFY, Session, derive, instrumented
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.verifier import verify
+from microgradpy.linking import Half, bindings_of, emitted_pair
 from microgradpy.passes.doubles import doubles
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
 from microgradpy.passes.unit_seed import with_unit_seed

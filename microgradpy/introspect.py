@@ -14,7 +14,7 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, compile_for_call, compile_unit, derive, unit_name
+from microgradpy.compiler import Session, compile_for_call, compile_unit, derive
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
@@ -23,6 +23,7 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
+from microgradpy.linking import unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 
@@ -204,10 +205,10 @@ def _input_names(function: types.FunctionType) -> list[str]:
     count = code.co_argcount + code.co_kwonlyargcount
     collected = list(code.co_varnames[count:])
     names = list(code.co_varnames[: code.co_argcount])
-    if code.co_flags & 0x04:
+    if code.co_flags & inspect.CO_VARARGS:
         names.append(collected.pop(0))
     names += code.co_varnames[code.co_argcount : count]
-    return names + collected[:1] if code.co_flags & 0x08 else names
+    return names + collected[:1] if code.co_flags & inspect.CO_VARKEYWORDS else names
 
 
 def _defaults(function: types.FunctionType) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def root_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keyw
 def differentiate_tracked(function: types.FunctionType, bound: Binding, count: int, unit: Unit) -> tuple[Any, Back]:
     """A whole run that tracks what is written, with `count` positional arguments."""
     structures = tuple(map(structure_of, bound.values))
-    _refuse_shared_memory(function, bound, structures)
+    _refuse_shared_memory(function, structures)
     assert unit.primal is not None
     with inside_run() as whole:
         y, saved = unit.primal(*bound.values)
@@ -221,7 +221,7 @@ def _final(structure: Structure, bar: Any) -> Projected:
     return Projected(found, partial(filled, structure, found))
 
 
-def _refuse_shared_memory(function: types.FunctionType, bound: Binding, structures: tuple[Structure, ...]) -> None:
+def _refuse_shared_memory(function: types.FunctionType, structures: tuple[Structure, ...]) -> None:
     """Two arguments that share memory have no derivatives of their own if one of them is written."""
     owners: dict[int, int] = {}
     for number, structure in enumerate(structures):

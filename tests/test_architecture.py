@@ -32,12 +32,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"errors", "ir", "tangents", "rules"},
 }
 BELOW = {"errors", "ir", "tangents", "frontend", "passes", "ad", "codegen", "rules", "runtime", "state"}
-COMPILER = BELOW | {"boundary", "compiler", "forward_compiler", "gradient_compiler", "cache", "entry"}
+COMPILER = BELOW | {"boundary", "linking", "compiler", "forward_compiler", "gradient_compiler", "cache", "entry"}
 STOPS = {"anomalies", "hooks", "infiltration"}
 SURFACE = COMPILER | STOPS | {"api", "forward", "scalar_rules", "introspect", "tracking", "exporting", "explain"}
 MAY_IMPORT |= {"boundary": {"errors", "ir", "runtime"}, "cache": BELOW, "binding": BELOW}
-MAY_IMPORT |= {"compiler": BELOW | {"boundary", "cache"}}
-MAY_IMPORT |= dict.fromkeys(["forward_compiler", "gradient_compiler"], BELOW | {"cache", "compiler"})
+MAY_IMPORT |= {"linking": BELOW | {"boundary", "cache"}, "compiler": BELOW | {"cache", "linking"}}
+MAY_IMPORT |= dict.fromkeys(["forward_compiler", "gradient_compiler"], BELOW | {"cache", "linking", "compiler"})
 MAY_IMPORT |= {"tracked_entry": BELOW | {"cache", "compiler", "binding"}}
 MAY_IMPORT |= {"entry": BELOW | {"cache", "compiler", "forward_compiler", "gradient_compiler", "binding", "tracked_entry"}}
 MAY_IMPORT |= dict.fromkeys(STOPS, SURFACE)

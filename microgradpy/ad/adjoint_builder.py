@@ -25,7 +25,7 @@ from microgradpy.ir.kinds import (
     join,
 )
 from microgradpy.ir.nodes import Const, If, Op, Region, Statement, Value, Var, Yield, function_constant, operator_constant
-from microgradpy.ir.rewrite import is_none
+from microgradpy.ir.traversal import is_none
 from microgradpy.ir.words import subject
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.runtime import cotangents as run_time

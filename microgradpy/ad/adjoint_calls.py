@@ -32,7 +32,7 @@ from microgradpy.ad.calls import (
 from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, Sequence, TupleOf, is_numeric
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
-from microgradpy.ir.rewrite import is_none
+from microgradpy.ir.traversal import is_none
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 

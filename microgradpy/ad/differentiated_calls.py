@@ -40,6 +40,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
@@ -187,7 +188,7 @@ def dispatch(
     """Leave the choice of the derivative to run time. With `packed`, the arguments are one tuple and one dict."""
     kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
     if isinstance(kind, Unknown):
-        kind = object_with(_features_of_call(primal, callee, (*arguments, *(value for _, value in keywords))))
+        kind = object_with(_features_of_call(primal, callee, given_values(arguments, keywords)))
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
     # The cotangents belong to the arguments, not to what was copied to be kept.
@@ -209,7 +210,7 @@ def asks_a_class(
     """Whether a builtin may call a method of one of the user's classes."""
     if not primal.any_active(arguments, keywords):
         return False
-    kinds = map(primal.kind, (*arguments, *(value for _, value in keywords)))
+    kinds = map(primal.kind, given_values(arguments, keywords))
     return asks_class(function, kinds) if primal.services.tracks else answers(asks_for(function), kinds)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from microgradpy.ad.atomic import is_harmless
 from microgradpy.ad.calls import AddInPlace, Append, Call, Dispatched, Iterated, StoreItem, Suspend, UnitCall
 from microgradpy.ad.primal_builder import PrimalBuilder
-from microgradpy.ad.primal_structure import is_proven
+from microgradpy.ir.kinds import is_proven
 from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Statement, Try, Var, While
 from microgradpy.ir.traversal import is_mark, item_variables, walk
 from microgradpy.state.snapshots import frozen

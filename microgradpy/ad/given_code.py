@@ -18,6 +18,7 @@ import numpy as np
 from microgradpy.ir.kinds import Inert, Kind, Sequence, TupleOf, Unknown, features_of_kind
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.ir.objects import is_function, static_member
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.runtime.asking import (
     ANYTHING,
@@ -56,7 +57,7 @@ _CALLABLE = ("function", "method", "builtin_function_or_method", "partial", "met
 
 def runs_given_code(function: Any, arguments: tuple[Value, ...], keywords: Keywords, kinds: tuple[Kind, ...]) -> bool:
     """Whether a call runs code that it is given; `kinds` are those of the arguments and keywords."""
-    values = (*arguments, *(value for _, value in keywords))
+    values = given_values(arguments, keywords)
     try:
         calls, reads = function in _CALLERS, function in _READERS
     except TypeError:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.primal_builder import PrimalBuilder
-from microgradpy.ad.primal_structure import is_proven
 from microgradpy.ad.tracked_calls import lower_tracked_constant
-from microgradpy.ir.kinds import Scalar, is_immutable
+from microgradpy.ir.kinds import Scalar, is_immutable, is_proven
 from microgradpy.ir.nodes import Break, Const, If, Op, Region, Unreachable, Value, Var, While, Yield, function_constant
 from microgradpy.state.iteration import items_of_pattern
 from microgradpy.state.truth import truth
 
-BOOL = Const(bool, "bool", bool)
+BOOL = function_constant(bool)
 
 
 def asks_for_truth(primal: PrimalBuilder, condition: Value) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh, operator_constant
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.ir.rewrite import map_statements
 
 _ARITHMETIC = {
@@ -46,7 +46,7 @@ _IN_PLACE = {f"{symbol}=": "i" + name.rstrip("_") for symbol, name in _ARITHMETI
 _NAMES = _ARITHMETIC | _COMPARISONS | _IN_PLACE
 
 
-GETATTR = Const(getattr, "getattr", getattr)
+GETATTR = function_constant(getattr)
 # What `x += y` does where `x` cannot be written into: `operator.iadd` to `operator.add`, and so on.
 OUT_OF_PLACE: dict[Callable[..., Any], Const] = {
     getattr(operator, "i" + name.rstrip("_")): operator_constant(name) for name in _ARITHMETIC.values()

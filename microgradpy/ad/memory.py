@@ -1,6 +1,6 @@
 """Which values of a primal may be the same memory, and what happens to that memory: for functions that write.
 
-Variables that may name, hold or be part of the same objects are in one *region* (a union-find without regard to order). What is
+Variables that may name, hold or be part of the same objects are in one *region* (`memory_regions`), whatever the order. What is
 known of a region decides how the cotangents of its members are kept:
 
     written, held or returned by nobody      by value, as where nothing is written
@@ -20,20 +20,14 @@ from typing import Any, final
 from microgradpy.ad.calls import Unit
 from microgradpy.ad.given_code import any_unknown, asks_class, may_run_generator, runs_given_code
 from microgradpy.ad.known_functions import is_fresh, is_view
+from microgradpy.ad.memory_regions import MemoryRegion, Partition
 from microgradpy.ir.kinds import (
-    UNASSIGNED,
-    UNKNOWN,
     Array,
     Kind,
     Numeric,
     Scalar,
     Sequence,
     TupleOf,
-    Unknown,
-    is_immutable,
-    join,
-    kind_of,
-    map_axes,
     python_type,
 )
 from microgradpy.ir.nodes import (
@@ -54,7 +48,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_sources, item_variables, regions, terminators, uses, walk
+from microgradpy.ir.traversal import given_values, is_mark, item_sources, item_variables, regions, terminators, uses, walk
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
@@ -85,29 +79,11 @@ class Memory:
     """What is proven of the items of the lists that the user's variables name, of lists all of whose writes are in sight."""
 
 
-@dataclass(slots=True)
-class _Region:
-    """`is_given`: a call returned it, and others may know it; `is_open`: code that is not in sight may write into it;
-    `contents_change`: so do writes into arrays. `items` is what all items of its lists are, as far as they are stored in
-    sight."""
-
-    members: list[Var] = field(default_factory=list)
-    is_input: bool = False
-    is_held: bool = False
-    is_written: bool = False
-    is_returned: bool = False
-    stores_active: bool = False
-    is_open: bool = False
-    is_given: bool = False
-    contents_change: bool = False
-    items: Kind = UNASSIGNED
-
-
 def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var], is_root: bool, is_first: bool) -> Memory:
     """Look at a primal whose active variables are these; `origin` gives the user's variable that each of them is. The root
     of a run is the function that the user differentiates: before its call ends, only code of this run writes into its
     arguments and its value. The first look at the items of lists is a guess, which the next has to confirm."""
-    analysis = _Analysis(function.kinds, active, is_first)
+    analysis = _Analysis(function.kinds, is_first, active=active)
     # While a generator is suspended, others may write into what it was given.
     is_shared = any(isinstance(op, Op) and op.callee is Opcode.SUSPEND for op in walk(function.body))
     for var in function.inputs:
@@ -143,86 +119,14 @@ def analyse(function: Function, active: frozenset[Var], origin: Mapping[Var, Var
 
 
 @dataclass(slots=True)
-class _Analysis:
-    kinds: Mapping[Var, Kind]
-    active: frozenset[Var]
-    is_first: bool = False
-    parents: dict[Var, Var] = field(default_factory=dict)
-    data: dict[Var, _Region] = field(default_factory=dict)
+class _Analysis(Partition):
+    """The walk over a function: which variables each statement puts into one region, and what it does to the region."""
+
+    active: frozenset[Var] = frozenset()
     writes: bool = False
     globals: dict[str, Var] = field(default_factory=dict)
-    methods: dict[Var, tuple[Value, Any]] = field(default_factory=dict)
     reaches_out: bool = False
     """Whether code is called that may write into objects that it is not given."""
-
-    # Regions of memory
-
-    def kind(self, value: Value) -> Kind:
-        return self.kinds.get(value, UNKNOWN) if isinstance(value, Var) else UNKNOWN
-
-    def kinds_of(self, op: Op) -> tuple[Kind, ...]:
-        return tuple(map(self.kind, (*op.arguments, *(value for _, value in op.keywords))))
-
-    def mutable(self, values: Iterable[Value]) -> list[Var]:
-        """Those of some values that can be written into; in the place of a method the object that it is of."""
-        owners = (self.methods[value][0] if isinstance(value, Var) and value in self.methods else value for value in values)
-        return [value for value in owners if isinstance(value, Var) and not is_immutable(self.kind(value))]
-
-    def find(self, var: Var) -> Var:
-        root = var
-        while self.parents.setdefault(root, root) != root:
-            root = self.parents[root]
-        while self.parents[var] != root:
-            self.parents[var], var = root, self.parents[var]
-        return root
-
-    def region_of(self, var: Var) -> _Region:
-        root = self.find(var)
-        if root not in self.data:
-            self.data[root] = _Region([root])
-        return self.data[root]
-
-    def unite(self, values: Iterable[Value]) -> _Region | None:
-        """Put values into one region; None if none of them can be written into."""
-        found = self.mutable(values)
-        if not found:
-            return None
-        first = self.find(found[0])
-        region = self.region_of(first)
-        for var in found[1:]:
-            other = self.find(var)
-            if other == first:
-                continue
-            joined = self.region_of(other)
-            self.parents[other] = first
-            region.members += joined.members
-            region.is_input |= joined.is_input
-            region.is_held |= joined.is_held
-            region.is_written |= joined.is_written
-            region.is_returned |= joined.is_returned
-            region.stores_active |= joined.stores_active
-            region.is_open |= joined.is_open
-            region.is_given |= joined.is_given
-            region.contents_change |= joined.contents_change
-            region.items = join(region.items, joined.items)
-            del self.data[other]
-        return region
-
-    def is_list(self, var: Value) -> bool:
-        kind = self.kind(var)
-        return isinstance(kind, Sequence) and kind.name == "list"
-
-    def store_items(self, region: _Region, items: Iterable[Value]) -> None:
-        for item in items:
-            if self.is_first and isinstance(self.item_kind(item), Unknown):
-                continue  # it may depend on what is not known yet of other items
-            region.items = join(region.items, map_axes(self.item_kind(item), lambda axis: None))
-
-    def item_kind(self, item: Value) -> Kind:
-        return kind_of(item.value) if isinstance(item, Const) else self.kind(item)
-
-    def all_regions(self) -> list[_Region]:
-        return list(self.data.values())
 
     # Statements
 
@@ -298,7 +202,7 @@ class _Analysis:
 
     def display(self, op: Op) -> None:
         """A container that is written down with what it holds, or text."""
-        if op.callee in _DISPLAYS or op.callee in (Opcode.LIST, Opcode.APPEND):
+        if op.callee in _DISPLAYS:
             self.hold((*op.arguments, *op.results))
             if op.callee in (Opcode.LIST, Opcode.APPEND):
                 items = op.arguments if op.callee is Opcode.LIST else op.arguments[1:]
@@ -347,11 +251,7 @@ class _Analysis:
         if function is getattr:
             target, _, *default = op.arguments
             self.unite((target, *default, *op.results))
-        elif self.uses_active(op) and (
-            asks_class(function, self.kinds_of(op)) or may_run_generator(function, self.kinds_of(op))
-        ):
-            self.unknown(op, reads_active)
-        elif function is operator.getitem and self.joins(op):
+        elif self.runs_active(op, function) or (function is operator.getitem and self.joins(op)):
             self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
             self.unite((op.arguments[0], *op.results))
@@ -362,9 +262,16 @@ class _Analysis:
         elif not is_fresh(function):
             self.unknown(op, reads_active)
         elif is_view(function):
-            self.unite((*op.arguments, *(value for _, value in op.keywords), *op.results))
+            self.unite((*given_values(op.arguments, op.keywords), *op.results))
         else:
             self.made(op)
+
+    def runs_active(self, op: Op, function: Any) -> bool:
+        """Whether a call may run code of the user's that is given something active."""
+        if not self.uses_active(op):
+            return False
+        kinds = self.kinds_of(op)
+        return asks_class(function, kinds) or may_run_generator(function, kinds)
 
     def joins(self, op: Op) -> bool:
         """Whether reading an item may make it of what is in the index, as `np.r_` does."""
@@ -443,7 +350,7 @@ class _Analysis:
         if region is not None:
             self.affect(region, op, reads_active)
 
-    def affect(self, region: _Region, op: Op, reads_active: bool = False) -> None:
+    def affect(self, region: MemoryRegion, op: Op, reads_active: bool = False) -> None:
         region.is_held = region.is_written = region.is_open = region.contents_change = True
         self.reaches_out = True
         region.stores_active |= reads_active or any(isinstance(v, Var) and v in self.active for v in uses(op))

@@ -6,8 +6,8 @@
     z = callback(x)     becomes     z, callback_pullback = pullback_of(callback, x)
 
 This module walks over regions, branches and loops; `primal_calls` decides what becomes of each call, `primal_structure` of
-what is not a call. The same walk proves kinds and activity. A loop is walked until what is assumed of its state is what
-comes out; since assumptions only widen, this ends. Unknown is active.
+what is not a call, `primal_items` of what a loop runs over. The same walk proves kinds and activity. A loop is walked until
+what is assumed of its state is what comes out; since assumptions only widen, this ends. Unknown is active.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, 
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
-from microgradpy.ad.primal_structure import ask_for_items, bind_items, lower_structure
+from microgradpy.ad.primal_items import ask_for_items, bind_items
+from microgradpy.ad.primal_structure import lower_structure
 from microgradpy.frontend.marks import goes_on, tidy_marks
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
 from microgradpy.ir.nodes import (

@@ -22,6 +22,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import Features
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
@@ -180,7 +181,7 @@ class PrimalBuilder(TypedBuilder):
         return UNKNOWN if isinstance(value, Const) and self.is_active(value) else super().kind(value)
 
     def any_active(self, values: tuple[Value, ...], keywords: Keywords = ()) -> bool:
-        return any(map(self.is_active, values)) or any(self.is_active(value) for _, value in keywords)
+        return any(map(self.is_active, given_values(values, keywords)))
 
     def lend(self, var: Var, source: Value) -> None:
         """Note that a variable was read from `source`, if that may be such an object."""
@@ -231,7 +232,7 @@ class PrimalBuilder(TypedBuilder):
         head = op.callee if isinstance(op.callee, Opcode) else self.of(op.callee) if callee is None else callee
         result = self.define(op.result, kind, active)
         self.emit(head, arguments, (result,), keywords, op.payload)
-        self.lend_with(result, (*arguments, *(value for _, value in keywords)))
+        self.lend_with(result, given_values(arguments, keywords))
         return result
 
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:

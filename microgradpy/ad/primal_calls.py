@@ -31,15 +31,8 @@ from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
-from microgradpy.ad.primal_structure import (
-    check_slice,
-    check_source,
-    is_proven,
-    lower_iterator,
-    lower_key,
-    lower_row,
-    lower_steady,
-)
+from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
+from microgradpy.ad.primal_structure import check_slice, lower_key
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
@@ -54,11 +47,13 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     is_immutable,
+    is_proven,
     object_with,
     python_type,
 )
 from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
@@ -150,16 +145,17 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     function = callee.value
     arguments, keywords = primal.inputs(op)
     kinds = tuple(map(primal.kind, arguments))
+    given_kinds = tuple(map(primal.kind, given_values(arguments, keywords)))
     kind = primal.kind_of_call(callee, arguments, keywords)
     if function is slice:
         check_slice(primal, arguments)
-    if runs_given_code(function, arguments, keywords, (*kinds, *(primal.kind(value) for _, value in keywords))):
+    if runs_given_code(function, arguments, keywords, given_kinds):
         primal.services.calls_unknown()
     if asks_a_class(primal, function, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
         return
     if not primal.any_active(arguments, keywords):
-        _call_inactive(primal, op, callee, kind, (*kinds, *(primal.kind(value) for _, value in keywords)))
+        _call_inactive(primal, op, callee, kind, given_kinds)
         if function is operator.getitem:
             result = primal.of(op.result)
             assert isinstance(result, Var)
@@ -313,7 +309,7 @@ def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     elif _is_method_of_immutable(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     else:
-        kinds = (UNKNOWN, *map(primal.kind, arguments), *(primal.kind(value) for _, value in keywords))
+        kinds = (UNKNOWN, *map(primal.kind, given_values(arguments, keywords)))
         _call_inactive(primal, op, callee, UNKNOWN, kinds)
 
 

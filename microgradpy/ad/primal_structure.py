@@ -1,15 +1,13 @@
-"""The operations of the primal that are not calls: values are put together, taken apart and iterated over.
+"""The operations of the primal that are not calls: values are put together and taken apart.
 
 t = (x, y)              recorded: Build      the items of the cotangent belong to x and y
 a, b = t                recorded: Unpack     the cotangents of a and b are the items of one of t
-for a in xs:            recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
 def g(): return x       recorded: Capture    x is a field of the function g
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
 
 from microgradpy.ad.calls import (
     DEFAULTS,
@@ -17,17 +15,14 @@ from microgradpy.ad.calls import (
     Append,
     Build,
     Capture,
-    Dispatched,
     Field,
-    Iterated,
     Suspend,
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
-from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ad.primal_items import iterable
 from microgradpy.frontend.closures import ClosureBody
-from microgradpy.frontend.exceptions import check_steady, new_row
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -36,38 +31,23 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
-    Unknown,
     carries_nothing,
     dict_of,
-    entry_kinds,
     item_kind,
     join,
     list_of,
 )
 from microgradpy.ir.nodes import (
     Const,
-    DictItems,
-    Each,
-    Enumerate,
-    Items,
-    Location,
     Op,
     Opcode,
-    Range,
-    Records,
-    Reversed,
     Value,
     Var,
-    Zip,
-    fresh,
     function_constant,
-    operator_constant,
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.keys import check_bounds, check_index, constant_key
-from microgradpy.runtime.protocols import ITERATION
 from microgradpy.runtime.variables import read_variable
-from microgradpy.state.iteration import walked, walked_steadily
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -169,121 +149,8 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
     return dict_of(zip(names, kinds, strict=True))
 
 
-def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
-    """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
-    in the shadow of the dict."""
-    kind = primal.kind(source)
-    is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
-    return primal.services.tracks and not (is_list or _is_asked(primal, source)) and primal.is_active(source)
-
-
-def _is_asked(primal: PrimalBuilder, source: Value) -> bool:
-    """Whether a source has been asked for its items already."""
-    made = primal.calls.get(source) if isinstance(source, Var) else None
-    return (isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY) or source in primal.steady
-
-
-def _iterable(primal: PrimalBuilder, source: Value) -> Value:
-    """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
-    call, which is differentiated."""
-    value = primal.of(source)
-    kind = primal.kind(value)
-    if gives_items(kind) and not primal.services.tracks:
-        primal.services.calls_unknown()
-    if _is_walked(primal, value):
-        return _asked_for_items(primal, _WALKED, value)
-    is_users = isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators)
-    if not is_users or _is_asked(primal, value) or not primal.is_active(value):
-        return source
-    return _asked_for_items(primal, _ITER, value)
-
-
-def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: str = "items") -> Var:
-    items = fresh(hint)
-    dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
-    return items
-
-
-def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
-    """What a generator expression runs over: where it is differentiated, its text asks for the items."""
-    source, function = map(primal.of, op.arguments)
-    if primal.any_active((source, function)) and isinstance(source, Var):
-        primal.bind(op.result, source)
-    else:
-        primal.plain(replace(op, callee=_ITER, arguments=op.arguments[:1]), kind=UNKNOWN)
-
-
-def lower_steady(primal: PrimalBuilder, op: Op) -> None:
-    """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
-    source, place = map(primal.of, op.arguments[:2])
-    if is_proven(primal.kind(source)):
-        primal.stand_for(op.result, source)
-    elif not primal.is_active(source):
-        given = (op.arguments[0], Const(""), *op.arguments[2:]) if _row(primal, op) else op.arguments[:1]
-        primal.plain(replace(op, arguments=given), kind=UNKNOWN)
-    elif _is_walked(primal, source):
-        dispatch(primal, op, _WALKED_STEADILY, (source, place, *_row(primal, op)), ())
-    else:
-        check_source(primal, source, place)
-        primal.stand_for(op.result, source)
-
-
-def lower_row(primal: PrimalBuilder, op: Op) -> None:
-    """What the parts of a `zip` share: made when the first of them asks for it."""
-    primal.values.pop(op.result, None)
-
-
-def _row(primal: PrimalBuilder, op: Op) -> tuple[Value, ...]:
-    for row in op.arguments[2:]:
-        if isinstance(row, Var) and row not in primal.values:
-            primal.values[row] = primal.call(function_constant(new_row), (), hint="row", kind=UNKNOWN)
-    return tuple(map(primal.of, op.arguments[2:]))
-
-
-def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:
-    """Refuse, when it is reached, what may raise between two items."""
-    if isinstance(source, Var) and not is_proven(primal.kind(source)):
-        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
-        primal.steady.add(source)
-
-
-def is_proven(kind: Kind) -> bool:
-    """Whether a value is proven to be a number, an array or one of Python's containers."""
-    return not isinstance(kind, Unknown)
-
-
-_WALKED = function_constant(walked)
-_WALKED_STEADILY = function_constant(walked_steadily)
-_ITER = Const(iter, "iter", iter)
-_REVERSED = Const(reversed, "reversed", reversed)
-
-
-def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
-    """What a loop runs over, after the objects in it have been asked for their items, once and before the loop."""
-    match items:
-        case Each(source=source, item=item):
-            return Each(_iterable(primal, source), item)
-        case Enumerate(inner=inner, start=start, index=index):
-            return Enumerate(ask_for_items(primal, inner), start, index)
-        case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
-            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
-        case Zip(inners=inners, strict=strict):
-            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
-        case Range(arguments=arguments, item=item):
-            return Range(tuple(_whole_number(primal, value) for value in arguments), item)
-    return items
-
-
-def _whole_number(primal: PrimalBuilder, bound: Value) -> Value:
-    """A bound of a range: an object of a class that may write when it says which number it is, is asked by a call."""
-    value = primal.of(bound)
-    if not (primal.services.tracks and primal.is_active(value) and asks_class(range, (primal.kind(value),))):
-        return bound
-    return _asked_for_items(primal, operator_constant("index"), value, "n")
-
-
 def _unpack(primal: PrimalBuilder, op: Op) -> None:
-    source = primal.of(_iterable(primal, op.arguments[0]))
+    source = primal.of(iterable(primal, op.arguments[0]))
     kind, active = primal.kind(source), primal.is_active(source)
     if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
         kinds = kind.items
@@ -300,7 +167,7 @@ def _unpack(primal: PrimalBuilder, op: Op) -> None:
 def _append(primal: PrimalBuilder, op: Op) -> None:
     items, item = map(primal.of, op.arguments)
     active = primal.any_active((items, item))
-    length = primal.call(Const(len, "len", len), (items,), hint="n") if active else Const(0)
+    length = primal.call(function_constant(len), (items,), hint="n") if active else Const(0)
     result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
@@ -353,63 +220,3 @@ def _apply(primal: PrimalBuilder, op: Op) -> None:
         result = primal.define(op.result, UNKNOWN, False)
         watch = function_constant(opaque.apply_unchanged)
         primal.emit(watch, (callee, *packed), (result,))
-
-
-def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
-    """The items of a loop with new variables, of the kinds and activity that their sources give. Active items are recorded
-    with the position of the iteration."""
-    sources: list[tuple[Var, Value, bool]] = []
-    bound = _bind(primal, items, where, sources)
-    lengths = {
-        source: primal.call(Const(len, "len", len), (source,), hint="n")
-        for _, source, backwards in sources
-        if backwards and primal.services.tracks and not isinstance(primal.kind(source), Array)
-    }
-    if not sources:
-        return bound
-    if isinstance(bound, Enumerate) and bound.start == Const(0):
-        position = bound.index
-    else:
-        position = primal.variable(INT, "k")
-        bound = Enumerate(bound, Const(0), position)
-    for item, source, backwards in sources:
-        primal.record(Iterated(item, source, position, backwards, False, where, lengths.get(source)))
-    return bound
-
-
-def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tuple[Var, Value, bool]]) -> Items:
-    """`sources` gets each active item with what it is an item of, and whether that is read from the end."""
-    match items:
-        case Each() | Range():
-            return _bind_one(primal, items, False, sources)
-        case Reversed(inner=inner):
-            return Reversed(_bind_one(primal, inner, True, sources))
-        case Enumerate(inner=inner, start=start, index=index):
-            new_index = primal.define(index, INT, False)
-            return Enumerate(_bind(primal, inner, where, sources), primal.of(start), new_index)
-        case Zip(inners=inners, strict=strict):
-            return Zip(tuple(_bind(primal, inner, where, sources) for inner in inners), strict)
-        case DictItems(source=source, key=key, value=value):
-            source = primal.of(source)
-            key_kind, value_kind = entry_kinds(primal.kind(source))
-            new_key = primal.define(key, key_kind, False)
-            new_value = primal.define(value, value_kind, primal.is_active(source))
-            if new_value in primal.active:
-                primal.record(Iterated(new_value, source, new_key, False, True, where))
-            return DictItems(source, new_key, new_value)
-        case Records():
-            raise AssertionError("only adjoints read tapes")
-    assert_never(items)
-
-
-def _bind_one(
-    primal: PrimalBuilder, items: Each | Range, backwards: bool, sources: list[tuple[Var, Value, bool]]
-) -> Each | Range:
-    if isinstance(items, Range):
-        return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
-    source = primal.of(items.source)
-    item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
-    primal.lend(item, source)
-    if item in primal.active:
-        sources.append((item, source, backwards))
-    return Each(source, item)

@@ -80,26 +80,9 @@ class Reverse:
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves) -> Reverse:
     """The adjoint of a primal with respect to some of its inputs."""
     body = primal.function.body
-    made = {op.results[0]: op for op in walk(body) if isinstance(op, Op) and len(op.results) == 1}
-    kinds = dict(primal.function.kinds)
-    if primal.memory is None:
-        builder = AdjointBuilder(kinds=kinds, active=set(primal.active), adjoint_half=services.adjoint_half, made=made)
-        seed_kind = cotangent_kind(primal.result_kind)
-    else:
-        builder = TrackedAdjointBuilder(
-            kinds=kinds,
-            active=set(primal.active),
-            adjoint_half=services.adjoint_half,
-            made=made,
-            shadows=fresh("shadows"),
-            by_value=primal.memory.by_value,
-            views=_views(primal),
-            region_of=primal.memory.region_of,
-            lasting=_lasting(primal.function),
-            seed_is_value=primal.takes_value,
-        )
-        seed_kind = cotangent_kind(primal.result_kind) if primal.takes_value else UNKNOWN
-    seed = builder.variable(seed_kind, _seed_hint(primal.function))
+    builder = _builder(primal, services)
+    is_value = primal.memory is None or primal.takes_value
+    seed = builder.variable(cotangent_kind(primal.result_kind) if is_value else UNKNOWN, _seed_hint(primal.function))
     reverse = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
@@ -122,6 +105,27 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         reverse.frames,
         builder.kinds,
         builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
+    )
+
+
+def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
+    """The builder of an adjoint: with shadows if the primal writes."""
+    walked = walk(primal.function.body)
+    made = {op.results[0]: op for op in walked if isinstance(op, Op) and len(op.results) == 1}
+    kinds, active = dict(primal.function.kinds), set(primal.active)
+    if primal.memory is None:
+        return AdjointBuilder(kinds=kinds, active=active, adjoint_half=services.adjoint_half, made=made)
+    return TrackedAdjointBuilder(
+        kinds=kinds,
+        active=active,
+        adjoint_half=services.adjoint_half,
+        made=made,
+        shadows=fresh("shadows"),
+        by_value=primal.memory.by_value,
+        views=_views(primal),
+        region_of=primal.memory.region_of,
+        lasting=_lasting(primal.function),
+        seed_is_value=primal.takes_value,
     )
 
 

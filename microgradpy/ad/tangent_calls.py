@@ -45,6 +45,7 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.ir.traversal import given_values
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
 from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards as run_time
@@ -198,7 +199,7 @@ class Tangents:
             return list(dots) if call.callee in LINEAR_ATTRIBUTES else []
         code = call.rule.value.__code__
         names = (*code.co_varnames[: len(call.arguments)], *(name for name, _ in call.keywords))
-        values = (*call.arguments, *(value for _, value in call.keywords))
+        values = given_values(call.arguments, call.keywords)
         if not keeps_linear(names, tuple(value.value if isinstance(value, Const) else value for value in values)):
             return []
         found = [call.arguments[place] for place in linear_arguments(call.function) if place < len(call.arguments)]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.instrument import GETATTR
 from microgradpy.ir.kinds import (
     CELL,
     INT,
@@ -25,11 +26,10 @@ from microgradpy.ir.kinds import (
     is_real,
 )
 from microgradpy.ir.nodes import Augmented, Const, Op, Statement, Value, Var, function_constant, operator_constant
-from microgradpy.ir.rewrite import is_none
+from microgradpy.ir.traversal import is_none
 from microgradpy.state import undo
 from microgradpy.tangents import arithmetic
 
-_GETATTR = Const(getattr, "getattr", getattr)
 _NOTHING = Inert("NoneType")
 
 
@@ -74,7 +74,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
 
     def ask(self, name: str, *arguments: Value, hint: str = "", kind: Kind = UNKNOWN) -> Var:
         """The value of a method of the shadows."""
-        (function,) = self.operation(_GETATTR, (self.shadows, Const(name)))
+        (function,) = self.operation(GETATTR, (self.shadows, Const(name)))
         (result,) = self.operation(function, arguments, kinds=(kind,), hints=(hint,), from_user=True)
         return result
 
@@ -141,7 +141,7 @@ class TrackedAdjointBuilder(AdjointBuilder):
             (part,) = self.operation(operator_constant("getitem"), (self.shadow(container), index), kinds=(kind,))
         else:
             part = self.shadow(array)
-        (copy,) = self.operation(_GETATTR, (part, Const("copy")))
+        (copy,) = self.operation(GETATTR, (part, Const("copy")))
         return self.operation(copy, (), kinds=(kind,), from_user=True)[0]
 
     def taken(self, container: Value, index: Value) -> Value:

@@ -26,7 +26,7 @@ from microgradpy.ad.differentiated_calls import (
     find_rule,
     inline_rule,
 )
-from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.known_functions import is_view
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_structure import check_slice, check_stored
@@ -51,6 +51,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import features_of
+from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
@@ -82,7 +83,7 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
     elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
-        primal.plain(op, kind=_inactive_kind(primal, op, callee, arguments, keywords), callee=callee)
+        primal.plain(op, kind=_inactive_kind(primal, callee, arguments, keywords), callee=callee)
     else:
         _active(primal, op, callee, arguments, keywords)
 
@@ -118,9 +119,7 @@ def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
 
 
-def _inactive_kind(
-    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords
-) -> Kind:
+def _inactive_kind(primal: PrimalBuilder, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
     if callee.value in OUT_OF_PLACE:
         kind = primal.kind(arguments[0])
         return kind if isinstance(kind, Array) and kind.ndim else UNKNOWN
@@ -154,7 +153,7 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
         primal.plain(op, kind=kind)
     elif not rrule.has(function):
         call_function(primal, op, callee, arguments, keywords)
-    elif not (is_numeric_call(primal, (*arguments, *(value for _, value in keywords))) and _inlined(primal, op, callee)):
+    elif not (is_numeric_call(primal, given_values(arguments, keywords)) and _inlined(primal, op, callee)):
         dispatch(primal, op, callee, arguments, keywords)
 
 
@@ -169,7 +168,7 @@ def _read_in_sight(
         return False
     result = primal.plain(op, kind=kind, active=True)
     if isinstance(kind, Scalar) and result in primal.active:
-        length = primal.call(Const(len, "len", len), (arguments[0],), hint="n")
+        length = primal.call(function_constant(len), (arguments[0],), hint="n")
         place = primal.call(operator_constant("mod"), (arguments[1], length), hint="place")
         primal.record(Item(result, arguments[0], place, op.where))
     return True
@@ -259,7 +258,7 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
     owner = target.value if isinstance(target, Const) else None
     if isinstance(owner, ModuleType | type) and primal.services.holds_state(owner, name):
-        dispatch(primal, op, Const(getattr, "getattr", getattr), (target, Const(name)), ())
+        dispatch(primal, op, GETATTR, (target, Const(name)), ())
         return
     if not active or isinstance(owner, ModuleType) or (cls is not None and is_inert_attribute(cls, name)):
         primal.plain(op, kind=proven)
@@ -267,14 +266,14 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     rule = find_attribute_rule(cls, name) if isinstance(kind, Array) and cls is not None and primal.services.inlines else None
     if rule is None or not inline_rule(primal, op, rule, name, (target,), {}, shares=True):
         arguments, keywords = primal.inputs(op)
-        dispatch(primal, op, Const(getattr, "getattr", getattr), arguments, keywords)
+        dispatch(primal, op, GETATTR, arguments, keywords)
 
 
 def _append(primal: PrimalBuilder, op: Op, items: Value, item: Value) -> None:
     """`items.append(item)`: of an array, nothing is recorded, since its cotangent is its own affair."""
     kind = primal.kind(item)
     carries_itself = isinstance(kind, Array) and kind.ndim
-    length = Const(0) if carries_itself else primal.call(Const(len, "len", len), (items,), hint="n")
+    length = Const(0) if carries_itself else primal.call(function_constant(len), (items,), hint="n")
     result = primal.plain(op, kind=Inert("NoneType"))
     if (primal.is_active(item) or primal.is_active(items)) and not carries_itself:
         primal.record(Append(result, items, item, length, op.where))

@@ -34,12 +34,11 @@ from microgradpy.ir.kinds import (
     is_immutable,
     is_numeric,
 )
-from microgradpy.ir.nodes import Const, Opcode, Value, Var, operator_constant
+from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.state import undo
 from microgradpy.tangents import arithmetic
 
-_GETATTR = Const(getattr, "getattr", getattr)
 _NOTHING = Inert("NoneType")
 
 
@@ -224,7 +223,7 @@ def undo_end(adjoint: TrackedAdjointBuilder, items: Iterable[Call], zipped: Var 
     if zipped is None:
         adjoint.effect(undo.exhausted, unknown[0].source)
         return
-    count = adjoint.call(Const(len, "len", len), (zipped,), hint="n")
+    count = adjoint.call(function_constant(len), (zipped,), hint="n")
     for item in reversed(unknown):
         adjoint.effect(undo.zip_ended, item.source, count)
 

@@ -28,7 +28,8 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
-from microgradpy.ir.rewrite import is_none, substitute
+from microgradpy.ir.rewrite import substitute
+from microgradpy.ir.traversal import is_none
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.runtime.tangents import check_implemented
 from microgradpy.tangents.arithmetic import unbroadcast

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from microgradpy.codegen.bindings import bind
-from microgradpy.codegen.blocks import Blocks
 from microgradpy.codegen.expressions import GLOBALS_NAME, Expressions
 from microgradpy.codegen.layout import lay_out
 from microgradpy.codegen.liveness import Copy, Liveness, analyse_liveness, copies
@@ -24,6 +23,7 @@ from microgradpy.codegen.naming import choose_names
 from microgradpy.codegen.nesting import Nesting, plan_nesting
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.codegen.placement import place
+from microgradpy.codegen.statements import Statements
 from microgradpy.codegen.undefined import filled_variables
 from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Region, Try, Var, While
 from microgradpy.ir.traversal import item_variables, regions, walk
@@ -70,14 +70,14 @@ def emit(
     nesting, liveness, names = _settle_names(function, signature, frozenset(taken))
     expressions = Expressions(nesting, names, bindings, function.kinds)
     filled = filled_variables(function, nesting, list(copies(function, nesting, liveness)), names)
-    blocks = Blocks(expressions, liveness, filled, OrderCheck(nesting, names))
-    body = [*signature.first_statements(names, liveness), *blocks.function_body(function.body)]
+    statements = Statements(expressions, liveness, filled, OrderCheck(nesting, names))
+    body = [*signature.first_statements(names), *statements.function_body(function.body)]
     tree = ast.parse("def f(): pass").body[0]
     assert isinstance(tree, ast.FunctionDef)
     tree.name, tree.args, tree.body = name or function.name, signature.arguments(names), body or [ast.Pass()]
     if stands_for is not None:
-        place(tree, expressions.places | blocks.places, *stands_for)
-    text, line_map = lay_out(tree, blocks.places, comments, expressions.places)
+        place(tree, expressions.places | statements.places, *stands_for)
+    text, line_map = lay_out(tree, statements.places, comments, expressions.places)
     placed = None if stands_for is None else tree
     return Emitted(text, dict(bindings.used), line_map, expressions.needs_globals, names, placed)
 
@@ -175,7 +175,7 @@ class _Signature:
             defaults=[],
         )
 
-    def first_statements(self, names: dict[Var, str], liveness: Liveness) -> list[ast.stmt]:
+    def first_statements(self, names: dict[Var, str]) -> list[ast.stmt]:
         """`a, b = saved`, if there is something to take apart."""
         if len(self.unpacked) < 2:
             return []

@@ -96,19 +96,18 @@ def _find_outdated(
         outdated.update({value: waiting[value] for value in values if isinstance(value, Var) and value in waiting})
 
     for statement in region.statements:
+        if isinstance(statement, Op) and isinstance(statement.callee, Var) and statement.callee in waiting:
+            closure = waiting[statement.callee]
+            # The loops entered since the closure was made: what they bind is bound again before the next call.
+            entered = loops[depths[statement.callee] :]
+            if any(_comes_before(binding, statement, entered, closure) for binding in closure.rebindings):
+                outdated[statement.callee] = closure
+            escapes(uses(statement)[1:])
+        else:
+            escapes(uses(statement))
         if isinstance(statement, Op):
-            arguments = uses(statement)
-            if isinstance(statement.callee, Var) and statement.callee in waiting:
-                closure = waiting[statement.callee]
-                # The loops entered since the closure was made: what they bind is bound again before the next call.
-                entered = loops[depths[statement.callee] :]
-                if any(_comes_before(binding, statement, entered, closure) for binding in closure.rebindings):
-                    outdated[statement.callee] = closure
-                arguments = arguments[1:]
-            escapes(arguments)
             depths.update(dict.fromkeys(statement.results, len(loops)))
             continue
-        escapes(uses(statement))
         inner = loops if isinstance(statement, If | Try) else (*loops, (statement.where.line, statement.where.column))
         for nested in regions(statement):
             _find_outdated(nested, waiting, depths, inner, outdated)

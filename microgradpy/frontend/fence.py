@@ -51,7 +51,6 @@ STRICT_ZIP = _syntax(
     "`zip(..., strict=True)` in a `try` whose handler uses what the loop has computed so far", "Compare the lengths before it."
 )
 UNKNOWN_SYNTAX = _syntax("this syntax")
-GENERATOR_FUNCTION = _syntax("a generator function", "Return a list instead of yielding its items.")
 BINDING_GENERATOR = _syntax("a generator expression that binds a name with `:=`", "Write a list: `[... for ...]`.")
 ASYNC_FUNCTION = _syntax("an `async` function", "Await outside the differentiated function and pass the result in.")
 

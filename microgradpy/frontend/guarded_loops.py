@@ -66,7 +66,7 @@ def guarded_for(
             low.emit(function_constant(raise_failure), item, node=source)
         body()
 
-    failure = _begin(low, frame)
+    failure = _begin(low)
     low.for_loop(items, _with(frame, failure), lambda: _guard(low, node, frame, failure, repeated), node)
     after()
     _raise_failure(low, failure, node)
@@ -87,7 +87,7 @@ def guarded_while(low: Lowering, node: ast.While, frame: LoopFrame) -> None:
 
 def guarded_loop(low: Lowering, node: ast.AST, frame: LoopFrame, body: Step) -> None:
     """A loop without end that hands over its state; `body` leaves it."""
-    failure = _begin(low, frame)
+    failure = _begin(low)
     inner = _with(frame, failure)
     inner.is_broken = True
     low.while_loop(lambda: Const(True), inner, lambda: _guard(low, node, frame, failure, body), node)
@@ -155,7 +155,7 @@ def _sources(items: Items) -> tuple[Var, ...]:
     return ()
 
 
-def _begin(low: Lowering, frame: LoopFrame) -> str:
+def _begin(low: Lowering) -> str:
     failure = low.hidden_name("failure")
     low.env[failure] = Const(None)
     return failure

@@ -28,7 +28,6 @@ from microgradpy.frontend.notes import note_of
 from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Left, LoopFrame, Protection, Scope, Step, Unit
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
-from microgradpy.ir.blocks import is_always_true
 from microgradpy.ir.nodes import (
     UNDEFINED,
     Break,
@@ -53,6 +52,7 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
+from microgradpy.ir.traversal import is_always_true
 from microgradpy.runtime.opaque import UNASSIGNED
 
 

@@ -7,6 +7,7 @@ import itertools
 import types
 import typing
 from collections.abc import Iterator
+from typing import Any
 
 from microgradpy.frontend import fence
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
@@ -219,13 +220,18 @@ def _lower_group(low: Lowering, group: Group) -> None:
 def find_groups(tree: FunctionNode, code: types.CodeType) -> dict[ast.stmt, Group]:
     """The functions defined one right after the other of which an early one uses a later one, by each of them."""
     found: dict[ast.stmt, Group] = {}
-    for node in ast.walk(tree):
-        for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
-            if isinstance(body, list):
-                for _, run in itertools.groupby(body, key=_is_plain_function):
-                    for group in _groups_of(list(run), code):
-                        found |= dict.fromkeys(group, group)
+    for body in _bodies(tree):
+        for _, run in itertools.groupby(body, key=_is_plain_function):
+            for group in _groups_of(list(run), code):
+                found |= dict.fromkeys(group, group)
     return found
+
+
+def _bodies(tree: ast.AST) -> Iterator[list[Any]]:
+    """The sequences of statements in a tree that may define functions."""
+    for node in ast.walk(tree):
+        bodies = (getattr(node, "body", None), getattr(node, "orelse", None))
+        yield from (body for body in bodies if isinstance(body, list))
 
 
 def _is_plain_function(node: ast.AST) -> bool:

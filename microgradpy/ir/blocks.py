@@ -26,19 +26,18 @@ Before (structured, see printer.py)       After
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, assert_never, final, runtime_checkable
+from typing import assert_never, final
 
+from microgradpy.ir.block_nodes import Advance, Block, Branch, Exit, Instruction, Iterate
 from microgradpy.ir.nodes import (
     NOWHERE,
     Break,
-    Const,
     Continue,
     For,
     Function,
     If,
-    Items,
     Location,
     Op,
     Opcode,
@@ -55,58 +54,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.ir.rewrite import map_items, map_terminator, map_uses
-from microgradpy.ir.traversal import item_sources, item_variables, terminator_values, uses
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Iterate:
-    """`result = iter(items)`: the iterator of a `for`."""
-
-    items: Items
-    result: Var
-    where: Location = field(default=NOWHERE, compare=False)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Advance:
-    """`more, <variables of items> = next(iterator)`: after the last item `more` is false and nothing else is bound."""
-
-    iterator: Var
-    more: Var
-    items: Items
-    where: Location = field(default=NOWHERE, compare=False)
-
-
-Instruction = Op | Iterate | Advance
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Goes to the block numbered `target`, giving its parameters these values, unless `unless` is given and true. With
-    `catches`, it is where exceptions of these classes go that come from the body of the `Try` of this scope."""
-
-    target: int
-    arguments: tuple[Value, ...] = ()
-    unless: Value | None = None
-    catches: tuple[Var, tuple[Value, ...]] | None = None
-    where: Location = field(default=NOWHERE, compare=False)
-
-
-Exit = Branch | Return | Raise | Unreachable
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Block:
-    """`branches` are tried in order; the last one is unconditional."""
-
-    number: int
-    parameters: tuple[Var, ...]
-    instructions: tuple[Instruction, ...]
-    branches: tuple[Exit, ...]
+from microgradpy.ir.traversal import is_always_true, terminator_values
 
 
 def blocks(function: Function) -> tuple[Block, ...]:
@@ -139,34 +87,6 @@ def blocks_and_origins(function: Function) -> tuple[tuple[Block, ...], Origins]:
     """The basic blocks of a function, and where its parts are in them."""
     builder = _Builder(function)
     return builder.finish(), builder.origins()
-
-
-def bound_variables(instruction: Instruction) -> tuple[Var, ...]:
-    """The variables that an instruction defines, left to right as printed."""
-    match instruction:
-        case Op(results=results):
-            return results
-        case Iterate(result=result):
-            return (result,)
-        case Advance(more=more, items=items):
-            return (more, *item_variables(items))
-    assert_never(instruction)
-
-
-def used_variables(line: Instruction | Exit) -> Iterator[Var]:
-    """The variables that an instruction or a branch reads."""
-    match line:
-        case Op():
-            values = uses(line)
-        case Iterate(items=items):
-            values = item_sources(items)
-        case Advance(iterator=iterator):
-            values = (iterator,)
-        case Branch(arguments=arguments, unless=unless):
-            values = arguments if unless is None else (*arguments, unless)
-        case _:
-            values = terminator_values(line)
-    return (value for value in values if isinstance(value, Var))
 
 
 @dataclass(eq=False, slots=True)
@@ -411,40 +331,3 @@ def _finished(exit_: _Exit) -> Exit:
     if not isinstance(exit_, _Edge):
         return exit_
     return Branch(exit_.target.number, exit_.arguments, exit_.unless, exit_.catches, exit_.where)
-
-
-def is_always_true(value: Value) -> bool:
-    """Whether a condition is a literal that is true, as in `while True`."""
-    return isinstance(value, Const) and not value.path and bool(value.value)
-
-
-@runtime_checkable
-class ClosurePayload(Protocol):
-    """What a `CLOSURE` may have as payload instead of a bare `Function`: its arguments are then the captured values,
-    the values of the `defaults` last positional parameters, and those of the parameters in `keyword_defaults`."""
-
-    @property
-    def function(self) -> Function: ...
-
-    @property
-    def defaults(self) -> int: ...
-
-    @property
-    def keyword_defaults(self) -> tuple[str, ...]: ...
-
-
-def nested_function(operation: Op) -> Function | None:
-    """The function that a closure is made of; None for an operation that makes no closure."""
-    payload = operation.payload
-    if operation.callee is not Opcode.CLOSURE:
-        return None
-    if isinstance(payload, ClosurePayload):
-        return payload.function
-    return payload if isinstance(payload, Function) else None
-
-
-def closure_arity(operation: Op, function: Function) -> int:
-    """How many arguments a `CLOSURE` over this function has."""
-    payload = operation.payload
-    defaults = payload.defaults + len(payload.keyword_defaults) if isinstance(payload, ClosurePayload) else 0
-    return len(function.captured) + defaults

@@ -272,6 +272,11 @@ def carries_nothing(kind: Kind) -> bool:
     return False
 
 
+def is_proven(kind: Kind) -> bool:
+    """Proven to be a number, an array or one of Python's containers."""
+    return not isinstance(kind, Unknown)
+
+
 def is_immutable(kind: Kind) -> bool:
     """Proven to be a value that nobody can write into."""
     match kind:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from microgradpy.ir.blocks import Block, Exit, Instruction, blocks_and_origins, bound_variables
+from microgradpy.ir.block_nodes import Block, Exit, Instruction, bound_variables
+from microgradpy.ir.blocks import blocks_and_origins
 from microgradpy.ir.nodes import Function, Var
 from microgradpy.ir.printer import block_texts, numbers_of_blocks
 

@@ -123,7 +123,7 @@ def operator_constant(name: str) -> Const:
 
 
 def function_constant(function: Callable[..., Any]) -> Const:
-    """The constant for a function of this package, which generated code calls by its own name."""
+    """The constant for a builtin or a function of this package, which generated code calls by its own name."""
     return Const(function, function.__name__, function)
 
 

@@ -17,67 +17,44 @@
 `print_structured` shows the regions as they are in memory, for debugging and for reports of compiler bugs.
 
 `%1` is the function itself; the other variables are numbered anew for each text, in the order of their definitions, so
-that equal functions have equal texts. The two texts of one function do not have the same numbers.
+that equal functions have equal texts. The two texts of one function do not have the same numbers. How a single value,
+operation or terminator is written is in `notation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar, assert_never, final
 
-from microgradpy.ir.blocks import (
-    Advance,
-    Block,
-    Branch,
-    Exit,
-    Instruction,
-    Iterate,
-    blocks,
-    bound_variables,
-    nested_function,
-    used_variables,
-)
+from microgradpy.ir.block_nodes import Advance, Block, Branch, Exit, Instruction, Iterate, bound_variables, used_variables
+from microgradpy.ir.blocks import blocks
+from microgradpy.ir.closures import nested_function
 from microgradpy.ir.nodes import (
     NOWHERE,
     Break,
-    Const,
     Continue,
-    DictItems,
-    Each,
-    Enumerate,
     For,
     Function,
-    Handler,
     If,
-    Items,
     Location,
     Op,
-    Opcode,
-    Parameter,
-    ParameterKind,
     Raise,
-    Range,
-    Records,
     Region,
     Return,
-    Reversed,
     Statement,
     Terminator,
     Try,
-    Undefined,
     Unreachable,
-    Value,
     Var,
     While,
     Yield,
-    Zip,
 )
+from microgradpy.ir.notation import ITSELF, Writer, number
 from microgradpy.ir.traversal import item_variables, regions, walk
 
 INDENT = "  "
 _Shown = TypeVar("_Shown")
-_ITSELF = Var(0)
 
 
 def print_blocks(function: Function, *, names: bool = False) -> str:
@@ -112,37 +89,10 @@ def print_structured(function: Function, *, names: bool = False) -> str:
 
 def numbering(function: Function) -> dict[Var, int]:
     """The numbers that `print_structured` gives to the variables."""
-    return _numbers(_structured_order(function))
+    return number(_structured_order(function))
 
 
-def describe_constant(constant: Const) -> str:
-    """A constant as it is written: its path, its literal, or where an object that has neither comes from. Never an
-    address, which would differ from run to run."""
-    value = constant.value
-    if constant.path:
-        return constant.path
-    if value is None or value is Ellipsis or isinstance(value, bool | int | float | complex | str | bytes):
-        return repr(value)
-    if isinstance(value, tuple | list | dict | set | frozenset | slice | range):
-        return repr(value)
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if not isinstance(name, str):
-        return f"<{type(value).__qualname__}>"
-    module = getattr(value, "__module__", None)
-    if not isinstance(module, str) or module == "builtins":
-        return name
-    # Functions of the operator module say that they come from `_operator`, the one written in C.
-    return f"{module.lstrip('_')}.{name}"
-
-
-# Numbers and names
-
-
-def _numbers(variables: Iterable[Var]) -> dict[Var, int]:
-    numbers = {_ITSELF: 1}
-    for variable in variables:
-        numbers.setdefault(variable, len(numbers) + 1)
-    return numbers
+# Orders of definition
 
 
 def _structured_order(function: Function) -> Iterator[Var]:
@@ -173,146 +123,6 @@ def _block_order(view: tuple[Block, ...]) -> Iterator[Var]:
             yield from bound_variables(instruction)
 
 
-@final
-class _Writer:
-    """Turns the parts of one function into text. Variables that nobody defines are numbered as they are met."""
-
-    def __init__(self, numbers: dict[Var, int], names: bool, labels: dict[int, str]) -> None:
-        self.numbers = numbers
-        self.names = names
-        self.labels = labels
-
-    def define(self, var: Var) -> str:
-        return f"{self.use(var)}/{var.hint}" if self.names and var.hint else self.use(var)
-
-    def definitions(self, variables: Iterable[Var]) -> str:
-        return ", ".join(map(self.define, variables))
-
-    def use(self, value: Value) -> str:
-        match value:
-            case Var():
-                return f"%{self.numbers.setdefault(value, len(self.numbers) + 1)}"
-            case Const():
-                return describe_constant(value)
-            case Undefined():
-                return "undefined"
-        assert_never(value)
-
-    def uses(self, values: Iterable[Value]) -> str:
-        return ", ".join(map(self.use, values))
-
-    def parameter(self, parameter: Parameter) -> str:
-        text = self.define(parameter.var)
-        match parameter.kind:
-            case ParameterKind.POSITIONAL:
-                return text
-            case ParameterKind.KEYWORD:
-                return f"{parameter.name}={text}"
-            case ParameterKind.VARIADIC | ParameterKind.KEYWORDS:
-                return f"{parameter.kind.value}{text}"
-        assert_never(parameter.kind)
-
-    def signature(self, function: Function) -> str:
-        itself = self.define(Var(_ITSELF.id, function.name))
-        return f"({', '.join([itself, *map(self.parameter, function.parameters)])})"
-
-    def operation(self, op: Op) -> str:
-        text = self.opcode(op.callee, op) if isinstance(op.callee, Opcode) else self.call(self.use(op.callee), op)
-        return f"{self.definitions(op.results)} = {text}" if op.results else text
-
-    def call(self, callee: str, op: Op) -> str:
-        keywords = [f"{name}={self.use(value)}" for name, value in op.keywords]
-        return f"{callee}({', '.join([*map(self.use, op.arguments), *keywords])})"
-
-    def opcode(self, opcode: Opcode, op: Op) -> str:
-        # A broken operation, which only a report of a compiler bug shows, falls through to the form of a call.
-        match opcode, op.arguments:
-            case Opcode.INFIX, (left, right):
-                return f"{self.use(left)} {op.payload} {self.use(right)}"
-            case Opcode.INFIX, (operand,):
-                sign = "not " if op.payload == "not" else str(op.payload).removesuffix("x")
-                return f"{sign}{self.receiver(operand)}"
-            case Opcode.GETATTR, (owner,):
-                return f"{self.receiver(owner)}.{op.payload}"
-            case Opcode.GETITEM, (container, index):
-                return f"{self.use(container)}[{self.use(index)}]"
-            case Opcode.APPLY, (callee, positional, keywords):
-                return f"{self.use(callee)}(*{self.use(positional)}, **{self.use(keywords)})"
-            case Opcode.DICT, _ if len(op.arguments) % 2 == 0:
-                pairs = zip(op.arguments[::2], op.arguments[1::2], strict=True)
-                return f"dict({', '.join(f'{self.use(key)}: {self.use(value)}' for key, value in pairs)})"
-            case Opcode.MARK, _:
-                return f"mark {self.use(op.payload)}({self.uses(op.arguments)})"
-            case Opcode.GLOBAL, ():
-                return f"global {op.payload}"
-            case Opcode.CLOSURE, _:
-                label = self.labels.get(id(nested_function(op)), "?")
-                return f"closure {label}({self.uses(op.arguments)})"
-        return self.call(opcode.value, op)
-
-    def caught(self, handler: Handler) -> str:
-        types = "" if handler.types is None else f" ({self.uses(handler.types)})"
-        name = "" if handler.exception is None else f" as {self.define(handler.exception)}"
-        return f"except{types}{name}"
-
-    def receiver(self, value: Value) -> str:
-        number = isinstance(value, Const) and not value.path and isinstance(value.value, int | float | complex)
-        return f"({self.use(value)})" if number else self.use(value)
-
-    def iterable(self, items: Items) -> str:
-        match items:
-            case Each(source=source):
-                return self.use(source)
-            case Range(arguments=arguments):
-                return f"range({self.uses(arguments)})"
-            case Enumerate(inner=inner, start=start):
-                counted = "" if start == Const(0) else f", {self.use(start)}"
-                return f"enumerate({self.iterable(inner)}{counted})"
-            case Zip(inners=inners, strict=strict):
-                return f"zip({', '.join([*map(self.iterable, inners), *(['strict=True'] if strict else [])])})"
-            case Reversed(inner=inner):
-                return f"reversed({self.iterable(inner)})"
-            case DictItems(source=source):
-                return f"{self.use(source)}.items()"
-            case Records(tape=tape):
-                return f"reversed({self.use(tape)})"
-        assert_never(items)
-
-    def target(self, items: Items) -> str:
-        match items:
-            case Each(item=item) | Range(item=item):
-                return self.define(item)
-            case Enumerate(inner=inner, index=index):
-                return f"({self.define(index)}, {self.target(inner)})"
-            case Zip(inners=inners):
-                return _pattern(map(self.target, inners))
-            case Reversed(inner=inner):
-                return self.target(inner)
-            case DictItems(key=key, value=value):
-                return _pattern(map(self.define, (key, value)))
-            case Records(fields=(single,)):
-                return self.define(single)
-            case Records(fields=fields):
-                return _pattern(map(self.define, fields))
-        assert_never(items)
-
-    def leaving(self, terminator: Return | Raise | Unreachable) -> str:
-        match terminator:
-            case Return(value=value):
-                return f"return {self.use(value)}"
-            case Raise(exception=exception, cause=cause):
-                what = "" if exception is None else f" {self.use(exception)}"
-                return f"raise{what}" if cause is None else f"raise{what} from {self.use(cause)}"
-            case Unreachable():
-                return "unreachable"
-        assert_never(terminator)
-
-
-def _pattern(parts: Iterable[str]) -> str:
-    parts = list(parts)
-    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-
-
 # Basic blocks
 
 
@@ -338,7 +148,7 @@ def _where_left(terminator: Return | Raise | Unreachable) -> Location:
 
 def numbers_of_blocks(view: tuple[Block, ...]) -> dict[Var, int]:
     """The numbers that `print_blocks` gives to the variables."""
-    return _numbers(_block_order(view))
+    return number(_block_order(view))
 
 
 BlockText = tuple[str, tuple[str, ...], tuple[str, ...]]
@@ -352,7 +162,7 @@ def block_texts(function: Function, view: tuple[Block, ...]) -> list[BlockText]:
 def _block_texts(
     function: Function, view: tuple[Block, ...], numbers: dict[Var, int], names: bool, labels: dict[int, str]
 ) -> Iterator[BlockText]:
-    writer = _Writer(numbers, names, labels)
+    writer = Writer(numbers, names, labels)
     for block in view:
         parameters = f"({writer.definitions(block.parameters)})" if block.parameters else ""
         heading = writer.signature(function) if block.number == 1 else parameters
@@ -361,7 +171,7 @@ def _block_texts(
         yield f"{block.number}: {heading}".rstrip(), instructions, branches
 
 
-def _instruction(writer: _Writer, instruction: Instruction) -> str:
+def _instruction(writer: Writer, instruction: Instruction) -> str:
     match instruction:
         case Op():
             return writer.operation(instruction)
@@ -372,7 +182,7 @@ def _instruction(writer: _Writer, instruction: Instruction) -> str:
     assert_never(instruction)
 
 
-def _exit(writer: _Writer, branch: Exit) -> str:
+def _exit(writer: Writer, branch: Exit) -> str:
     if not isinstance(branch, Branch):
         return writer.leaving(branch)
     arguments = f" ({writer.uses(branch.arguments)})" if branch.arguments else ""
@@ -388,20 +198,20 @@ def _exit(writer: _Writer, branch: Exit) -> str:
 
 
 def _print_structured(function: Function, names: bool, labels: dict[int, str]) -> str:
-    writer = _Writer(numbering(function), names, labels)
+    writer = Writer(numbering(function), names, labels)
     lines = [f"{labels.get(id(function), function.name)}: {writer.signature(function)}"]
-    lines += [f"{INDENT}{writer.define(var)} = {writer.use(_ITSELF)}.{var.hint}" for var in function.captured]
+    lines += [f"{INDENT}{writer.define(var)} = {writer.use(ITSELF)}.{var.hint}" for var in function.captured]
     lines += _region(writer, function.body, INDENT)
     return "\n".join(lines)
 
 
-def _region(writer: _Writer, region: Region, margin: str) -> Iterator[str]:
+def _region(writer: Writer, region: Region, margin: str) -> Iterator[str]:
     for statement in region.statements:
         yield from _statement(writer, statement, margin)
     yield margin + _terminator(writer, region.terminator)
 
 
-def _statement(writer: _Writer, statement: Statement, margin: str) -> Iterator[str]:
+def _statement(writer: Writer, statement: Statement, margin: str) -> Iterator[str]:
     deeper = margin + INDENT
     match statement:
         case Op():
@@ -433,7 +243,7 @@ def _statement(writer: _Writer, statement: Statement, margin: str) -> Iterator[s
     yield f"{margin}end {writer.definitions(statement.results)}".rstrip()
 
 
-def _state(writer: _Writer, loop: While | For) -> str:
+def _state(writer: Writer, loop: While | For) -> str:
     # Broken loops have lists of different lengths: what is missing shows as `?`.
     count = max(len(loop.parameters), len(loop.initial))
     variables = [*map(writer.define, loop.parameters)] + ["?"] * (count - len(loop.parameters))
@@ -442,7 +252,7 @@ def _state(writer: _Writer, loop: While | For) -> str:
     return f" with {pairs}" if pairs else ""
 
 
-def _terminator(writer: _Writer, terminator: Terminator) -> str:
+def _terminator(writer: Writer, terminator: Terminator) -> str:
     match terminator:
         case Yield(values=values):
             return f"yield {writer.uses(values)}".rstrip()

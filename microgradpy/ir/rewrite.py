@@ -8,7 +8,6 @@ from typing import assert_never
 
 from microgradpy.ir.nodes import (
     Break,
-    Const,
     Continue,
     DictItems,
     Each,
@@ -160,7 +159,3 @@ def rename(region: Region, names: Mapping[Var, str]) -> Region:
         return (statement,)
 
     return map_statements(region, rewrite)
-
-
-def is_none(value: Value) -> bool:
-    return isinstance(value, Const) and value.value is None

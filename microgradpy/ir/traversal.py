@@ -1,4 +1,4 @@
-"""Looking at nodes: the regions of a statement, what it reads and defines, all statements of a region."""
+"""Looking at nodes: the regions of a statement, what it reads and defines, all statements of a region; what a value is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import assert_never
 
 from microgradpy.ir.nodes import (
     Break,
+    Const,
     Continue,
     DictItems,
     Each,
@@ -110,7 +111,7 @@ def uses(statement: Statement) -> tuple[Value, ...]:
     match statement:
         case Op(callee=callee, arguments=arguments, keywords=keywords):
             head = () if isinstance(callee, Opcode) else (callee,)
-            return (*head, *arguments, *(value for _, value in keywords))
+            return (*head, *given_values(arguments, keywords))
         case If(condition=condition):
             return (condition,)
         case While(initial=initial):
@@ -120,6 +121,11 @@ def uses(statement: Statement) -> tuple[Value, ...]:
         case Try(handlers=handlers):
             return tuple(caught for handler in handlers for caught in handler.types or ())
     assert_never(statement)
+
+
+def given_values(arguments: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> tuple[Value, ...]:
+    """What a call is given, by position and then by keyword."""
+    return (*arguments, *(value for _, value in keywords))
 
 
 def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Terminator]:
@@ -142,3 +148,12 @@ def walk(region: Region) -> Iterator[Statement]:
         yield statement
         for inner in regions(statement):
             yield from walk(inner)
+
+
+def is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def is_always_true(value: Value) -> bool:
+    """Whether a condition is a literal that is true, as in `while True`."""
+    return isinstance(value, Const) and not value.path and bool(value.value)

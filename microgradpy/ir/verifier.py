@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import assert_never
 
 from microgradpy.errors import CompilerBug
-from microgradpy.ir.blocks import closure_arity, is_always_true, nested_function
+from microgradpy.ir.closures import closure_arity, nested_function
 from microgradpy.ir.nodes import (
     NOWHERE,
     UNDEFINED,
@@ -40,7 +40,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.ir.printer import numbering, print_structured
-from microgradpy.ir.traversal import definitions, is_mark, item_variables, terminator_values, terminators, uses
+from microgradpy.ir.traversal import definitions, is_always_true, is_mark, item_variables, terminator_values, terminators, uses
 
 _ARITHMETIC = ["+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^"]
 _IN_PLACE = [f"{symbol}=" for symbol in _ARITHMETIC]

@@ -228,6 +228,16 @@ def reshaped(arguments: Arguments, known: Known) -> Kind:
     return Array(len(lengths), array.dtype)
 
 
+def same_rank(arguments: Arguments, known: Known) -> Kind:
+    array = arguments[0]
+    return Array(array.ndim, array.dtype) if isinstance(array, Array) else UNKNOWN
+
+
+def flipped(arguments: Arguments, known: Known) -> Kind:
+    kind = same_rank(arguments, known)
+    return NUMERIC if kind != UNKNOWN and getattr(kind, "ndim", None) == 0 else kind
+
+
 def flattened(arguments: Arguments, known: Known) -> Kind:
     """np.ravel(x), x.flatten()"""
     array = arguments[0]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Numeric, Scalar, is_numeric
 
 Arguments = tuple[Kind, ...]
 Known = Mapping[Any, Any]
+KindRule = Callable[[Arguments, Known], Kind]
 MISSING = object()
 """What is known of an argument that is given and no constant."""
 

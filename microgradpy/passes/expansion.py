@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from microgradpy.passes.typed_builder import TypedBuilder
 
 Hint = Var | str
-_GETATTR = Const(getattr, "getattr", getattr)
+_GETATTR = function_constant(getattr)
 _DOT = Const(np.dot, "np.dot", np)
 _MUL, _POW, _MATMUL = map(operator_constant, ("mul", "pow", "matmul"))
 
@@ -55,7 +55,7 @@ def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: V
             (total,) = builder.operation(_method(builder, cotangent, "sum"), (), kinds=(FLOAT,))
         else:
             (total,) = builder.operation(_DOT, factors, kinds=(FLOAT,))
-        return builder.operation(Const(float, "float", float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
+        return builder.operation(function_constant(float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
     if not isinstance(wanted, Array) or given.ndim is None or not wanted.ndim or given.ndim <= wanted.ndim:
         return None
     if given.shape[-wanted.ndim :] != wanted.shape:

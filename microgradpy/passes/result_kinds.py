@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -24,22 +24,19 @@ from microgradpy.ir.kinds import (
     NUMERIC,
     REAL,
     UNKNOWN,
-    Array,
     Inert,
     Kind,
-    Scalar,
     Sequence,
     TupleOf,
     cotangent_kind,
     is_numeric,
     is_real_scalar,
     item_kind,
-    join,
     list_of,
 )
 from microgradpy.ir.nodes import Const, Value
-from microgradpy.passes import array_kinds
-from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast, dtype_of, ranked, scalar, widest
+from microgradpy.passes import array_kinds, number_kinds
+from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,
@@ -49,8 +46,6 @@ from microgradpy.tangents.helpers import (
     NUMERIC_RESULT,
     RETURNS,
 )
-
-KindRule = Callable[[Arguments, Known], Kind]
 
 
 @final
@@ -83,152 +78,6 @@ def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...],
         return UNKNOWN
 
 
-def _floating(arguments: Arguments, known: Known) -> Kind:
-    kind = broadcast(arguments)
-    if kind is UNKNOWN:
-        return UNKNOWN
-    match kind:
-        case Scalar(name="int" | "bool" | "real"):
-            return FLOAT
-        case Array(ndim=ndim, dtype="int" | "bool", shape=shape):
-            return Array(ndim, "float", shape)
-    return kind
-
-
-def _counting(arguments: Arguments, known: Known) -> Kind:
-    """As `broadcast`, for operations that make integers of truth values."""
-    return _counted(broadcast(arguments))
-
-
-def _counted(kind: Kind) -> Kind:
-    if isinstance(kind, Array) and kind.dtype == "bool":
-        return Array(kind.ndim, "int", kind.shape)
-    return INT if kind == BOOL else kind
-
-
-def _division(arguments: Arguments, known: Known) -> Kind:
-    """Remainders and whole quotients; `%` of a text is a text."""
-    return arguments[0] if arguments[0] == Inert("str") else _counting(arguments, known)
-
-
-def _arithmetic(arguments: Arguments, known: Known) -> Kind:
-    match arguments:
-        case (TupleOf(items=left), TupleOf(items=right)):
-            return TupleOf(left + right)
-        case (TupleOf() | Sequence(name="tuple"), TupleOf() | Sequence(name="tuple")):
-            return Sequence("tuple")
-        case (Sequence(name="list"), Sequence(name="list")):
-            return join(*arguments)
-        case (Inert(name="str"), Inert(name="str")):
-            return Inert("str")
-    kind = broadcast(arguments)
-    return REAL if kind == BOOL else kind  # an int of Python's truth values, a truth value of NumPy's
-
-
-def _power(arguments: Arguments, known: Known) -> Kind:
-    base, exponent = arguments
-    match base, exponent:
-        case Scalar(name="int"), Scalar(name="int" | "bool"):
-            whole = known.get(1)
-            return INT if isinstance(whole, int) and whole >= 0 else NUMERIC
-        case Scalar(name="float" | "real"), Scalar(name="int" | "bool"):
-            return base
-        case Scalar(), Scalar():  # a negative base with a fractional exponent is complex in Python
-            return NUMERIC
-        case Array(), Scalar():
-            return _floating(arguments, known) if "float" in (dtype_of(base), dtype_of(exponent)) else broadcast(arguments, "")
-    return broadcast(arguments, "")
-
-
-def _matmul(arguments: Arguments, known: Known) -> Kind:
-    left, right = arguments
-    dtype = widest(dtype_of(left), dtype_of(right))
-    match left, right:
-        case Array(ndim=1), Array(ndim=1):
-            return scalar(dtype)
-        case Array(ndim=2), Array(ndim=2):
-            return Array(2, dtype, (*left.shape[:1], *right.shape[1:]) if left.shape and right.shape else ())
-        case Array(ndim=1), Array(ndim=2):
-            return Array(1, dtype, right.shape[1:])
-        case Array(ndim=2), Array(ndim=1):
-            return Array(1, dtype, left.shape[:1])
-    return NUMERIC if is_numeric(left) and is_numeric(right) else UNKNOWN
-
-
-def _dot(arguments: Arguments, known: Known) -> Kind:
-    if any(isinstance(kind, Scalar) for kind in arguments):
-        return broadcast(arguments)
-    return _matmul(arguments, known)
-
-
-def _comparison(arguments: Arguments, known: Known) -> Kind:
-    if all(isinstance(kind, Scalar | Inert) for kind in arguments):
-        return BOOL
-    kind = broadcast(arguments, "bool")
-    return kind if isinstance(kind, Array) else UNKNOWN
-
-
-def _reduction(dtypes: Mapping[str, str]) -> KindRule:
-    """For reductions that change some dtypes: over one axis or all, which may be kept."""
-
-    def kind(arguments: Arguments, known: Known) -> Kind:
-        array = arguments[0]
-        if not isinstance(array, Array):
-            return NUMERIC if is_numeric(array) else UNKNOWN
-        dtype = dtypes.get(array.dtype, array.dtype)
-        axis, keepdims = known.get("axis", known.get(1)), known.get("keepdims", False)
-        if len(arguments) > 1 and 1 not in known and "axis" not in known:
-            axis = MISSING
-        if keepdims not in (True, False) or not array.ndim:
-            return scalar(dtype) if array.ndim == 0 and axis is None and keepdims is False else NUMERIC
-        if keepdims:
-            return Array(array.ndim, dtype, _kept(array, axis))
-        if axis is None:
-            return scalar(dtype)
-        if type(axis) is not int or not -array.ndim <= axis < array.ndim:
-            return NUMERIC
-        rest = tuple(symbol for number, symbol in enumerate(array.shape) if number != axis % array.ndim)
-        return ranked(array.ndim - 1, dtype, rest)
-
-    return kind
-
-
-def _kept(array: Array, axis: Any) -> tuple[Any, ...]:
-    """The axes of a reduction that keeps those it reduces, with length one."""
-    axes = array_kinds.axes_of(array)
-    if axis is None:
-        return (1,) * len(axes)
-    if type(axis) is not int or not -len(axes) <= axis < len(axes):
-        return ()
-    return tuple(1 if number == axis % len(axes) else symbol for number, symbol in enumerate(axes))
-
-
-def _same_rank(arguments: Arguments, known: Known) -> Kind:
-    array = arguments[0]
-    return Array(array.ndim, array.dtype) if isinstance(array, Array) else UNKNOWN
-
-
-def _flipped(arguments: Arguments, known: Known) -> Kind:
-    kind = _same_rank(arguments, known)
-    return NUMERIC if kind != UNKNOWN and getattr(kind, "ndim", None) == 0 else kind
-
-
-def _elementwise(kind: Kind, dtypes: Mapping[str, str]) -> Kind:
-    """An elementwise operation on one operand, which changes some dtypes."""
-    match kind:
-        case Scalar(name=name):
-            return Scalar(dtypes.get(name, name))
-        case Array(ndim=0, dtype=dtype):
-            return scalar(dtypes.get(dtype, dtype))
-        case Array(ndim=ndim, dtype=dtype, shape=shape):
-            return Array(ndim, dtypes.get(dtype, dtype), shape)
-    return kind if is_numeric(kind) else UNKNOWN
-
-
-def _changing(**dtypes: str) -> KindRule:
-    return lambda arguments, known: _elementwise(arguments[0], dtypes)
-
-
 def _like_cotangent_of(index: int) -> KindRule:
     """For helpers whose result is the cotangent of one of their arguments."""
 
@@ -250,7 +99,7 @@ def _helper_entry(callee: Any) -> _Entry | None:
         return _Entry(lambda arguments, known: _cotangents_of_items(arguments[index]))
     if callee in LIKE:
         index = LIKE[callee]
-        return _Entry(lambda arguments, known: _floating(arguments[index : index + 1], known))
+        return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
     if callee in RETURNS:
         return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
@@ -277,7 +126,7 @@ def _ufunc_entry(callee: object) -> _Entry | None:
     """Of numbers and arrays any ufunc makes numbers or arrays; of other things it may be a method that they have."""
     if not isinstance(callee, np.ufunc) or callee.nout != 1:
         return None
-    return _Entry(_floating if _makes_floats(callee) else _numeric_of_numeric, callee.nin, frozenset())
+    return _Entry(number_kinds.floating if _makes_floats(callee) else number_kinds.numeric_of_numeric, callee.nin, frozenset())
 
 
 @functools.cache
@@ -291,10 +140,6 @@ def _makes_floats(ufunc: np.ufunc) -> bool:
 
 
 _COMPLEX_TYPES, _FLOAT_TYPES = frozenset("FDG"), frozenset("efdg")
-
-
-def _numeric_of_numeric(arguments: Arguments, known: Known) -> Kind:
-    return NUMERIC if all(map(is_numeric, arguments)) else UNKNOWN
 
 
 def _tuple_of(arguments: Arguments, known: Known) -> Kind:
@@ -313,55 +158,8 @@ def _sum_of_items(arguments: Arguments, known: Known) -> Kind:
     return NUMERIC if is_numeric(item) else UNKNOWN
 
 
-def _part(arguments: Arguments, known: Known) -> Kind:
-    """np.real and np.imag read an attribute: that of an array is an array, of whatever rank."""
-    match arguments[0]:
-        case Array(ndim=ndim, dtype=dtype, shape=shape):
-            return Array(ndim, "float" if dtype == "complex" else dtype, shape)
-        case Scalar(name="complex"):
-            return FLOAT
-        case Scalar(name="bool"):
-            return REAL
-    return arguments[0] if is_numeric(arguments[0]) else UNKNOWN
-
-
-def _numpy_unary(arguments: Arguments, known: Known) -> Kind:
-    """An elementwise function that keeps the shape and maybe not the dtype."""
-    kind = arguments[0]
-    if dtype_of(kind) == "float":
-        return _elementwise(kind, {})
-    return NUMERIC if is_numeric(kind) else UNKNOWN
-
-
 def _always(kind: Kind) -> KindRule:
     return lambda arguments, known: kind
-
-
-def _whole(arguments: Arguments, known: Known) -> Kind:
-    """Whole numbers of numbers and arrays. An object may answer with anything."""
-    return INT if all(map(is_numeric, arguments)) else UNKNOWN
-
-
-def _absolute(arguments: Arguments, known: Known) -> Kind:
-    # Of a truth value it is a whole number, or a truth value if it is NumPy's.
-    return REAL if arguments[0] == BOOL else _elementwise(arguments[0], {"complex": "float"})
-
-
-def _extreme(arguments: Arguments, known: Known) -> Kind:
-    if len(arguments) < 2 or not all(map(is_real_scalar, arguments)):
-        return UNKNOWN
-    result = arguments[0]
-    for kind in arguments[1:]:
-        result = join(result, kind)
-    return result
-
-
-def _where(arguments: Arguments, known: Known) -> Kind:
-    condition, *branches = arguments
-    if not is_numeric(condition) or not all(map(is_numeric, branches)) or not branches:
-        return UNKNOWN
-    kind = broadcast(arguments, widest(*map(dtype_of, branches)))
-    return NUMERIC if isinstance(kind, Scalar) else kind
 
 
 _COUNTED = {"bool": "int"}
@@ -380,20 +178,21 @@ def _table() -> dict[Any, _Entry]:
     def methods_too(name: str) -> tuple[Any, ...]:
         return tuple(getattr(owner, name) for owner in (np, np.ndarray) if hasattr(owner, name))
 
-    put(_arithmetic, 2, operator.add, operator.sub, operator.mul)
-    put(_division, 2, operator.mod, operator.floordiv)
-    put(_floating, 2, operator.truediv, divide)
-    put(_power, 2, operator.pow, pow, np.power)
-    put(_matmul, 2, operator.matmul, np.matmul)
-    put(_dot, 2, np.dot)
-    put(_changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive, np.conj, np.square, np.reciprocal)
-    put(_absolute, 1, abs, operator.abs, np.abs)
-    put(_comparison, 2, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
-    put(_comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+    put(number_kinds.arithmetic, 2, operator.add, operator.sub, operator.mul)
+    put(number_kinds.division, 2, operator.mod, operator.floordiv)
+    put(number_kinds.floating, 2, operator.truediv, divide)
+    put(number_kinds.power, 2, operator.pow, pow, np.power)
+    put(number_kinds.matmul, 2, operator.matmul, np.matmul)
+    put(number_kinds.dot, 2, np.dot)
+    put(number_kinds.changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive)
+    put(number_kinds.changing(bool="int"), 1, np.conj, np.square, np.reciprocal)
+    put(number_kinds.absolute, 1, abs, operator.abs, np.abs)
+    put(number_kinds.comparison, 2, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
+    put(number_kinds.comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
     put(_always(BOOL), _ANY, operator.is_, operator.is_not, operator.not_, operator.contains, isinstance, issubclass, bool)
     put(_always(BOOL), _ANY, callable, hasattr, math.isnan, math.isinf, math.isfinite, math.isclose, any, all, keywords=_ANY)
     put(_always(INT), _ANY, len, int, hash, id, keywords=_ANY)
-    put(_whole, 1, math.floor, math.ceil, math.trunc, np.ndim, np.size)
+    put(number_kinds.whole, 1, math.floor, math.ceil, math.trunc, np.ndim, np.size)
     put(_always(FLOAT), _ANY, float)
     put(_always(COMPLEX), _ANY, complex, keywords=_ANY)
     put(_always(Inert("str")), _ANY, str, repr, format, keywords=_ANY)
@@ -404,28 +203,28 @@ def _table() -> dict[Any, _Entry]:
     put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
     put(_tuple_of, 1, tuple)
     put(_sum_of_items, 1, sum)
-    put(_numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.angle)
-    put(_part, 1, np.real, np.imag)
-    put(_extreme, _ANY, max, min, keywords="key")
+    put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.angle)
+    put(number_kinds.part, 1, np.real, np.imag)
+    put(number_kinds.extreme, _ANY, max, min, keywords="key")
     put(_always(FLOAT), _ANY, *(getattr(math, name) for name in _MATH_FLOAT if hasattr(math, name)))
     for ufunc in (getattr(np, name) for name in _UFUNC_FLOAT):
-        put(_floating, ufunc.nin, ufunc)
+        put(number_kinds.floating, ufunc.nin, ufunc)
     put(lambda arguments, known: broadcast(arguments), 2, *(getattr(np, name) for name in _UFUNC_WIDEST))
     put(lambda arguments, known: broadcast(arguments), 3, np.clip)
-    put(_counting, 2, np.remainder)
-    put(_where, 3, np.where)
+    put(number_kinds.counting, 2, np.remainder)
+    put(number_kinds.where, 3, np.where)
     for name in ("sum", "prod"):
-        put(_reduction(_COUNTED), 2, *methods_too(name), keywords="axis keepdims")
+        put(number_kinds.reduction(_COUNTED), 2, *methods_too(name), keywords="axis keepdims")
     for name in ("max", "min", "amax", "amin"):
-        put(_reduction({}), 2, *methods_too(name), keywords="axis keepdims")
-    put(_reduction(_AVERAGED), 2, *methods_too("mean"), keywords="axis keepdims")
+        put(number_kinds.reduction({}), 2, *methods_too(name), keywords="axis keepdims")
+    put(number_kinds.reduction(_AVERAGED), 2, *methods_too("mean"), keywords="axis keepdims")
     for name in ("var", "std"):
-        put(_reduction(_SPREAD), 2, *methods_too(name), keywords="axis keepdims ddof")
-    put(_same_rank, 2, np.transpose, np.ndarray.copy, keywords="axes")
-    put(_same_rank, _ANY, np.ndarray.transpose)
-    put(_same_rank, 1, np.copy)
-    put(_same_rank, 3, np.roll, keywords="axis")
-    put(_flipped, 2, np.flip, keywords="axis")
+        put(number_kinds.reduction(_SPREAD), 2, *methods_too(name), keywords="axis keepdims ddof")
+    put(array_kinds.same_rank, 2, np.transpose, np.ndarray.copy, keywords="axes")
+    put(array_kinds.same_rank, _ANY, np.ndarray.transpose)
+    put(array_kinds.same_rank, 1, np.copy)
+    put(array_kinds.same_rank, 3, np.roll, keywords="axis")
+    put(array_kinds.flipped, 2, np.flip, keywords="axis")
     put(array_kinds.created, 3, np.zeros, np.ones, np.empty, keywords="dtype order")
     put(array_kinds.eye, 5, np.eye, keywords="M k dtype order")
     put(array_kinds.item, 2, operator.getitem)

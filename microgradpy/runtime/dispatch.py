@@ -253,12 +253,7 @@ def _by_method(
     inner = None if wanted is None else (True, *wanted)
     y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted=keywords_wanted)
 
-    def method_back(y_bar: Any) -> Bars:
-        bars = back(y_bar)
-        own, *rest = bars.arguments
-        return Bars(_field(f, "__self__", own), tuple(rest), bars.keywords)
-
-    return y, method_back
+    return y, _bound_back(f, back)
 
 
 def _by_builtin_method(
@@ -273,12 +268,18 @@ def _by_builtin_method(
         return _opaque(f, args, kwargs)
     y, back = _by_rule(unbound, rule, (owner, *args), kwargs, keywords_wanted)
 
+    return y, _bound_back(f, back)
+
+
+def _bound_back(f: Any, back: Back) -> Back:
+    """The pullback of a bound method from that of its function, whose first argument is the instance."""
+
     def method_back(y_bar: Any) -> Bars:
         bars = back(y_bar)
         own, *rest = bars.arguments
         return Bars(_field(f, "__self__", own), tuple(rest), bars.keywords)
 
-    return y, method_back
+    return method_back
 
 
 def _field(f: Any, name: str, bar: Any) -> Tangent | None:

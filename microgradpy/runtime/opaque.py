@@ -49,19 +49,6 @@ def undefined_name(name: str) -> NoReturn:
     raise NameError(f"name {name!r} is not defined", name=name)
 
 
-_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), np.generic)
-
-
-def check_immutable(x: object) -> None:
-    """`x += y` makes a new value only if `x` is immutable; anything else may be written in place, and is refused."""
-    if not isinstance(x, _IMMUTABLE):
-        raise MutationError(
-            f"an augmented assignment writes into a {type(x).__name__} in place",
-            None,
-            "Write it as `x = x + y`, which makes a new value.",
-        )
-
-
 def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `f`, which gets no differentiated data; refuse if it wrote into an array or container it was given, or into an
     array it sees, because what was read from there before may have been kept for the reverse pass."""

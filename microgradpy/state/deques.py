@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.state.events import Made, event
-from microgradpy.state.shadows import Shadows
+from microgradpy.state.events import Event, Made, event
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import settle_items, structure_of
 
 
@@ -73,33 +73,30 @@ def clear_deque(items: deque[Any], /) -> Made:
     return None, undo
 
 
-@event(deque.extend, operator.iadd, of=deque)
-def extend_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
-    undone = [deque_append(items, x)[1] for x in list(more)]
-    given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
-
-    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = [one(None, shadows)[1] for one in reversed(undone)][::-1]
-        return None, settle_items(given, bars, shadows)
-
-    return items, undo
+@event(operator.iadd, of=deque)
+def add_to_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
+    return items, _added_one_by_one(items, more, deque_append)
 
 
 @event(deque.extend, of=deque)
-def extend_deque_without_result(items: deque[Any], more: Iterable[Any], /) -> Made:
-    return None, extend_deque(items, more)[1]
+def extend_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
+    return None, _added_one_by_one(items, more, deque_append)
 
 
 @event(deque.extendleft, of=deque)
 def extendleft(items: deque[Any], more: Iterable[Any], /) -> Made:
-    undone = [appendleft(items, x)[1] for x in list(more)]
+    return None, _added_one_by_one(items, more, appendleft)
+
+
+def _added_one_by_one(items: deque[Any], more: Iterable[Any], add: Event) -> Undo:
+    undone = [add(items, x)[1] for x in list(more)]
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         bars = [one(None, shadows)[1] for one in reversed(undone)][::-1]
         return None, settle_items(given, bars, shadows)
 
-    return None, undo
+    return undo
 
 
 @event(deque.rotate, of=deque)

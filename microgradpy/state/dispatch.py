@@ -21,35 +21,31 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
-from microgradpy.runtime.array_calls import stands_for_text
-from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
-from microgradpy.runtime.bars import Bars, Entry, Resolve, Resolved, Wanted, nothing
+from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.python_ufuncs import is_of_python
-from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
 from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
+from microgradpy.state.asking import by_asking
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
-from microgradpy.state.events import event, find_event, has_event
-from microgradpy.state.held import PLAIN
+from microgradpy.state.events import event, find_event, has_event, looked_up
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
 from microgradpy.state.mappings import made_item, makes_item
 from microgradpy.state.partial import attempted_if_caught, undone_by
-from microgradpy.state.reach import any_may_write, writing_function, writing_method
+from microgradpy.state.reach import any_may_write, writing_method
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
-from microgradpy.state.truth import check_shown
 from microgradpy.tangents.types import Tangent
 
 _entry: list[Entry] = []
@@ -131,7 +127,7 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
     if hashes_itself(f):  # no table knows it
         return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_operator, _by_generator, _by_access, _by_iteration, _by_write, _by_special_method):
+    for step in (_by_asking, _by_generator, _by_access, _by_iteration, _by_write, _by_special_method):
         made = step(f, args, kwargs)
         if made is not None:
             return made
@@ -182,45 +178,9 @@ RESOLVE = Resolve(resolve, True, any_may_write, partial(attempted_if_caught, res
 event(delegate_to)(partial(generators.delegated, RESOLVE))
 
 
-def _by_operator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """An operator, or a builtin such as `len`, that a class of the user's answers."""
-    made = None
-    if not kwargs and _looked_up(METHODS_ASKED, f) is not None:
-        made = overloaded(f, args, RESOLVE)
-    elif args and not kwargs and _looked_up(TELLERS, f) is not None:
-        made = told(f, args, RESOLVE)
-    if made is not None:
-        return made
-    _refuse_asking(f, args, kwargs)
-    # How often a method is asked is the function's affair: it writes nothing.
-    return converted(f, args, kwargs, RESOLVE)
-
-
-def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """A builtin would call methods or functions that write where they cannot be differentiated."""
-    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type):
-        return
-    if f is np.vectorize or stands_for_text(f):
-        return  # the text says what it calls
-    names, found = _looked_up(ASKED_WITHIN, f), None
-    if names is not None:
-        # Of a key it is the key that is asked, and a function that gives keys is called as any other.
-        given = args[1:2] if "__hash__" in names and len(args) > 1 else args
-        found = writing_method((*given, *(value for name, value in kwargs.items() if name != "key")), names)
-    elif may_ask_anything(f):
-        given = (*args, *kwargs.values())
-        found = writing_method(given, ANYTHING) or writing_function(given)
-    if isinstance(f, type) and issubclass(f, BaseException):
-        check_shown(f, *args)
-    hints = _looked_up(HINTED, f)
-    if hints is not None and args:
-        found = writing_method(args[-1:], hints, within=False)
-    if found is not None:
-        raise MutationError(
-            f"{pure.name_of(f)} calls {found.__qualname__}, which may write",
-            None,
-            "Call it by its name in the differentiated function, or let it compute its answer without writing.",
-        )
+def _by_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """An operator or a builtin that asks the classes of its arguments."""
+    return by_asking(RESOLVE, f, args, kwargs)
 
 
 def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -265,7 +225,7 @@ def _by_special_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     special = _special_method(f, args)
     if special is not None:
         return resolve(special, args, kwargs)
-    binary = _looked_up(_AUGMENTED, f)
+    binary = looked_up(_AUGMENTED, f)
     return None if binary is None or not args else resolve(binary, args, kwargs)
 
 
@@ -282,17 +242,9 @@ _SPECIAL = {
 }
 
 
-def _looked_up(table: dict[Any, Any], f: Any) -> Any:
-    """What a table has for a callable, which need not be hashable."""
-    try:
-        return table.get(f)
-    except TypeError:
-        return None
-
-
 def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
     """The method of the user's class that writing with an operator calls."""
-    name = _looked_up(_SPECIAL, f)
+    name = looked_up(_SPECIAL, f)
     if name is None or not args:
         return None
     found = static_member(type(args[0]), name)
@@ -319,7 +271,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
             arrays.check_writable(args[0])
         with noticing(pure.name_of(f), f, args, kwargs):
             return by_event(found, args, kwargs)
-    if args and is_value(args[0]) and _looked_up(_AUGMENTED, f) is not None:
+    if args and is_value(args[0]) and looked_up(_AUGMENTED, f) is not None:
         return None
     return _into_output(f, args, kwargs)
 
@@ -353,6 +305,17 @@ def _is_users(args: tuple[Any, ...]) -> bool:
 # Callables that hold others
 
 
+def _bound_back(f: Any, back: Back) -> Back:
+    """What undoes a call of a bound method, from what undoes that of its function, whose first argument is the instance."""
+
+    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
+        bars = back(y_bar, shadows)
+        own, *rest = bars.arguments
+        return Bars(_settled_field(f.__self__, f, "__self__", own, shadows), tuple(rest), bars.keywords)
+
+    return method_back
+
+
 def _settled_field(x: Any, f: Any, name: str, bar: Any, shadows: Shadows) -> Tangent | None:
     value = shadows.settle(x, bar)
     return None if value is None else Tangent(type(f), {name: value})
@@ -364,12 +327,7 @@ def _by_method(
     inner = None if wanted is None else (True, *wanted)
     y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted)
 
-    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(_settled_field(f.__self__, f, "__self__", own, shadows), tuple(rest), bars.keywords)
-
-    return y, method_back
+    return y, _bound_back(f, back)
 
 
 def _by_builtin_method(
@@ -387,12 +345,7 @@ def _by_builtin_method(
             return _opaque(f, args, kwargs)
     y, back = resolve(unbound, (owner, *args), kwargs, None, keywords_wanted)
 
-    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(_settled_field(owner, f, "__self__", own, shadows), tuple(rest), bars.keywords)
-
-    return y, method_back
+    return y, _bound_back(f, back)
 
 
 def _by_callable_object(

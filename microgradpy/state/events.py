@@ -41,10 +41,7 @@ def event(*functions: Any, of: type = object) -> Callable[[F], F]:
 
 def find_event(function: Any, args: tuple[Any, ...]) -> Event | None:
     """The event that a call is; None if it writes into nothing that is known here."""
-    try:
-        found = _EVENTS.get(function)
-    except TypeError:  # unhashable
-        return None
+    found = looked_up(_EVENTS, function)
     if found is None:
         return None
     first = type(args[0]) if args else object
@@ -53,10 +50,15 @@ def find_event(function: Any, args: tuple[Any, ...]) -> Event | None:
 
 def has_event(function: Any) -> bool:
     """Whether calls of a function may be events."""
+    return looked_up(_EVENTS, function) is not None
+
+
+def looked_up(table: dict[Any, Any], f: Any) -> Any:
+    """What a table has for a callable, which need not be hashable."""
     try:
-        return function in _EVENTS
+        return table.get(f)
     except TypeError:
-        return False
+        return None
 
 
 def no_cotangents(count: int) -> Undo:

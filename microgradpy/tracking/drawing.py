@@ -7,8 +7,9 @@ branch to what was executed next. A call that was looked into is a box.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast, final
 
 from microgradpy.tracking.layout import INDENT, MARGIN, ROW, Picture, Row, children_of, identifiers, lay_out
 
@@ -33,11 +34,11 @@ class Drawn:
 
     def to_dot(self, levels: int | None = None) -> str:
         """The trace in the language of Graphviz, calls as clusters."""
-        return "\n".join(_dot(lay_out(cast("Node", self), levels)))
+        return "\n".join(_chart(lay_out(cast("Node", self), levels), _DOT))
 
     def to_mermaid(self, levels: int | None = None) -> str:
         """The trace as a Mermaid flow chart, which Markdown pages show, calls as subgraphs."""
-        return "\n".join(_mermaid(lay_out(cast("Node", self), levels)))
+        return "\n".join(_chart(lay_out(cast("Node", self), levels), _MERMAID))
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -117,50 +118,72 @@ class _Lanes:
             yield f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="0.8"{dashes} marker-end="url(#{kind})"/>'
 
 
-def _dot(picture: Picture) -> Iterator[str]:
+@final
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """How a flow chart is written: what is first and last, a box, the line that opens a group and the box of its result, what
+    ends a group, and the edges between two names."""
+
+    first: tuple[str, ...]
+    box: Callable[[str, Row], str]
+    group: Callable[[str, Row], tuple[str, str]]
+    end: str
+    data: str
+    control: str
+    last: tuple[str, ...] = ()
+
+
+def _chart(picture: Picture, language: _Language) -> Iterator[str]:
     names, inner = identifiers(picture), children_of(picture)
-    yield "digraph trace {"
-    yield '  node [shape=box, style="rounded,filled", fontname="monospace", fontsize=10];'
-
-    def rows(outer: int, margin: str) -> Iterator[str]:
-        for row in inner.get(outer, ()):
-            name, text = names[id(row)], row.text.replace("\\", "\\\\").replace('"', '\\"')
-            if id(row) in inner:
-                yield f"{margin}subgraph cluster_{name} {{"
-                yield f'{margin}  {name} [label="{text}", fillcolor="{_FILLS[row.node.kind]}"];'
-                yield from rows(id(row), margin + "  ")
-                yield f"{margin}}}"
-            else:
-                yield f'{margin}{name} [label="{text}", fillcolor="{_FILLS[row.node.kind]}"];'
-
-    yield from rows(0, "  ")
-    for start, end in picture.data:
-        yield f"  {names[id(start)]} -> {names[id(end)]};"
-    for start, end in picture.control:
-        yield f'  {names[id(start)]} -> {names[id(end)]} [style=dashed, color="{_CONTROL}"];'
-    yield "}"
-
-
-def _mermaid(picture: Picture) -> Iterator[str]:
-    names, inner = identifiers(picture), children_of(picture)
-    yield "flowchart TB"
 
     def rows(outer: int, margin: str) -> Iterator[str]:
         for row in inner.get(outer, ()):
             name = names[id(row)]
-            text = html.escape(row.text).replace("&quot;", "#quot;").replace("&#x27;", "'")
-            if id(row) in inner:
-                yield f'{margin}subgraph s{name}["{text}"]'
-                yield f'{margin}  {name}["result"]'
-                yield from rows(id(row), margin + "  ")
-                yield f"{margin}end"
-            else:
-                yield f'{margin}{name}["{text}"]'
+            if id(row) not in inner:
+                yield margin + language.box(name, row)
+                continue
+            opened, result = language.group(name, row)
+            yield margin + opened
+            yield f"{margin}  {result}"
+            yield from rows(id(row), margin + "  ")
+            yield margin + language.end
 
+    yield from language.first
     yield from rows(0, "  ")
-    for start, end in picture.data:
-        yield f"  {names[id(start)]} --> {names[id(end)]}"
-    for start, end in picture.control:
-        yield f"  {names[id(start)]} -.-> {names[id(end)]}"
+    for edges, edge in ((picture.data, language.data), (picture.control, language.control)):
+        for start, end in edges:
+            yield "  " + edge.format(names[id(start)], names[id(end)])
+    yield from language.last
 
 
+def _dot_box(name: str, row: Row) -> str:
+    text = row.text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{name} [label="{text}", fillcolor="{_FILLS[row.node.kind]}"];'
+
+
+def _dot_group(name: str, row: Row) -> tuple[str, str]:
+    return f"subgraph cluster_{name} {{", _dot_box(name, row)
+
+
+def _mermaid_text(row: Row) -> str:
+    return html.escape(row.text).replace("&quot;", "#quot;").replace("&#x27;", "'")
+
+
+def _mermaid_box(name: str, row: Row) -> str:
+    return f'{name}["{_mermaid_text(row)}"]'
+
+
+def _mermaid_group(name: str, row: Row) -> tuple[str, str]:
+    return f'subgraph s{name}["{_mermaid_text(row)}"]', f'{name}["result"]'
+
+
+_DOT = _Language(
+    ("digraph trace {", '  node [shape=box, style="rounded,filled", fontname="monospace", fontsize=10];'),
+    _dot_box,
+    _dot_group,
+    "}",
+    "{} -> {};",
+    f'{{}} -> {{}} [style=dashed, color="{_CONTROL}"];',
+    ("}",),
+)
+_MERMAID = _Language(("flowchart TB",), _mermaid_box, _mermaid_group, "end", "{} --> {}", "{} -.-> {}")

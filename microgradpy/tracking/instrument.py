@@ -21,7 +21,7 @@ from typing import Any, final
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, checks_of
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import bindings_of, shared_by, unit_name
+from microgradpy.compiler import shared_by
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.exceptions import check_caught, check_not_interrupted, check_part_of_caught, check_steady, steady
 from microgradpy.frontend.lower import lower_function
@@ -52,6 +52,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import definitions, item_sources, item_variables, walk
+from microgradpy.linking import bindings_of, unit_name
 from microgradpy.runtime import opaque
 from microgradpy.tracking import iteration, recording
 from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites
@@ -275,7 +276,7 @@ class _Recording:
         name = self.sites.add(site)
         match op.callee:
             case Opcode.INFIX | Opcode.GETATTR | Opcode.GETITEM:
-                return (self.called(op, name, _as_function(op, site), tuple(op.arguments) + _attribute(op)),)
+                return (self.called(op, name, _as_function(site), tuple(op.arguments) + _attribute(op)),)
             case Opcode.APPLY:
                 return (self.record(recording.apply, (name,), *op.arguments, where=op.where, result=op.result),)
             case Opcode.APPEND:
@@ -303,7 +304,7 @@ class _Recording:
         return (self.record(recording.mark, (name,), where=op.where),)
 
 
-def _as_function(op: Op, site: CallSite) -> Const:
+def _as_function(site: CallSite) -> Const:
     assert isinstance(site.function, Constant)
     function = site.function.value
     name = getattr(function, "__name__", "")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
-from microgradpy.ir.blocks import Advance, Branch, Instruction, Iterate, bound_variables
+from microgradpy.ir.block_nodes import Advance, Branch, Instruction, Iterate, bound_variables
 from microgradpy.ir.locations import BlockLocation, Locations
 from microgradpy.ir.nodes import Const, Items, Op, Opcode, Raise, Return, Undefined, Value, Var
 from microgradpy.ir.traversal import item_sources
@@ -169,11 +169,6 @@ def iterable_name(items: Items) -> str:
     """What the values of a loop are put into before they are iterated over: `enumerate`, `zip`; empty for nothing."""
     name = type(items).__name__.lower()
     return "" if name == "each" else "items" if name == "dictitems" else name
-
-
-def value_of(operand: Operand) -> Any:
-    """The value of a constant operand."""
-    return operand.value if isinstance(operand, Constant) else None
 
 
 _GETITEM = Constant(operator.getitem, "getitem")

@@ -60,10 +60,6 @@ class Snapshots:
             self._in_progress.clear()
             self._cyclic.clear()
 
-    def is_current(self, value: Any, snapshot: Any) -> bool:
-        """Whether a value is still as it was when this copy was made."""
-        return self.take(value) is snapshot
-
     def _take(self, value: Any) -> Any:
         if is_atom(value):
             return value

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from microgradpy.ir.nodes import Const
-from microgradpy.ir.printer import describe_constant
+from microgradpy.ir.notation import describe_constant
 from microgradpy.tracking.snapshots import is_plain_object
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy.ir.blocks import Branch, blocks
+from microgradpy.ir.block_nodes import Branch
+from microgradpy.ir.blocks import blocks
 from microgradpy.ir.nodes import (
     UNDEFINED,
     Break,
@@ -46,7 +47,8 @@ from microgradpy.ir.nodes import (
     Zip,
     fresh,
 )
-from microgradpy.ir.printer import describe_constant, print_blocks, print_structured
+from microgradpy.ir.notation import describe_constant
+from microgradpy.ir.printer import print_blocks, print_structured
 from microgradpy.ir.verifier import verify
 
 ONE = Const(1)

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
 from microgradpy.codegen.expressions import Expressions, negation
+from microgradpy.codegen.iteration import iterable, target_of
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation, store
 from microgradpy.codegen.order_check import OrderCheck
@@ -21,22 +22,15 @@ from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
-    DictItems,
-    Each,
-    Enumerate,
     For,
     Handler,
     If,
-    Items,
     Location,
     Op,
     Opcode,
     Raise,
-    Range,
-    Records,
     Region,
     Return,
-    Reversed,
     Statement,
     Terminator,
     Try,
@@ -46,15 +40,14 @@ from microgradpy.ir.nodes import (
     Var,
     While,
     Yield,
-    Zip,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, terminator_values, uses
 
 
 @dataclass(slots=True)
-class Blocks:
-    """Makes statements; `places` says where in the user's source each is from; `filled` are the
-    variables that are None where they are not assigned."""
+class Statements:
+    """Makes statements; `places` says where in the user's source each is from; `filled` are the variables that are None where
+    they are not assigned."""
 
     expressions: Expressions
     liveness: Liveness
@@ -291,9 +284,9 @@ class Blocks:
 
     def _for(self, loop: For) -> list[ast.stmt]:
         start = self._copy(loop.parameters, loop.initial)
-        source = self._iterable(loop.items)
+        source = iterable(loop.items, self._read, self.expressions.bindings.builtin)
         self.check.assign(item_variables(loop.items))
-        target = self._item_target(loop.items)
+        target = target_of(loop.items, self._target, self._unused_name)
         flow = Flow((), loop.parameters, loop.results, tail=True)
         body = self._loop_body(loop.body, flow) or [ast.Pass()]
         return [*start, self._placed(ast.For(target, source, body, [], None), loop.where)]
@@ -303,52 +296,6 @@ class Blocks:
         block = self._block(body, flow)
         self.check.end_loop()
         return block
-
-    def _iterable(self, items: Items) -> ast.expr:
-        match items:
-            case Each(source=source):
-                return self._read(source)
-            case Range(arguments=arguments):
-                return self._builtin("range", [self._read(argument) for argument in arguments])
-            case Enumerate(inner=inner, start=start):
-                counts_from_zero = isinstance(start, Const) and start == Const(0)
-                rest = [] if counts_from_zero else [self._read(start)]
-                return self._builtin("enumerate", [self._iterable(inner), *rest])
-            case Zip(inners=inners, strict=strict):
-                call = self._builtin("zip", [self._iterable(inner) for inner in inners])
-                if strict and isinstance(call, ast.Call):
-                    call.keywords = [ast.keyword("strict", ast.Constant(True))]
-                return call
-            case Reversed(inner=inner):
-                return self._builtin("reversed", [self._iterable(inner)])
-            case DictItems(source=source):
-                return ast.Call(ast.Attribute(self._read(source), "items", ast.Load()), [], [])
-            case Records(tape=tape):
-                return self._builtin("reversed", [self._read(tape)])
-        assert_never(items)
-
-    def _builtin(self, name: str, arguments: list[ast.expr]) -> ast.expr:
-        return ast.Call(self.expressions.bindings.builtin(name), arguments, [])
-
-    def _item_target(self, items: Items) -> ast.expr:
-        match items:
-            case Each(item=item) | Range(item=item):
-                return self._target(item)
-            case Enumerate(inner=inner, index=index):
-                return ast.Tuple([self._target(index), self._item_target(inner)], ast.Store())
-            case Zip(inners=inners):
-                return ast.Tuple([self._item_target(inner) for inner in inners], ast.Store())
-            case Reversed(inner=inner):
-                return self._item_target(inner)
-            case DictItems(key=key, value=value):
-                return ast.Tuple([self._target(key), self._target(value)], ast.Store())
-            case Records(fields=()):
-                return ast.Name(self._unused_name(), ast.Store())
-            case Records(fields=(field,)):
-                return self._target(field)
-            case Records(fields=fields):
-                return ast.Tuple([self._target(field) for field in fields], ast.Store())
-        assert_never(items)
 
     # Copies
 

@@ -1,0 +1,204 @@
+"""What the loops of the primal run over, and the items that they get.
+
+for a in xs:                recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
+for a in walker:            an object whose class says how gives its items by a call, which is differentiated
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from microgradpy.ad.calls import Dispatched, Iterated
+from microgradpy.ad.differentiated_calls import dispatch
+from microgradpy.ad.given_code import asks_class, gives_items
+from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.frontend.exceptions import check_steady, new_row
+from microgradpy.ir.kinds import INT, UNKNOWN, Array, Sequence, TupleOf, Unknown, entry_kinds, is_proven, item_kind
+from microgradpy.ir.nodes import (
+    Const,
+    DictItems,
+    Each,
+    Enumerate,
+    Items,
+    Location,
+    Op,
+    Range,
+    Records,
+    Reversed,
+    Value,
+    Var,
+    Zip,
+    fresh,
+    function_constant,
+    operator_constant,
+)
+from microgradpy.runtime.protocols import ITERATION
+from microgradpy.state.iteration import walked, walked_steadily
+
+_WALKED = function_constant(walked)
+_WALKED_STEADILY = function_constant(walked_steadily)
+_ITER = function_constant(iter)
+_REVERSED = function_constant(reversed)
+
+
+def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether it is seen at run time only where the items of a source have their cotangents: those of a view of a dict are
+    in the shadow of the dict."""
+    kind = primal.kind(source)
+    is_list = isinstance(kind, Array | TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict"))
+    return primal.services.tracks and not (is_list or _is_asked(primal, source)) and primal.is_active(source)
+
+
+def _is_asked(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether a source has been asked for its items already."""
+    made = primal.calls.get(source) if isinstance(source, Var) else None
+    return (isinstance(made, Dispatched) and made.callee == _WALKED_STEADILY) or source in primal.steady
+
+
+def iterable(primal: PrimalBuilder, source: Value) -> Value:
+    """One of the user's values as something that is iterated over: an object whose class may say how gives its items by a
+    call, which is differentiated."""
+    value = primal.of(source)
+    kind = primal.kind(value)
+    if gives_items(kind) and not primal.services.tracks:
+        primal.services.calls_unknown()
+    if _is_walked(primal, value):
+        return _asked_for_items(primal, _WALKED, value)
+    is_users = isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators)
+    if not is_users or _is_asked(primal, value) or not primal.is_active(value):
+        return source
+    return _asked_for_items(primal, _ITER, value)
+
+
+def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: str = "items") -> Var:
+    items = fresh(hint)
+    dispatch(primal, Op(callee, (value,), (items,), where=primal.where), callee, (value,), ())
+    return items
+
+
+def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
+    """What a generator expression runs over: where it is differentiated, its text asks for the items."""
+    source, function = map(primal.of, op.arguments)
+    if primal.any_active((source, function)) and isinstance(source, Var):
+        primal.bind(op.result, source)
+    else:
+        primal.plain(replace(op, callee=_ITER, arguments=op.arguments[:1]), kind=UNKNOWN)
+
+
+def lower_steady(primal: PrimalBuilder, op: Op) -> None:
+    """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
+    source, place = map(primal.of, op.arguments[:2])
+    if is_proven(primal.kind(source)):
+        primal.stand_for(op.result, source)
+    elif not primal.is_active(source):
+        given = (op.arguments[0], Const(""), *op.arguments[2:]) if _row(primal, op) else op.arguments[:1]
+        primal.plain(replace(op, arguments=given), kind=UNKNOWN)
+    elif _is_walked(primal, source):
+        dispatch(primal, op, _WALKED_STEADILY, (source, place, *_row(primal, op)), ())
+    else:
+        check_source(primal, source, place)
+        primal.stand_for(op.result, source)
+
+
+def lower_row(primal: PrimalBuilder, op: Op) -> None:
+    """What the parts of a `zip` share: made when the first of them asks for it."""
+    primal.values.pop(op.result, None)
+
+
+def _row(primal: PrimalBuilder, op: Op) -> tuple[Value, ...]:
+    for row in op.arguments[2:]:
+        if isinstance(row, Var) and row not in primal.values:
+            primal.values[row] = primal.call(function_constant(new_row), (), hint="row", kind=UNKNOWN)
+    return tuple(map(primal.of, op.arguments[2:]))
+
+
+def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:
+    """Refuse, when it is reached, what may raise between two items."""
+    if isinstance(source, Var) and not is_proven(primal.kind(source)):
+        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
+        primal.steady.add(source)
+
+
+def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
+    """What a loop runs over, after the objects in it have been asked for their items, once and before the loop."""
+    match items:
+        case Each(source=source, item=item):
+            return Each(iterable(primal, source), item)
+        case Enumerate(inner=inner, start=start, index=index):
+            return Enumerate(ask_for_items(primal, inner), start, index)
+        case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
+            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
+        case Range(arguments=arguments, item=item):
+            return Range(tuple(_whole_number(primal, value) for value in arguments), item)
+    return items
+
+
+def _whole_number(primal: PrimalBuilder, bound: Value) -> Value:
+    """A bound of a range: an object of a class that may write when it says which number it is, is asked by a call."""
+    value = primal.of(bound)
+    if not (primal.services.tracks and primal.is_active(value) and asks_class(range, (primal.kind(value),))):
+        return bound
+    return _asked_for_items(primal, operator_constant("index"), value, "n")
+
+
+def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
+    """The items of a loop with new variables, of the kinds and activity that their sources give. Active items are recorded
+    with the position of the iteration."""
+    sources: list[tuple[Var, Value, bool]] = []
+    bound = _bind(primal, items, where, sources)
+    lengths = {
+        source: primal.call(function_constant(len), (source,), hint="n")
+        for _, source, backwards in sources
+        if backwards and primal.services.tracks and not isinstance(primal.kind(source), Array)
+    }
+    if not sources:
+        return bound
+    if isinstance(bound, Enumerate) and bound.start == Const(0):
+        position = bound.index
+    else:
+        position = primal.variable(INT, "k")
+        bound = Enumerate(bound, Const(0), position)
+    for item, source, backwards in sources:
+        primal.record(Iterated(item, source, position, backwards, False, where, lengths.get(source)))
+    return bound
+
+
+def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tuple[Var, Value, bool]]) -> Items:
+    """`sources` gets each active item with what it is an item of, and whether that is read from the end."""
+    match items:
+        case Each() | Range():
+            return _bind_one(primal, items, False, sources)
+        case Reversed(inner=inner):
+            return Reversed(_bind_one(primal, inner, True, sources))
+        case Enumerate(inner=inner, start=start, index=index):
+            new_index = primal.define(index, INT, False)
+            return Enumerate(_bind(primal, inner, where, sources), primal.of(start), new_index)
+        case Zip(inners=inners, strict=strict):
+            return Zip(tuple(_bind(primal, inner, where, sources) for inner in inners), strict)
+        case DictItems(source=source, key=key, value=value):
+            source = primal.of(source)
+            key_kind, value_kind = entry_kinds(primal.kind(source))
+            new_key = primal.define(key, key_kind, False)
+            new_value = primal.define(value, value_kind, primal.is_active(source))
+            if new_value in primal.active:
+                primal.record(Iterated(new_value, source, new_key, False, True, where))
+            return DictItems(source, new_key, new_value)
+        case Records():
+            raise AssertionError("only adjoints read tapes")
+    assert_never(items)
+
+
+def _bind_one(
+    primal: PrimalBuilder, items: Each | Range, backwards: bool, sources: list[tuple[Var, Value, bool]]
+) -> Each | Range:
+    if isinstance(items, Range):
+        return Range(tuple(map(primal.of, items.arguments)), primal.define(items.item, INT, False))
+    source = primal.of(items.source)
+    item = primal.define(items.item, item_kind(primal.kind(source)), primal.is_active(source))
+    primal.lend(item, source)
+    if item in primal.active:
+        sources.append((item, source, backwards))
+    return Each(source, item)

@@ -1,0 +1,64 @@
+"""Operators and builtins that ask a class of the user's: by a method of it, which is differentiated, or refused if the method
+may write where it cannot be.
+
+    len(x)      x.__len__()
+    x < y       x.__lt__(y)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from microgradpy.errors import MutationError
+from microgradpy.runtime.array_calls import stands_for_text
+from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
+from microgradpy.runtime.bars import Resolve, Resolved
+from microgradpy.runtime.dispatch import name_of
+from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
+from microgradpy.state.events import looked_up
+from microgradpy.state.held import PLAIN
+from microgradpy.state.reach import writing_function, writing_method
+from microgradpy.state.truth import check_shown
+
+
+def by_asking(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """An operator, or a builtin such as `len`, that a class of the user's answers."""
+    made = None
+    if not kwargs and looked_up(METHODS_ASKED, f) is not None:
+        made = overloaded(f, args, resolve)
+    elif args and not kwargs and looked_up(TELLERS, f) is not None:
+        made = told(f, args, resolve)
+    if made is not None:
+        return made
+    _refuse_asking(f, args, kwargs)
+    # How often a method is asked is the function's affair: it writes nothing.
+    return converted(f, args, kwargs, resolve)
+
+
+def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A builtin would call methods or functions that write where they cannot be differentiated."""
+    if not kwargs and PLAIN.issuperset(map(type, args)) and not isinstance(f, type):
+        return
+    if f is np.vectorize or stands_for_text(f):
+        return  # the text says what it calls
+    names, found = looked_up(ASKED_WITHIN, f), None
+    if names is not None:
+        # Of a key it is the key that is asked, and a function that gives keys is called as any other.
+        given = args[1:2] if "__hash__" in names and len(args) > 1 else args
+        found = writing_method((*given, *(value for name, value in kwargs.items() if name != "key")), names)
+    elif may_ask_anything(f):
+        given = (*args, *kwargs.values())
+        found = writing_method(given, ANYTHING) or writing_function(given)
+    if isinstance(f, type) and issubclass(f, BaseException):
+        check_shown(f, *args)
+    hints = looked_up(HINTED, f)
+    if hints is not None and args:
+        found = writing_method(args[-1:], hints, within=False)
+    if found is not None:
+        raise MutationError(
+            f"{name_of(f)} calls {found.__qualname__}, which may write",
+            None,
+            "Call it by its name in the differentiated function, or let it compute its answer without writing.",
+        )
