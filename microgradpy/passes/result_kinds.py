@@ -30,6 +30,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    carries_nothing,
     cotangent_kind,
     is_numeric,
     is_real_scalar,
@@ -230,10 +231,11 @@ def _changing(**dtypes: str) -> KindRule:
 
 
 def _like_cotangent_of(index: int) -> KindRule:
-    """For helpers whose result is the cotangent of one of their arguments."""
+    """For helpers whose result is the cotangent of one of their arguments, which is None for truth values."""
 
     def kind(arguments: Arguments, known: Known) -> Kind:
-        return cotangent_kind(arguments[index]) if is_numeric(arguments[index]) else UNKNOWN
+        operand = arguments[index]
+        return cotangent_kind(operand) if is_numeric(operand) and not carries_nothing(operand) else UNKNOWN
 
     return kind
 

@@ -178,7 +178,8 @@ class Shadows:
         if is_structural_zero(d):
             return
         if isinstance(x, np.ndarray):
-            add_to_array(self.of(x), d)
+            if x.dtype.kind != "b":  # truth values carry nothing
+                add_to_array(self.of(x), d)
         elif isinstance(x, np.flatiter):
             add_to_array(self.of(x), np.reshape(d, x.base.shape))
         else:
