@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from microgradpy import (
+    MissingRuleError,
     NoTangent,
     Tangent,
     cache_clear,
     cache_info,
     gradient,
+    jvp,
     pullback,
     rrule,
 )
@@ -184,6 +186,34 @@ def test_changed_defaults_and_instances_are_seen():
     assert gradient(a, 1.0) == (2.0,)
     a.a = 7.0
     assert gradient(a, 1.0) == (7.0,)
+
+
+class Recorded:
+    def __init__(self, a):
+        self.a = a
+
+
+def reads_a_field(record, x):
+    return record.a * x
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        ("__getattribute__", lambda self, name: 3.0 if name == "a" else object.__getattribute__(self, name)),
+        ("a", property(lambda self: 3.0 * vars(self)["a"])),
+    ],
+)
+def test_a_class_that_computes_its_attributes_later_is_refused(monkeypatch, name, member):
+    record = Recorded(2.0)
+    direction = (Tangent(Recorded, a=1.0), 0.0)
+    assert gradient(reads_a_field, record, 0.5)[0] == Tangent(Recorded, a=0.5)
+    assert jvp(reads_a_field, (record, 0.5), direction) == (1.0, 0.5)
+    monkeypatch.setattr(Recorded, name, member, raising=False)
+    with pytest.raises(MissingRuleError, match="'a' of a Recorded is computed"):
+        gradient(reads_a_field, record, 0.5)
+    with pytest.raises(MissingRuleError, match="'a' of a Recorded is computed"):
+        jvp(reads_a_field, (record, 0.5), direction)
 
 
 def test_a_rule_registered_later_is_seen():

@@ -151,7 +151,7 @@ class Tangents:
                 if packed:
                     self.push(op, run_time.pushed_packed, callee, (*arguments, *dots))
                 else:
-                    given = (self.tuple_of(arguments), self.tuple_of(dots), self.dict_of(op.keywords))
+                    given = (self.operands_of(arguments), self.tuple_of(dots), self.dict_of(op.keywords))
                     self.push(op, run_time.pushed, callee, given)
 
     def push(self, op: Op, function: Callable[..., object], callee: Value, given: tuple[Value, ...]) -> None:
@@ -223,7 +223,7 @@ class Tangents:
     def by_rule(self, op: Op, call: Inlined) -> None:
         """The reverse rule at run time, which gives the value and its tangent."""
         self.flush()
-        arguments = self.tuple_of(call.arguments)
+        arguments = self.operands_of(call.arguments)
         dots = self.tuple_of(tuple(map(self.dot, call.arguments)))
         given = (call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
         self.by_pair(op, call, run_time.pushed_by_rule, given)
@@ -232,7 +232,7 @@ class Tangents:
         """A forward rule, which may take other types of arguments than these: the dispatcher knows."""
         self.flush()
         values, keywords = (op.arguments, op.keywords) if isinstance(op.callee, Const) else (call.arguments, call.keywords)
-        arguments, dots = self.tuple_of(values), self.tuple_of(tuple(map(self.dot, values)))
+        arguments, dots = self.operands_of(values), self.tuple_of(tuple(map(self.dot, values)))
         function = function_constant(call.function)
         self.by_pair(op, call, run_time.pushed, (function, NONE, arguments, dots, self.dict_of(keywords)))
 
@@ -243,6 +243,10 @@ class Tangents:
         dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
         self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))
         self.know_dot(call.result, dot)
+
+    def operands_of(self, values: tuple[Value, ...]) -> Value:
+        """What an operation of the user's reads, which a variable that is not assigned does not get past."""
+        return self.builder.operation(Opcode.TUPLE, values, from_user=True)[0]
 
     def tuple_of(self, values: tuple[Value, ...]) -> Value:
         return self.builder.operation(Opcode.TUPLE, values)[0]

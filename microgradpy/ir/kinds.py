@@ -358,6 +358,8 @@ def join(a: Kind, b: Kind) -> Kind:
         return a
     if a == UNASSIGNED:
         return b
+    if is_numeric(a) and is_numeric(b) and carries_nothing(a) != carries_nothing(b):
+        return unknown_from((a, b))  # the cotangent of a truth value is None, that of another number never
     match a, b:
         case Scalar(), Scalar() if is_real_scalar(a) and is_real_scalar(b):
             return REAL

@@ -28,6 +28,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    carries_nothing,
     cotangent_kind,
     is_numeric,
     is_real_scalar,
@@ -79,10 +80,11 @@ def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...],
 
 
 def _like_cotangent_of(index: int) -> KindRule:
-    """For helpers whose result is the cotangent of one of their arguments."""
+    """For helpers whose result is the cotangent of one of their arguments, which is None for truth values."""
 
     def kind(arguments: Arguments, known: Known) -> Kind:
-        return cotangent_kind(arguments[index]) if is_numeric(arguments[index]) else UNKNOWN
+        operand = arguments[index]
+        return cotangent_kind(operand) if is_numeric(operand) and not carries_nothing(operand) else UNKNOWN
 
     return kind
 

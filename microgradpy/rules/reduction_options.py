@@ -155,7 +155,8 @@ def _spread(f: Callable[..., Any], is_root: bool, leaves_out_nan: bool = False) 
             rows_bar = with_reduced_axes(2.0 * y_bar, a, axis, is_set(keepdims))
             scale = divide(rows_bar, count - (ddof if correction is _NOT_GIVEN else correction))
             with np.errstate(all="ignore"):
-                a_bar = np.where(mask, scale * (a - centre), 0.0)
+                # What is left out may be NaN, which the transpose must not multiply with.
+                a_bar = np.where(mask, scale * np.where(mask, a - centre, 0.0), 0.0)
             return (NoTangent(), fitted(a_bar, a), *(NoTangent(),) * 6, initial_bar(-a_bar, mean), NoTangent())
 
         return y, spread_with_options_pullback

@@ -63,12 +63,13 @@ examples(conj, (_X,), (_Z,), (1 + 2j,), (0.5,))
 
 @rrule.register(unbroadcast)
 def unbroadcast_rrule(d, x):
-    """What was summed is repeated, and what was repeated is summed."""
+    """What was summed is repeated, and what was repeated is summed. The value is None if x has truth values."""
+    y = unbroadcast(d, x)
 
     def unbroadcast_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, d), NoTangent()
+        return NoTangent(), unbroadcast(0.0 if y is None else y_bar, d), NoTangent()
 
-    return unbroadcast(d, x), unbroadcast_pullback
+    return y, unbroadcast_pullback
 
 
 examples(unbroadcast, (_X, _V), (_V, _X), (_X, 2.0), (2.0, _X), (_X, _X), (_Z, _V), (_Z, _Z), (1.5, 2.0))

@@ -21,9 +21,12 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 
 def or_zero(x_bar: Any, x: Any) -> Any:
     """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple are filled too; those of a list are not:
-    they say that nobody reads the item."""
+    they say that nobody reads the item. Truth values have zeros here: what was not known to be one may be computed with."""
     if not isinstance(x, tuple | list):
-        return zero_cotangent(x) if is_structural_zero(x_bar) else x_bar
+        if not is_structural_zero(x_bar):
+            return x_bar
+        is_truth = isinstance(x, bool | np.bool) or (isinstance(x, np.ndarray) and x.dtype.kind == "b")
+        return np.zeros(np.shape(x))[()] if is_truth else zero_cotangent(x)
     if is_structural_zero(x_bar):
         return _rebuilt(x, map(_item_or_zero, [None] * len(x), x))
     if isinstance(x_bar, tuple) and len(x_bar) == len(x) and any(map(is_structural_zero, x_bar)):
@@ -145,10 +148,19 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     return _field_cotangent(x, name, d)
 
 
+def is_computed_since(x: Any, name: str) -> bool:
+    """Whether a function that its class got after the class was looked at gives `x.name`. One that was known of has been
+    differentiated instead of this attribute."""
+    is_replaced = isinstance(type(x).__getattribute__, types.FunctionType)
+    return is_replaced or isinstance(static_member(type(x), name), property)
+
+
 def _field_cotangent(x: Any, name: str, d: Any) -> Any:
     static = static_member(type(x), name, _MISSING)
-    if isinstance(static, property | functools.cached_property) or (
-        hasattr(type(static), "__get__") and not isinstance(static, _PLAIN_DESCRIPTORS)
+    if (
+        is_computed_since(x, name)
+        or isinstance(static, functools.cached_property)
+        or (hasattr(type(static), "__get__") and not isinstance(static, _PLAIN_DESCRIPTORS))
     ):
         raise MissingRuleError(
             f"attribute {name!r} of a {type(x).__name__} is computed (a property or other descriptor)",

@@ -124,8 +124,11 @@ def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Reso
     return y, lambda y_bar, *shadows: Bars(None, (*back(y_bar, *shadows).arguments, None), {})
 
 
-def _plain_attribute(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
-    """object.__getattribute__(x, name), or the same method bound to x."""
+def _by_slot(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
+    """object.__getattribute__(x, name), or object.__init__(x), at which the calls of `super().__init__` end and which does
+    nothing; or the same methods bound to x."""
+    if f.__name__ == "__init__" and f.__objclass__ is object:
+        return f(*args, **kwargs), nothing(len(args))
     is_bound = isinstance(f, types.MethodWrapperType)
     owned = (f.__self__, *args) if is_bound else args
     if f.__name__ != "__getattribute__" or len(owned) != 2 or kwargs:
@@ -328,8 +331,8 @@ _PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
     np.ufunc: by_ufunc,
     type(np.sum): by_function_of_numpy,
     types.FunctionType: _by_function,
-    types.WrapperDescriptorType: _plain_attribute,
-    types.MethodWrapperType: _plain_attribute,
+    types.WrapperDescriptorType: _by_slot,
+    types.MethodWrapperType: _by_slot,
     np.vectorize: by_vectorized,
     functools.partial: call_partial,
     operator.itemgetter: _by_getter,

@@ -7,7 +7,7 @@ from typing import Any
 
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule
-from microgradpy.runtime.cotangents import attribute_cotangent
+from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
 from microgradpy.tangents.arithmetic import zero_cotangent
 from microgradpy.tangents.pairing import pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
@@ -68,7 +68,7 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     if find_attribute_rule(cls, name) is None and isinstance(x_dot, Tangent):
         if isinstance(y, types.MethodType) and isinstance(static_member(cls, name, None), types.FunctionType):
             return Tangent(type(y), {"__self__": x_dot})
-        if name in fields_of(x) and not isinstance(x, super):
+        if name in fields_of(x) and not isinstance(x, super) and not is_computed_since(x, name):
             return x_dot.get(name)
     if isinstance(y, types.BuiltinMethodType):
         return Tangent(type(y), {"__self__": x_dot})

@@ -131,7 +131,10 @@ def zip_ended(shadows: Shadows, source: Any, count: int) -> None:
 
 
 def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
-    """The cotangent of what was unpacked, from those of its items."""
+    """The cotangent of what was unpacked, from those of its items. An iterator is read to its end by that."""
+    if isinstance(source, Stream):
+        shadows.of(source).undo_all(bars)
+        return None
     if not isinstance(source, Steps):
         return shadows.settle(source, from_items(source, bars))
     exhausted(shadows, source)

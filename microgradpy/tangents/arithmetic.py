@@ -51,10 +51,10 @@ def refuse_unlike_arrays(x: Any) -> None:
 
 @cotangent_of(0)
 def conj(x: Any) -> Any:
-    """The complex conjugate: `x` itself if it is real. A list or tuple of numbers counts as an array."""
+    """The complex conjugate: `x` itself if it is real. A list, tuple or range of numbers counts as an array."""
     if isinstance(x, complex | np.complexfloating):
         return x.conjugate()
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | range):
         x = np.asarray(x)
     if isinstance(x, np.ndarray):
         refuse_unlike_arrays(x)
@@ -90,7 +90,10 @@ def _refuse_objects(x: Any) -> None:
 
 @like(0)
 def floating(x: Any) -> Any:
-    """`x`, or as float64 if it has NumPy's whole numbers, whose products and differences wrap around."""
+    """`x`, or as float64 if it has NumPy's whole numbers, whose products and differences wrap around. A list, tuple or range
+    of numbers counts as an array."""
+    if isinstance(x, list | tuple | range):
+        x = np.asarray(x)
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "biu":
         return x.astype(np.float64)
     return x
@@ -166,7 +169,7 @@ def unbroadcast(d: Any, x: Any) -> Any:
             return d
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None
-    if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes):
+    if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
         return None
     refuse_unlike_arrays(d)
     refuse_unlike_arrays(x)

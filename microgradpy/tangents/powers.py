@@ -63,4 +63,4 @@ def _floating(x: Any) -> Any:
     """Integers as floats: NumPy refuses negative powers of integers, and p - 1 of an unsigned 0 wraps around."""
     if isinstance(x, np.ndarray | np.generic):
         return x.astype(np.float64) if x.dtype.kind in "biu" else x
-    return float(x) if isinstance(x, int) else np.asarray(x, np.float64) if isinstance(x, list | tuple) else x
+    return float(x) if isinstance(x, int) else np.asarray(x, np.float64) if isinstance(x, list | tuple | range) else x

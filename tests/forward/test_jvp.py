@@ -208,3 +208,26 @@ def test_a_list_that_holds_itself_has_no_tangent() -> None:
     for function in (f, g):
         with pytest.raises(DifferentiationError, match="a list that holds itself"):
             jvp(function, (2.0,), (1.0,))
+
+
+def unassigned_on_one_path(x, checked):
+    try:
+        y = checked(x)
+        z = y * x
+    except ValueError:
+        pass
+    try:
+        return z * y
+    except UnboundLocalError:
+        return x * x
+
+
+def positive(x):
+    if x < 0.0:
+        raise ValueError
+    return x
+
+
+def test_operators_on_what_may_be_unassigned_raise_as_in_the_plain_call():
+    assert jvp(unassigned_on_one_path, (3.0, positive), (1.0, None)) == (27.0, 27.0)
+    assert jvp(unassigned_on_one_path, (-1.5, positive), (1.0, None)) == (2.25, -3.0)

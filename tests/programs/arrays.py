@@ -478,3 +478,13 @@ def places_in_a_list_of_entries(x):
 def an_open_mesh_of_numbers(x):
     rows, columns = np.ix_(x[:2], x[1:])
     return np.sum(rows * np.exp(columns))
+
+
+@program(np.array([0.4, 0.9, 1.3]), features="ranges and lists as arrays")
+def ranges_and_lists_among_arrays(x):
+    steps = range(1, 4)
+    total = np.dot(steps, x) + np.sum(x * steps) + np.sum(steps / x) + np.sum(np.power(x, steps)) + np.polyfit(steps, x, 1)[0]
+    y = x.copy()
+    y += steps
+    y[1:] *= steps[1:]
+    return total + np.sum(np.arctan2(x, [1.0, 2.0, 3.0]) * y) + np.stack([x, steps]).prod() + x @ steps

@@ -292,3 +292,24 @@ def same_in_both(x):
     else:
         z = y
     return z * y
+
+
+@program(np.array([0.4, -0.9]), np.array([1.5, 0.7]), True, features="if, masks")
+@program(np.array([0.4, -0.9]), np.array([1.5, 0.7]), False, features="if, masks")
+def mask_or_weights(x, y, masked):
+    weight = x > 0.0 if masked else y
+    z = weight * x / (weight + 1.0)
+    return np.sum(z * y)
+
+
+@program(np.array([0.4, -0.9]), np.array([1.5, 0.7]), True, features="if, masks")
+@program(np.array([0.4, -0.9]), np.array([1.5, 0.7]), False, features="if, masks")
+def product_of_masks_or_of_weights(x, y, masked):
+    weight = np.concatenate([x > 0.0, y > 0.0]) if masked else np.concatenate([x, y])
+    count = weight * weight + weight
+    return count.sum() * np.sum(x * y)
+
+
+@program(True, np.array([0.4, -0.9]), features="masks")
+def truth_values_of_another_shape(on, x):
+    return np.sum(np.atleast_1d(on) * np.array(x, dtype=float))

@@ -256,3 +256,41 @@ def formats_numbers(x):
     text = "{:.2f} {}".format(x, x > 0.5) + f"{x:.1f}" + "%.3f" % x + str(x)  # noqa: UP032, UP031
     print(text, repr(x), format(x, ".2f"))
     return x * len("{}".format("ab")) * x  # noqa: UP032
+
+
+class Growing:
+    """An iterator that changes with every item."""
+
+    def __init__(self, x, length):
+        self.x = x
+        self.left = length
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        self.x *= 1.1
+        return self.x * (1 + self.left)
+
+
+@program(1.3, features="unpacking of an iterator that writes")
+def takes_an_iterator_apart(x):
+    steps = Growing(x, 3)
+    first, second, third = steps
+    (a, b), (c, _) = zip(Growing(x, 2), Growing(x * x, 3))
+    return first * third * steps.x + second * a * b * c
+
+
+@program(1.3, features="unpacking of an iterator that writes")
+def takes_a_map_that_writes_apart(x):
+    product = [x]
+
+    def scaled(factor):
+        product[0] *= factor
+        return product[0] * factor
+
+    _, b, c = map(scaled, [x, x * x, 2.0])
+    return b * c * product[0]

@@ -272,3 +272,24 @@ def values_of_a_dict_with_values_of_its_own(model):
     for value in model.weights.values():
         total = total * value
     return total
+
+
+class Placed:
+    """A class that may stand anywhere among the bases of another."""
+
+    def __init__(self, *args, place=0.5, **kwargs):
+        self.place = place
+        super().__init__(*args, **kwargs)
+
+
+class Heavy(Placed):
+    def __init__(self, mass, **kwargs):
+        super().__init__(**kwargs)
+        self.mass = mass
+        object.__init__(self)
+
+
+@program(0.7, features="super().__init__ that ends at object")
+def constructor_that_asks_all_classes_above(x):
+    first, second = Heavy(x), Heavy(2.0, place=x * x)
+    return first.mass * first.place + second.mass * second.place
