@@ -20,6 +20,7 @@ from microgradpy.exporting.halves import HalfReader
 from microgradpy.exporting.scopes import MISSING, bound_names, lookup, meaning_of, outer_names
 from microgradpy.exporting.sources import assignment, class_text, function_text
 from microgradpy.exporting.specialise import Specialiser, is_refusal
+from microgradpy.exporting.syntax import check_syntax, has_newer_texts, in_older_syntax, without_annotations
 from microgradpy.exporting.target import Target
 from microgradpy.exporting.values import NotWritable, expression
 from microgradpy.frontend.source import place_of
@@ -157,10 +158,20 @@ class Collector:
             tree, namespace = class_text(value, self.refusal)
         else:
             tree, text, namespace = function_text(value)
+        if not _is_own(namespace):
+            tree, text = self._in_older_syntax(tree, text)
         entry = Entry(tree.name.lstrip("_") or "function", "class" if is_class else "function", tree=tree)
         self.entries[key] = entry
         self._fill(entry, namespace, text)
         return entry
+
+    def _in_older_syntax(self, tree: Any, text: str) -> tuple[Any, str]:
+        """A definition of the user's, which need not be for the oldest Python that a module is for."""
+        is_as_written = not without_annotations(ast.fix_missing_locations(tree))
+        check_syntax(tree, self.refusal)
+        if has_newer_texts(text) or has_newer_texts(ast.unparse(tree)):
+            return in_older_syntax(tree, self.refusal), ""
+        return tree, text if is_as_written else ""
 
     def _fill(self, entry: Entry, namespace: Mapping[str, Any], text: str = "") -> None:
         """Specialise the text of an entry and find what it needs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import operator
 import types
 from dataclasses import dataclass
 from typing import Any, final
@@ -65,6 +66,12 @@ def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
     """The function to export, compiled for the kinds of `args`; without any, each parameter that has no default is taken for
     a number, an array or a container of them."""
     function = _function(f)
+    if not args and function.__code__.co_flags & inspect.CO_VARARGS:
+        raise MissingRuleError(
+            f"{function.__qualname__} cannot be exported without example arguments: it takes any number of them",
+            place_of(function),
+            "Give as many example arguments as the module is to take.",
+        )
     if args or not _required(function):
         values, known = args, True
     else:
@@ -126,7 +133,7 @@ def _required(function: types.FunctionType) -> list[str]:
 def _wanted(argnums: int | tuple[int, ...] | None, count: int) -> list[bool]:
     if argnums is None:
         return [True] * count
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = tuple(map(operator.index, argnums if isinstance(argnums, tuple | list) else (argnums,)))
     for number in numbers:
         if not -count <= number < count:
             raise TypeError(f"argnums contains {number}, and there are {count} positional arguments")
@@ -149,10 +156,12 @@ def _is_inert(value: Any) -> bool:
 
 
 def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], values: Any) -> Unit:
+    seen = ""
     try:
         unit = compile_unit(function, kinds, active)
     except NeedsTracking as needed:
         unit = None
+        seen = "" if str(needed) == function.__name__ else f" ({needed})"
         if values is None and str(needed).startswith("`"):
             raise MutationError(
                 f"{function.__qualname__} cannot be exported without example arguments: {needed} may write into an array, "
@@ -160,13 +169,14 @@ def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[b
                 place_of(function),
                 "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
             ) from None
+    writes = "writes into" if unit is None else "makes a call of which it is not known whether it writes into"
     if unit is None or (unit.calls_unknown and values is not None and may_write(function, values)):
         raise MutationError(
-            f"{function.__qualname__} cannot be exported: it, or what it calls, writes into arrays, containers or variables, "
-            "and undoing that needs the memory of cotangents that the package keeps while it runs",
+            f"{function.__qualname__} cannot be exported: it, or what it calls{seen}, {writes} "
+            "arrays, containers or variables, and undoing that needs the memory of cotangents that the package keeps while it runs",
             place_of(function),
             "Write it so that it makes new values: x = x + y for x += y, np.where for assignments to items, comprehensions for "
-            "lists that are appended to.",
+            "lists that are appended to, lists for generators: sum([...]).",
         )
     return unit
 

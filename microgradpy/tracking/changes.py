@@ -157,7 +157,7 @@ def _is_of_class(owner: Any, value: Any) -> bool:
     """Whether what was read through an object is an attribute of its class, which all objects of the class share."""
     if not leads_on(value):
         return False
-    kind = owner.__self_class__ if isinstance(owner, super) else type(owner)
+    kind: type = getattr(owner, "__self_class__") if type(owner) is super else type(owner)  # noqa: B009 - unknown to mypy
     return any(held is value for base in kind.__mro__ for held in vars(base).values())
 
 

@@ -772,7 +772,10 @@ def seeded():
     return np.random.Generator(np.random.PCG64(3))
 
 
-@pytest.mark.parametrize("function", [reads_what_a_class_has, drawn_from_a_seed, drawn_by_a_helper], ids=lambda function: function.__name__)
+READING = (reads_what_a_class_has, drawn_from_a_seed, drawn_by_a_helper)
+
+
+@pytest.mark.parametrize("function", READING, ids=lambda function: function.__name__)
 def test_what_a_class_or_a_module_has_may_be_read(function: Callable[[int], Any]) -> None:
     trace = track(function, 0)
     assert isinstance(trace, NestedCallNode)
