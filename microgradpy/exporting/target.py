@@ -173,7 +173,7 @@ def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[b
     if unit is None or (unit.calls_unknown and values is not None and may_write(function, values)):
         raise MutationError(
             f"{function.__qualname__} cannot be exported: it, or what it calls{seen}, {writes} "
-            "arrays, containers or variables, and undoing that needs the memory of cotangents that the package keeps while it runs",
+            "arrays, containers or variables, and undoing that needs the memory of cotangents that the package keeps in a run",
             place_of(function),
             "Write it so that it makes new values: x = x + y for x += y, np.where for assignments to items, comprehensions for "
             "lists that are appended to, lists for generators: sum([...]).",
