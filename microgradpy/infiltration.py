@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar, overload
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ContextDecorator
+from typing import Any, TypeVar, final, overload
 
 from microgradpy.cache import CACHE, lock
 from microgradpy.errors import DifferentiationError, SourceNotFoundError
 from microgradpy.frontend.source import place_of
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.markers import FOR_WHOLE_RUNS
+from microgradpy.runtime.modes import RUN, enter_mode, leave_mode
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.stops import Stop as Stop
 from microgradpy.state.stops import Stopping, stop_in
@@ -90,16 +91,24 @@ def _infiltrated(f: types.FunctionType, when: When, callback: Callback) -> types
     return new
 
 
-@contextmanager
-def infiltrating(f: Callable[..., Any], when: When = None, callback: Callback = None) -> Iterator[None]:
-    """Inside of the block, as if `f` were infiltrated wherever it is called: for a function that others call, without a change
-    to the program. It applies to the runs that are made inside, in this thread."""
+def infiltrating(f: Callable[..., Any], when: When = None, callback: Callback = None) -> AbstractContextManager[None]:
+    """Inside of `with infiltrating(f):`, as if `f` were infiltrated wherever it is called: for a function that others call,
+    without a change to the program. It applies to the runs that are made inside, in this thread."""
     function = _checked(_function_of(f))
-    stops = (*RUN.mode.stops, (function.__code__, Stopping(function.__name__, function.__globals__, when, callback)))
-    try:
-        with changed_mode(stops=stops):
-            yield
-    finally:
+    return _Infiltrating(function.__code__, Stopping(function.__name__, function.__globals__, when, callback))
+
+
+@final
+class _Infiltrating(ContextDecorator):
+    def __init__(self, *stop: Any) -> None:
+        self.stop = stop
+
+    def __enter__(self) -> None:
+        enter_mode(stops=(*RUN.mode.stops, self.stop))
+
+    def __exit__(self, *error: object) -> None:
+        stops = RUN.mode.stops
+        leave_mode()
         with lock:
             CACHE.forget_kind(stops)
 
@@ -128,3 +137,6 @@ def infiltrate_in_differentiated_code(
         return NoTangent(), made_bar["__self__"] if is_bound else made_bar
 
     return made, infiltrate_pullback
+
+
+FOR_WHOLE_RUNS.add(infiltrating)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
-from microgradpy import gradient
+from microgradpy import detect_anomaly, gradient, infiltrating
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
 
 counter = 0.0
@@ -332,6 +332,18 @@ def sends_into_a_generator_of_the_module(x):
 def differentiates_inside(x):
     (inner,) = gradient(lambda t: t**3 * x, x)  # here
     return inner
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="detect_anomaly no effect around")
+def looks_for_anomalies_inside(x):
+    with detect_anomaly():  # here
+        return x * x
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="infiltrating no effect around")
+def stops_inside(x):
+    with infiltrating(looks_for_anomalies_inside):  # here
+        return x * x
 
 
 @rejected(2.0, error=DifferentiationError, words="gradient")

@@ -369,3 +369,12 @@ def test_an_exception_ends_it() -> None:
     with pytest.raises(KeyError), detect_anomaly():
         raise KeyError
     assert np.isnan(quiet_gradient()[0])
+
+
+def test_a_context_may_be_entered_again() -> None:
+    again = detect_anomaly()
+    for _ in range(2):
+        with again, np.errstate(all="ignore"), pytest.raises(AnomalyError):
+            gradient(np.log, np.float64(0.0))
+    with np.errstate(all="ignore"):
+        assert gradient(np.log, np.float64(0.0)) == (np.inf,)

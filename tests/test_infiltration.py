@@ -634,3 +634,32 @@ def test_a_stop_prints_as_a_table_of_what_is_in_scope(capsys):
     head, *rows = capsys.readouterr().out.splitlines()
     assert head == f"In the pullback of area, {__file__}:{area.__code__.co_firstlineno + 3}"
     assert rows == ["  dy = 1.0", "  width = 2.0", "  height = 3.0", "  product = 6.0", "  result = 6.0"]
+
+
+def test_a_context_may_be_entered_again_and_inside_of_itself() -> None:
+    seen: list[Stop] = []
+    again = infiltrating(straight, callback=seen.append)
+    for count in (1, 2):
+        with again:
+            gradient(straight, X)
+        assert len(seen) == count
+    with again, again:
+        gradient(straight, X)
+    assert len(seen) == 3
+    gradient(straight, X)
+    assert len(seen) == 3
+
+
+def test_contexts_that_end_in_another_order_leave_nothing() -> None:
+    seen: list[Stop] = []
+
+    def waiting(f):
+        with infiltrating(f, callback=seen.append):
+            yield
+
+    first, second = waiting(straight), waiting(rebound)
+    next(first), next(second)
+    first.close()
+    second.close()
+    gradient(straight, X), gradient(rebound, X)
+    assert not seen

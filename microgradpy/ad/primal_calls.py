@@ -65,7 +65,7 @@ from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import Maker
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
@@ -220,6 +220,13 @@ def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
             opaque.refuse_syntax,
             "differentiation inside differentiated code",
             "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
+        )
+    elif function in FOR_WHOLE_RUNS:
+        primal.refuse(
+            op,
+            opaque.refuse_syntax,
+            f"`with {name_of(callee)}(...)` inside differentiated code, on which it has no effect",
+            "Put the `with` around the call that differentiates.",
         )
     elif function in _SEES_THE_FRAME and not arguments[function in (eval, exec) :]:
         primal.refuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import io
 import sys
 from collections.abc import Callable
@@ -10,10 +11,11 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from microgradpy.cli.calls import load_call
 from microgradpy.cli.ir_graph import graph_of
 from microgradpy.cli.output import UsageError, coloured, has_colour, plain, short_path, show, show_json
 from microgradpy.cli.rule_list import rules_command
-from microgradpy.cli.targets import load_target, place_of_target, values_of
+from microgradpy.cli.targets import load_target, place_of_target
 from microgradpy.drawing.files import WRITERS, as_dot
 from microgradpy.explain import explained
 from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
@@ -56,10 +58,10 @@ def ir_command(options: Options) -> int:
 
 
 def _show_python(options: Options, name: str, code: Callable[..., str]) -> int:
-    f, args = load_target(options.target), values_of(options.at)
-    text = code(f, *args, argnums=_argnums(options, args))
+    f, args, kwargs = load_call(options.target, options.at)
+    text = code(f, *args, argnums=_argnums(options, f, args))
     if options.json:
-        show_json({**_about(options, f), "arguments": plain(args), name: text})
+        show_json({**_about(options, f), **_given(args, kwargs), name: text})
     else:
         show(_colour(python_pieces(text)))
     return OK
@@ -77,9 +79,11 @@ def adjoint_command(options: Options) -> int:
 
 def check_command(options: Options) -> int:
     """`check`: the gradient beside its difference quotients."""
-    f, args = load_target(options.target), values_of(options.at)
+    f, args, kwargs = load_call(options.target, options.at, wants_text=False)
+    if not args:
+        raise UsageError("What is given by name is constant: give the values to differentiate by by position.")
     with redirect_stdout(sys.stderr):  # the function is called again and again, and may print
-        choices = {"argnums": _argnums(options, args), "rtol": options.rtol, "seed": options.seed}
+        choices = {"argnums": _argnums(options, f, args), "rtol": options.rtol, "seed": options.seed}
         report = check_gradient(f, *args, **choices, file=io.StringIO())
     if options.json:
         rows = [
@@ -87,7 +91,7 @@ def check_command(options: Options) -> int:
             | {"difference": plain(row.quotient), "error": plain(row.error), "verdict": row.verdict}
             for row in report.rows
         ]
-        show_json({**_about(options, f), "ok": report.ok, "notes": list(report.notes), "rows": rows})
+        show_json({**_about(options, f), **_given(args, kwargs), "ok": report.ok, "notes": list(report.notes), "rows": rows})
     else:
         show(str(report))
     return OK if report.ok else FAILED
@@ -95,12 +99,12 @@ def check_command(options: Options) -> int:
 
 def track_command(options: Options) -> int:
     """`track`: every step of one execution."""
-    f, args = load_target(options.target), values_of(options.at)
+    f, args, kwargs = load_call(options.target, options.at, wants_text=False)
     with redirect_stdout(sys.stderr):
         node = track(f, *args)
     printed = format_levels(node, options.depth or None)
     if options.json:
-        show_json({**_about(options, f), "arguments": plain(args), "trace": printed})
+        show_json({**_about(options, f), **_given(args, kwargs), "trace": printed})
     else:
         show(printed)
     return OK
@@ -133,26 +137,32 @@ def graph_command(options: Options) -> int:
 
 def export_command(options: Options) -> int:
     """`export`: the derivative as a module of its own."""
-    f, args = load_target(options.target), values_of(options.at)
+    f, args, kwargs = load_call(options.target, options.at)
     with redirect_stdout(sys.stderr):
-        export(f, options.output, *args, argnums=_argnums(options, args))
-    return _wrote(options, f)
+        try:
+            export(f, options.output, *args, argnums=_argnums(options, f, args), overwrite=options.overwrite)
+        except FileExistsError:
+            advice = "give another file, or --overwrite"
+            raise UsageError(f"{options.output} exists and was not written by export: {advice}.") from None
+        except OSError as error:
+            raise UsageError(f"{options.output} cannot be written: {error.strerror}.") from None
+    return _wrote(options, f, args, kwargs)
 
 
 def explain_command(options: Options) -> int:
     """`explain`: the page."""
-    f, args = load_target(options.target), values_of(options.at)
+    f, args, kwargs = load_call(options.target, options.at)
     with redirect_stdout(sys.stderr):
-        page, refusal = explained(f, args, _argnums(options, args))
+        page, refusal = explained(f, args, _argnums(options, f, args))
     _write(options.output, page)
     if refusal is not None:  # it is on the page, and said as by every command
         raise refusal
-    return _wrote(options, f)
+    return _wrote(options, f, args, kwargs)
 
 
-def _wrote(options: Options, f: Callable[..., Any]) -> int:
+def _wrote(options: Options, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     if options.json:
-        show_json({**_about(options, f), "written": options.output})
+        show_json({**_about(options, f), **_given(args, kwargs), "written": options.output})
     else:
         show(f"wrote {options.output}")
     return OK
@@ -170,13 +180,24 @@ def _about(options: Options, f: Callable[..., Any]) -> dict[str, Any]:
     return {"command": options.command, "target": options.target, "file": short_path(file), "line": line}
 
 
-def _argnums(options: Options, args: tuple[Any, ...]) -> int | tuple[int, ...] | None:
+def _given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {"arguments": plain(args)} | ({"keywords": plain(kwargs)} if kwargs else {})
+
+
+def _argnums(options: Options, f: Callable[..., Any], args: tuple[Any, ...]) -> int | tuple[int, ...] | None:
     if options.argnums is None:
         return None
+    count = len(args) if options.at else _positions(f)
     for number in options.argnums:
-        if args and not -len(args) <= number < len(args):
-            raise UsageError(f"--argnums has {number}, and --at has {len(args)} values, counted from 0.")
-    return tuple(number % len(args) if args else number for number in options.argnums)
+        if not -count <= number < count:
+            given = f"--at has {count} values by position" if options.at else f"{options.target} takes {count} arguments"
+            raise UsageError(f"--argnums has {number}, and {given}, counted from 0.")
+    return tuple(number % count for number in options.argnums)
+
+
+def _positions(f: Callable[..., Any]) -> int:
+    parameters = inspect.signature(f).parameters.values()
+    return sum(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
 
 def _colour(lines: list[list[Piece]]) -> str:

@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as error:  # a disk that is full
+        print(f"{PROGRAM}: error: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return REFUSED
     except KeyboardInterrupt:
         return 130  # as shells say it
 

@@ -21,9 +21,9 @@ class UsageError(Exception):
     """What was typed does not make sense; the message says why, and what to type."""
 
 
-def has_colour(stream: TextIO) -> bool:
+def has_colour(stream: TextIO | None) -> bool:
     """Whether to colour what is written: on a terminal, unless NO_COLOR (https://no-color.org) or TERM say otherwise."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def coloured(kind: str, text: str) -> str:

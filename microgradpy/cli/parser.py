@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
@@ -26,13 +28,13 @@ Start with:
 Exit status: 0 all is well, 1 a gradient is wrong, 2 refused, or the command does not make sense."""
 
 VALUES = """\
-values of --at, one per positional argument, are never evaluated as code:
-  2.0  -3  True  None  'text'  [1.0, 2.0]  {'w': 1.0}     Python literals
+values of --at, by position and then by name (--at 1.0 scale=2.0), are never evaluated as code:
+  2.0  -3  inf  True  None  'text'  [1.0]  {'w': 1.0}     Python literals
   points.npy                                              an array in a file of NumPy's (`np.save`)
   array([[1.0, 2.0]])  ones(3, 4)  zeros(3)               arrays, written out or by their shape;
   arange(6)  linspace(0, 1, 5)  normal(3, 4)              `normal` draws the same numbers each time
   {'w': normal(2, 3), 'b': zeros(3)}                      arrays in lists, tuples and dicts
-Quote what has spaces or brackets for the shell."""
+Quote what has spaces or brackets for the shell. What is given by name is not differentiated."""
 
 
 @final
@@ -78,17 +80,34 @@ def _names(parser: argparse.ArgumentParser) -> None:
 
 
 def _tolerance(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rtol", type=float, help="the relative error that is accepted (1e-6; 2e-3 in single precision)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random directions and seeds (%(default)s)")
+    parser.add_argument("--rtol", type=_positive, help="the relative error that is accepted (1e-6; 2e-3 in single precision)")
+    parser.add_argument("--seed", type=_count, default=0, help="of the random directions and seeds (%(default)s)")
 
 
 def _depth(parser: argparse.ArgumentParser) -> None:
     text = "how many levels of calls inside of calls to show: 1 is the call itself (%(default)s; 0 for all)"
-    parser.add_argument("--depth", type=int, default=2, help=text)
+    parser.add_argument("--depth", type=_count, default=2, help=text)
 
 
 def _output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+
+
+def _overwrite(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that `export` has not written")
+
+
+def _positive(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(text) < math.inf:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text.strip()!r} is no positive number")
+
+
+def _count(text: str) -> int:
+    if text.strip().isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text.strip()!r} is no whole number from 0 on")
 
 
 def _drawing(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +174,7 @@ COMMANDS: tuple[Command, ...] = (
         "write the derivative to a module that needs NumPy only",
         "Write a stand-alone Python module with primal, adjoint and a driver: `value_and_gradient(*args)`, `pullback(*args)`.",
         f"{_DEMO} --at 2.0 -o root_gradient.py",
-        (_target, _at, _argnums, _output),
+        (_target, _at, _argnums, _output, _overwrite),
     ),
     Command(
         "explain",

@@ -1,8 +1,7 @@
-"""From what was typed to Python objects: the function, and the values of its arguments. No text is ever evaluated."""
+"""From what was typed as the target to the function."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import difflib
 import importlib
@@ -13,8 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from microgradpy.cli.output import UsageError
 
@@ -95,64 +92,6 @@ def _suggestion(owner: object, name: str) -> str:
         return f" Did you mean {close[0]!r}?"
     own = [other for other in functions if getattr(getattr(owner, other), "__module__", None) == getattr(owner, "__name__", "")]
     return f" It has: {', '.join(own[:8])}." if own else ""
-
-
-def values_of(texts: list[str]) -> tuple[Any, ...]:
-    """The values that are given by `--at`."""
-    return tuple(_value(text.strip()) for text in texts)
-
-
-def _value(text: str) -> Any:
-    if text.endswith(".npy"):
-        return _array_in(Path(text))
-    try:
-        return _literal(ast.parse(text, mode="eval").body)
-    except KeyError as error:
-        raise UsageError(f"{text!r}: {error.args[0]!r} is none of {', '.join(_MAKERS)}.") from None
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        reason = f" ({error})" if isinstance(error, TypeError) else ""
-        raise UsageError(f"{text!r} is neither a Python literal nor a .npy file{reason}.") from None
-
-
-def _literal(node: ast.expr) -> Any:
-    """What a literal stands for; arrays may be among the items of containers."""
-    match node:
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
-            return _MAKERS[name](*map(ast.literal_eval, args))
-        case ast.List(elts=items):
-            return list(map(_literal, items))
-        case ast.Tuple(elts=items):
-            return tuple(map(_literal, items))
-        case ast.Dict(keys=keys, values=values):
-            return {_key(key): _literal(value) for key, value in zip(keys, values, strict=True)}
-    return ast.literal_eval(node)
-
-
-def _key(node: ast.expr | None) -> Any:
-    if node is None:
-        raise ValueError("a dict that is unpacked")
-    return ast.literal_eval(node)
-
-
-def _array_in(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as an array: {error}") from None
-
-
-def _normal(*shape: int) -> Any:
-    return np.random.default_rng(0).normal(size=shape)
-
-
-_MAKERS: dict[str, Callable[..., Any]] = {
-    "array": np.array,
-    "ones": lambda *shape: np.ones(shape),
-    "zeros": lambda *shape: np.zeros(shape),
-    "arange": lambda *bounds: np.arange(*map(float, bounds)),
-    "linspace": np.linspace,
-    "normal": _normal,
-}
 
 
 def place_of_target(f: Callable[..., Any]) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from microgradpy.exporting.halves import HalfReader
 from microgradpy.exporting.scopes import MISSING, bound_names, lookup, meaning_of, outer_names
 from microgradpy.exporting.sources import assignment, class_text, function_text
 from microgradpy.exporting.specialise import Specialiser, is_refusal
+from microgradpy.exporting.syntax import check_syntax, has_newer_texts, in_older_syntax, without_annotations
 from microgradpy.exporting.target import Target, writes_refusal
 from microgradpy.exporting.values import NotWritable, expression
 from microgradpy.frontend.source import place_of
@@ -153,7 +154,7 @@ class Collector:
             known = self.primal is not None and (value in DISPATCHERS or self.target.unit.tracks)
             call = call_place(self.primal, value) if known else None  # type: ignore[arg-type]
             if self.target.unit.tracks:
-                raise writes_refusal(self.target.function, call or self.where, "" if call is None else text_at(call))
+                raise writes_refusal(self.target.function, call or self.where, call="" if call is None else text_at(call))
             raise self.refusal(*refused, call)
         is_class = isinstance(value, type)
         text = ""
@@ -162,10 +163,20 @@ class Collector:
             tree, namespace = class_text(value, self.refusal)
         else:
             tree, text, namespace = function_text(value)
+        if not _is_own(namespace):
+            tree, text = self._in_older_syntax(tree, text)
         entry = Entry(tree.name.lstrip("_") or "function", "class" if is_class else "function", tree=tree)
         self.entries[key] = entry
         self._fill(entry, namespace, text)
         return entry
+
+    def _in_older_syntax(self, tree: Any, text: str) -> tuple[Any, str]:
+        """A definition of the user's, which need not be for the oldest Python that a module is for."""
+        is_as_written = not without_annotations(ast.fix_missing_locations(tree))
+        check_syntax(tree, self.refusal)
+        if has_newer_texts(text) or has_newer_texts(ast.unparse(tree)):
+            return in_older_syntax(tree, self.refusal), ""
+        return tree, text if is_as_written else ""
 
     def _fill(self, entry: Entry, namespace: Mapping[str, Any], text: str = "") -> None:
         """Specialise the text of an entry and find what it needs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 import textwrap
@@ -67,7 +68,7 @@ def _about_lengths(target: Target) -> list[str]:
 
 def _import_lines(entries: list[Entry], body: str) -> list[str]:
     imports = {entry.name: entry.text for entry in entries if entry.sort == "import"}
-    if re.search(r"\bnp\.", body):
+    if _reads_numpy(body):
         imports.setdefault("np", "numpy")
     lines = [_import_line(module, name) for name, module in imports.items() if module.partition(".")[0] != "numpy"]
     if re.search(r"\bCallable\b", body):
@@ -77,6 +78,12 @@ def _import_lines(entries: list[Entry], body: str) -> list[str]:
     lines.sort(key=lambda line: (line.startswith("from"), line.split()[1]))
     third = sorted(_import_line(module, name) for name, module in imports.items() if module.partition(".")[0] == "numpy")
     return [*lines, *([""] if lines else []), *third, *([""] if third else [])]
+
+
+def _reads_numpy(body: str) -> bool:
+    """Whether something of `np` is read, in hints as well."""
+    nodes = ast.walk(ast.parse(body))
+    return any(isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "np" for node in nodes)
 
 
 def _import_line(module: str, name: str) -> str:

@@ -9,6 +9,7 @@ from microgradpy.exporting.scopes import bound_names
 
 _WIDEST = 128
 _MOST_BRANCHES = 9
+_MADE = (ast.List, ast.Dict, ast.Set, ast.Call)
 _BRANCHES = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.comprehension, ast.BoolOp, ast.IfExp, ast.Try, ast.Assert)
 
 
@@ -53,6 +54,10 @@ def _codes_of_expression(node: ast.AST) -> Iterator[str]:
             yield from ("SIM201", "SIM202")
         case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod()):
             yield "UP031"
+        case ast.Subscript(value=ast.ListComp(), slice=ast.Constant(value=0)):
+            yield "RUF015"
+        case ast.Dict(keys=keys) if None in keys:
+            yield "PIE800"
 
 
 def _codes_of_function(node: ast.FunctionDef) -> Iterator[str]:
@@ -64,6 +69,11 @@ def _codes_of_function(node: ast.FunctionDef) -> Iterator[str]:
         yield from ("F841", "RUF059")
     if sum(isinstance(inner, _BRANCHES) for inner in ast.walk(node)) > _MOST_BRANCHES:
         yield "C901"
+    defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+    if any(isinstance(inner, _MADE) for default in defaults for inner in ast.walk(default)):
+        yield from ("B006", "B008")
+    if sum(isinstance(inner, ast.Import | ast.ImportFrom) for inner in node.body) > 0:
+        yield from ("I001", "PLC0415")
     loops = [inner for inner in ast.walk(node) if isinstance(inner, ast.For | ast.ExceptHandler | ast.comprehension)]
     if any(arguments & bound_names(inner) for inner in loops):
         yield "PLR1704"
@@ -88,7 +98,7 @@ def _codes_of_call(node: ast.Call) -> Iterator[str]:
             yield "UP032"
         case ast.Attribute(attr="keys") if not node.args:
             yield "SIM118"
-        case ast.Attribute(value=ast.Constant(value=str()), attr="join") if isinstance(node.args[0], ast.Tuple):
+        case ast.Attribute(value=ast.Constant(value=str()), attr="join") if isinstance(node.args[0], ast.Tuple | ast.List):
             yield "FLY002"
 
 

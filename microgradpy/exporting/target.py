@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import operator
 import types
 from dataclasses import dataclass
 from typing import Any, final
@@ -68,6 +69,12 @@ def target_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
     """The function to export, compiled for the kinds of `args`; without any, each parameter that has no default is taken for
     a number, an array or a container of them."""
     function = _function(f)
+    if not args and function.__code__.co_flags & inspect.CO_VARARGS:
+        raise MissingRuleError(
+            f"{function.__qualname__} cannot be exported without example arguments: it takes any number of them",
+            place_of(function),
+            "Give as many example arguments as the module is to take.",
+        )
     if args or not _required(function):
         values, known = args, True
     else:
@@ -129,7 +136,7 @@ def _required(function: types.FunctionType) -> list[str]:
 def _wanted(argnums: int | tuple[int, ...] | None, count: int) -> list[bool]:
     if argnums is None:
         return [True] * count
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    numbers = tuple(map(operator.index, argnums if isinstance(argnums, tuple | list) else (argnums,)))
     for number in numbers:
         if not -count <= number < count:
             raise TypeError(f"argnums contains {number}, and there are {count} positional arguments")
@@ -152,10 +159,12 @@ def _is_inert(value: Any) -> bool:
 
 
 def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], values: Any) -> Unit:
+    seen = ""
     try:
         unit = compile_unit(function, kinds, active)
     except NeedsTracking as needed:
         unit = None
+        seen = "" if str(needed) == function.__name__ else f" ({needed})"
         if values is None and str(needed).startswith("`"):
             raise MutationError(
                 f"{function.__qualname__} cannot be exported without example arguments: {needed} may write into an array, "
@@ -163,13 +172,15 @@ def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[b
                 place_of(function),
                 "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
             ) from None
-    if unit is not None and not (unit.calls_unknown and values is not None and may_write(function, values)):
+    if unit is not None:
+        if unit.calls_unknown and values is not None and may_write(function, values):
+            raise writes_refusal(function, place_of(function), "makes a call of which it is not known whether it writes into")
         return unit
     if values is None or not PLAIN.issuperset(map(type, values)) or is_generator(function.__code__):
-        raise writes_refusal(function, place_of(function))
+        raise writes_refusal(function, place_of(function), seen=seen)
     unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
     if not _is_of_arrays(unit.result_kind):
-        raise writes_refusal(function, place_of(function), "return")
+        raise writes_refusal(function, place_of(function), seen=seen, call="return")
     return unit
 
 
@@ -178,15 +189,18 @@ def _is_of_arrays(kind: Kind) -> bool:
     return isinstance(kind, Scalar | Array) or (isinstance(kind, TupleOf) and all(map(_is_of_arrays, kind.items)))
 
 
-def writes_refusal(function: types.FunctionType, where: Location | None, call: str = "") -> MutationError:
-    """What is said of a function that writes; `call` is the part of it that needs more than shadows of arrays."""
+def writes_refusal(
+    function: types.FunctionType, where: Location | None, writes: str = "writes into", *, seen: str = "", call: str = ""
+) -> MutationError:
+    """What is said of a function that writes; `seen` is where, and `call` the part of it that needs more than shadows of arrays."""
     needs = f"`{call}` in it" if call else "undoing that"
     return MutationError(
-        f"{function.__qualname__} cannot be exported: it, or what it calls, writes into arrays, containers or variables, "
-        f"and {needs} needs what the package keeps of them while it runs",
+        f"{function.__qualname__} cannot be exported: it, or what it calls{seen}, {writes} arrays, containers or variables, "
+        f"and {needs} needs what the package keeps of them in a run",
         where,
-        "Write into arrays of known kinds only, by x[i] = ... and x[i] += ..., with functions of NumPy called by their names; "
-        "or make new values: x = x + y for x += y, np.where for assignments by a mask, comprehensions for lists.",
+        "Write into arrays of known kinds only, by x[i] = ... and x[i] += ..., with functions of NumPy called by their names; or "
+        "make new values: x = x + y for x += y, np.where for assignments by a mask, comprehensions for lists that are appended "
+        "to, lists for generators: sum([...]).",
     )
 
 

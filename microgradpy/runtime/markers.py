@@ -10,3 +10,6 @@ NESTED_DIFFERENTIATION: WeakSet[Any] = WeakSet()
 
 RETURN_ARGUMENTS: set[Any] = set()
 """Functions of the package that return what they are given, with another derivative."""
+
+FOR_WHOLE_RUNS: WeakSet[Any] = WeakSet()
+"""Contexts that change how functions are run and compiled: they come too late in a function that has been compiled."""

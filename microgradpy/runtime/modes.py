@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ContextDecorator
 from typing import Any, NamedTuple, final
 
 
@@ -32,17 +32,34 @@ class _Run(threading.local):
     is_inside = False
     is_pushing = False
     mode = Mode()
+    outer: Any = ()  # the mode before this one, and the one before that
 
 
 RUN = _Run()
 
 
-@contextmanager
-def changed_mode(**changes: Any) -> Iterator[None]:
-    """Inside the block this thread runs and compiles in another way."""
-    before = RUN.mode
-    RUN.mode = before._replace(**changes)
-    try:
-        yield
-    finally:
-        RUN.mode = before
+@final
+class _ChangedMode(ContextDecorator):
+    def __init__(self, changes: Mapping[str, Any]) -> None:
+        self.changes = changes
+
+    def __enter__(self) -> None:
+        enter_mode(**self.changes)
+
+    def __exit__(self, *error: object) -> None:
+        leave_mode()
+
+
+def changed_mode(**changes: Any) -> AbstractContextManager[None]:
+    """Inside the block this thread runs and compiles in another way. It may be entered any number of times."""
+    return _ChangedMode(changes)
+
+
+def enter_mode(**changes: Any) -> None:
+    """Run and compile in another way from here on in this thread, until `leave_mode`."""
+    RUN.outer, RUN.mode = (RUN.mode, RUN.outer), RUN.mode._replace(**changes)
+
+
+def leave_mode() -> None:
+    """Go back to how it was before `enter_mode`."""
+    RUN.mode, RUN.outer = RUN.outer

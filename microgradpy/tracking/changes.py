@@ -7,6 +7,7 @@ matter by which name, by what code or through which view it was written.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
@@ -146,7 +147,27 @@ def belongs_to_module(node: Node) -> bool:
     """Whether a node reads what a module or a class has."""
     if not isinstance(node, CallNode):
         return isinstance(node, ConstantNode)
-    return node.function.value is getattr and bool(node.arguments) and is_atom(node.arguments[0].value)
+    if node.function.value is not getattr or not node.arguments:
+        return False
+    owner = node.arguments[0].value
+    return is_atom(owner) or _is_of_class(owner, node._value_ref)
+
+
+def _is_of_class(owner: Any, value: Any) -> bool:
+    """Whether what was read through an object is an attribute of its class, which all objects of the class share."""
+    if not leads_on(value):
+        return False
+    kind: type = getattr(owner, "__self_class__") if type(owner) is super else type(owner)  # noqa: B009 - unknown to mypy
+    return any(held is value for base in kind.__mro__ for held in vars(base).values())
+
+
+def starts_drawing(node: Node) -> bool:
+    """Whether a node makes a generator of random numbers from a seed. It is made again, to draw what it has drawn."""
+    if not isinstance(node, CallNode) or not draws(node._value_ref):
+        return False
+    f, given = node.function.value, [*node.arguments, *(value for _, value in node.keywords)]
+    makers = (random.Random, np.random.default_rng, np.random.Generator, np.random.RandomState)
+    return any(f is maker for maker in makers) and any(operand.value is not None for operand in given)
 
 
 def _check_kept(node: Node) -> None:

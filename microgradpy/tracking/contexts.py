@@ -191,10 +191,19 @@ class Composed:
 
 def compose(*contexts: Context | Composed) -> Composed:
     """Several contexts as one: a method of the first is asked first, and gets to the next by `super()`."""
-    found: list[Context] = []
-    for context in contexts:
-        found += context.contexts if isinstance(context, Composed) else (context,)
+    found = [one for context in contexts for one in contexts_of(context)]
+    if len(set(map(id, found))) != len(found):
+        raise ValueError("one context is composed with itself: make another object of its class")
     return Composed(tuple(found))
+
+
+def contexts_of(context: Context | Composed | None) -> tuple[Context, ...]:
+    """The contexts that one consists of, the plain one if there is none."""
+    if isinstance(context, Context):
+        return (context,)
+    if context is None or isinstance(context, Composed):
+        return (context and context.contexts) or (Context(),)
+    raise TypeError(f"{context!r} is no context: give an object of a subclass of Context, or what compose() returns")
 
 
 def _nothing(*_: Any) -> None:

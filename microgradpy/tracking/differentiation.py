@@ -41,6 +41,7 @@ from microgradpy.tracking.nodes import (
     PrimitiveCallNode,
     SpecialCallNode,
 )
+from microgradpy.tracking.recursion import deep_recursion
 from microgradpy.tracking.values import Constant, Reference, TapeValue
 
 
@@ -77,12 +78,26 @@ class DifferentiationContext(Context):
 
 
 def differentiate(trace: NestedCallNode, context: DifferentiationContext, seed: Any = 1.0) -> tuple[Any, ...]:
-    """The cotangents of the arguments of a function that was tracked in a `DifferentiationContext`, given that of its value.
-    None for an argument that the value does not depend on. Raises MissingRuleError where the value depends on a call without a
-    rule, or on what was written into."""
-    bars = tuple(_Pass(context).through(trace, seed)[1:])
+    """The cotangents of the arguments by position of a function that was tracked in a `DifferentiationContext`, given that of
+    its value. None for an argument that the value does not depend on. Raises MissingRuleError where the value depends on a call
+    without a rule, or on what was written into."""
+    with deep_recursion():
+        bars = _Pass(context).through(trace, seed)
     _refuse_writing(trace)
-    return bars
+    return tuple(_of_arguments(trace, bars))
+
+
+def _of_arguments(trace: NestedCallNode, bars: list[Any]) -> list[Any]:
+    """The cotangents of the arguments by position, from those of the parameters: without the object that a method belongs to,
+    without defaults, and with each of what `*args` takes."""
+    code = trace.inner_ir.source.__code__
+    places = {id(operand): place for place, operand in enumerate(trace.given) if operand is not None}
+    found = [bars[places[id(operand)]] for operand in trace.arguments if id(operand) in places]
+    missing = len(trace.arguments) - len(found)
+    if not missing:
+        return found
+    rest = bars[code.co_argcount + 1]
+    return [*found, *([None] * missing if is_structural_zero(rest) else list(rest)[-missing:])]
 
 
 @final

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.tracking.contexts import Call, Composed, Context, Hooks
+from microgradpy.tracking.contexts import Call, Composed, Context, Hooks, contexts_of
 from microgradpy.tracking.nodes import CallNode
 from microgradpy.tracking.partial import keep_trace
-from microgradpy.tracking.recording import Run
+from microgradpy.tracking.recording import Run, checked_node
 from microgradpy.tracking.recursion import deep_recursion
 from microgradpy.tracking.replay import REPLAYER
 
@@ -19,13 +19,12 @@ def track(f: Callable[..., Any], *args: Any, context: Context | Composed | None 
     list. `node.value` is the result. Python functions are looked into, those of the standard library, NumPy and SciPy
     excepted; a `context` says otherwise, and what is remembered. If `f` raises, its exception comes out as from a plain call;
     `microgradpy.tracking.trace_of(error)` has what was recorded until then."""
-    contexts = (Context(),) if context is None else context.contexts if isinstance(context, Composed) else (context,)
     run = Run(REPLAYER)
-    hooks = Hooks(contexts, run)
+    hooks = Hooks(contexts_of(context), run)
     call = Call(None, None, f, args, kwargs, run, hooks)
     with BOUNDARY, deep_recursion():
         try:
-            return hooks.tracked_call(call)
+            return checked_node(hooks.tracked_call(call))
         except BaseException as error:
             if call.recorded is not None:
                 keep_trace(error, call.recorded)

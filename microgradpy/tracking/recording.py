@@ -198,13 +198,20 @@ class Frame:
             if known is not None:
                 self.define(site.results, known)
                 return known._value_ref
-        node = self.hooks.tracked_call(pending)
+        node = checked_node(self.hooks.tracked_call(pending))
         if node.parent is None:
             self.add(node)
         if self.former is not None:
             self.former.made(self, node)
         self.refs[site.results[0]] = Reference(node)
         return node._value_ref
+
+
+def checked_node(node: Any) -> CallNode:
+    """What a context has returned as the node of a call."""
+    if not isinstance(node, CallNode):
+        raise TypeError(f"a context returned {node!r} as the node of a call: return what super() gives, or another node")
+    return node
 
 
 # What the text calls. The place comes first, so that names of arguments cannot be in the way.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 from microgradpy.boundary import BOUNDARY
 from microgradpy.frontend.source import captured_values
 from microgradpy.ir.locations import BlockLocation
-from microgradpy.tracking.changes import Change, belongs_to_module, is_view_of_operand
+from microgradpy.tracking.changes import Change, belongs_to_module, is_view_of_operand, starts_drawing
 from microgradpy.tracking.contexts import Call, Hooks
 from microgradpy.tracking.nodes import ArgumentNode, CallNode, ConstantNode, NestedCallNode, Node, SpecialCallNode
 from microgradpy.tracking.partial import keep_trace
@@ -236,7 +236,9 @@ class Former:
             self.take_over(node, old)
 
     def may_reuse(self, old: Any) -> bool:
-        if old.error is not None or old.changes or (isinstance(old, NestedCallNode) and self.writes(old)):
+        if old.error is not None or old.changes or starts_drawing(old):
+            return False
+        if isinstance(old, NestedCallNode) and (self.writes(old) or any(map(starts_drawing, descendants(old)))):
             return False
         kept_by_reference = bool(old.note) and not draws(old._value_ref)
         return not kept_by_reference and not has_hidden_state(old._value_ref)

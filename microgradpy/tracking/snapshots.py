@@ -29,7 +29,11 @@ _MISSING = object()
 
 def is_atom(value: Any) -> bool:
     """Whether a value stands for itself, because it cannot change."""
-    return type(value) in _ATOMS or isinstance(value, _UNCHANGING)
+    return type(value) in _ATOMS or isinstance(value, _UNCHANGING) or type(value).__name__ == _OF_CYTHON
+
+
+# The functions of modules that are written in Cython (np.random.default_rng); each version of Cython has a type of its own.
+_OF_CYTHON = "cython_function_or_method"
 
 
 @final

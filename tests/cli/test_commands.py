@@ -12,6 +12,7 @@ import textwrap
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ MODEL = '''
 """A model."""
 import functools
 import numpy as np
-
+from microgradpy import NoTangent, rrule
 print("imported")
 
 def cube(x):
@@ -50,8 +51,24 @@ def says(x):
 def jump(x):
     return np.floor(x) * x + np.rint(x * 1e12) * 1e-9
 
+def first(items):
+    return items[0]
+
 def pair(x, y):
     return [x * y, x]
+
+def scaled(x, *, scale=1.0, shift=None):
+    return np.sum(x * scale) + (0.0 if shift is None else shift)
+
+def collects(x, **rest):
+    return x * sum(rest.values())
+
+def declared(x, k=1.0):
+    return x * k + 0.0 * eval("0.0")
+
+@rrule.register(declared)
+def declared_rrule(x, k=1.0):
+    return declared(x, k), lambda y_bar: (NoTangent(), y_bar * k, y_bar * x)
 
 def layer(parameters, x):
     return np.sum(x @ parameters["w"] + parameters["b"][0])
@@ -81,6 +98,8 @@ def shell(tmp_path, monkeypatch, capsys):
     (tmp_path / "syntax.py").write_text("def f(x:\n")
     (tmp_path / "ending.py").write_text("import sys\nsys.exit(0)\n")
     np.save(tmp_path / "u.npy", np.array([1.0, 2.0, 3.0]))
+    np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    (tmp_path / "empty.npy").touch()
     return Shell(tmp_path, monkeypatch, capsys)
 
 
@@ -112,6 +131,17 @@ RUNS = {
         ["parameters['w']", "(2, 3)", "(3,)"],
         [],
     ),
+    "by name": ("check model.py:scaled --at u.npy scale=3.0", 0, ["  3  ", "agrees"], []),
+    "all by name": ("check model.py:energy --at u.npy n=3 k=-1e-1", 0, ["agrees"], []),
+    "array by name": ("track model.py:scaled --at 2.0 'scale=ones(2)'", 0, ["⟨+⟩(@", "→ 4.0"], []),
+    "adjoint by name": ("adjoint model.py:scaled --at 2.0 scale=3.0 shift=1.0", 0, ["def scaled_adjoint("], []),
+    "method by name": ("track model.py:spring.energy --at x=2.0", 0, ["12.0"], []),
+    "object by name": ("track model.py:spring --at x=2.0", 0, ["12.0"], []),
+    "collected": ("check model.py:collects --at 2.0 a=3.0 b=4.0", 0, ["7  ", "agrees"], []),
+    "rule by name": ("check model.py:declared --at 2.0 k=4.0", 0, ["4  ", "agrees"], []),
+    "function of NumPy's by name": ("check numpy:sum --at 'ones(2, 2)' axis=0", 0, ["agrees"], []),
+    "infinite": ("track model.py:cube --at -inf", 0, ["→ -inf"], []),
+    "not a number": ("track model.py:pair --at nan '[inf, nan]'", 2, [], ["TypeError"]),
     "wrong": ("check model.py:jump --at 2.5", 1, ["WRONG"], []),
     "rules": ("rules 'np.lin*'", 0, ["numpy.linalg.inv ", "microgradpy.rules.linalg"], []),
     "rules of SciPy": ("rules 'scipy.special.gamma*'", 0, ["scipy.special.gammaln"], []),
@@ -120,10 +150,37 @@ RUNS = {
     "version": ("--version", 0, ["microgradpy 0", "NumPy"], []),
     "graph": ("graph model.py:energy", 0, ["digraph", "iter(range("], []),
     "syntax": ("check model.py:formula --at 1.0", 2, [], ["model.py:18: refused: `eval`", "^^^^", "Write out what"]),
-    "async": ("adjoint model.py:later", 2, [], ["model.py:47: refused: An `async` function"]),
+    "async": ("adjoint model.py:later", 2, [], ["model.py:63: refused: An `async` function"]),
     "no source": ("ir numpy:sin", 2, [], ["refused: 'sin' has no Python source", "Only functions written in Python"]),
     "own exception": ("check model.py:divided --at 1.0", 2, [], ["Traceback", "return x / 0.0", "ZeroDivisionError"]),
-    "too few values": ("check model.py:pair --at 1.0", 2, [], ["TypeError", "missing 1 required positional argument"]),
+    "too few values": (
+        "check model.py:pair --at 1.0",
+        2,
+        [],
+        ["--at does not fit model.py:pair, which takes x, y: missing a required argument: 'y'"],
+    ),
+    "too few values for a text": ("adjoint model.py:pair --at 1.0", 2, [], ["missing a required argument: 'y'"]),
+    "too many values": ("track model.py:cube --at 1.0 2.0", 2, [], ["takes x: too many positional arguments"]),
+    "unknown name": ("check model.py:scaled --at 1.0 scal=2.0", 2, [], ["which takes x, scale=1.0", "keyword argument 'scal'"]),
+    "name twice": ("check model.py:scaled --at 1.0 scale=2.0 scale=3.0", 2, [], ["scale is given twice"]),
+    "name and position": ("check model.py:scaled --at 1.0 x=2.0", 2, [], ["multiple values for argument 'x'"]),
+    "position last": ("check model.py:scaled --at scale=2.0 1.0", 2, [], ["'1.0' comes after scale: values by position"]),
+    "name without value": ("check model.py:scaled --at 1.0 scale=", 2, [], ["'' is neither a Python literal"]),
+    "constants only": ("check model.py:scaled --at x=1.0", 2, [], ["What is given by name is constant"]),
+    "text of a partial": ("adjoint model.py:collects --at 1.0 a=2.0", 2, [], ["takes a by `**`", "function that calls it"]),
+    "a text": ("check model.py:cube --at \"'text'\"", 2, [], ["TypeError"]),
+    "returns a text": ("check model.py:first --at \"['text']\"", 2, [], ["refused: gradient needs a function"]),
+    "infinite tolerance": ("check model.py:cube --at 1.0 --rtol inf", 2, [], ["'inf' is no positive number"]),
+    "negative seed": ("check model.py:cube --at 1.0 --seed -1", 2, [], ["'-1' is no whole number"]),
+    "negative depth": ("track model.py:cube --at 1.0 --depth -1", 2, [], ["'-1' is no whole number"]),
+    "too large": ("check model.py:cube --at 'ones(9000000, 9000000)'", 2, [], ["cannot be made: Unable to allocate"]),
+    "ragged": ("check model.py:cube --at 'array([[1.0], []])'", 2, [], ["cannot be made: setting an array element"]),
+    "empty file": ("check model.py:cube --at empty.npy", 2, [], ["it is no file of `np.save` with an array of numbers"]),
+    "objects in a file": ("check model.py:cube --at objects.npy", 2, [], ["it is no file of `np.save`"]),
+    "missing file": ("check model.py:cube --at nowhere.npy", 2, [], ["nowhere.npy cannot be read as an array: No such file"]),
+    "argnums without values": ("adjoint model.py:pair --argnums 2", 2, [], ["--argnums has 2, and model.py:pair takes 2 arg"]),
+    "exported over a program": ("export model.py:cube --at 1.0 -o model.py", 2, [], ["give another file, or --overwrite"]),
+    "exported to nowhere": ("export model.py:cube --at 1.0 -o no/cube.py", 2, [], ["no/cube.py cannot be written: No such"]),
     "no such function": ("ir model.py:cub", 2, [], ["model.py has no 'cub'. Did you mean 'cube'?"]),
     "nothing like it": ("ir model.py:zzz", 2, [], ["It has: ", "energy"]),
     "no such module": ("ir nowhere.at_all:f", 2, [], ["There is no module 'nowhere'"]),
@@ -138,7 +195,7 @@ RUNS = {
     "unpacked": ("check model.py:cube --at '{**x}'", 2, [], ["neither a Python literal"]),
     "call": ("check model.py:cube --at 'exit(1)'", 2, [], ["'exit' is none of array, ones"]),
     "no value": ("check model.py:cube --at x", 2, [], ["neither a Python literal"]),
-    "wrong shape": ("check model.py:cube --at 'ones(-1)'", 2, [], ["neither a Python literal"]),
+    "wrong shape": ("check model.py:cube --at 'ones(-1)'", 2, [], ["'ones(-1)' cannot be made: negative dimensions"]),
     "no array": ("check model.py:cube --at model.npy", 2, [], ["cannot be read as an array"]),
     "argnums": ("adjoint model.py:cube --at 1.0 --argnums 1", 2, [], ["--argnums has 1, and --at has 1 values"]),
     "no values": ("check model.py:cube", 2, [], ["--at"]),
@@ -186,6 +243,18 @@ def test_a_page_of_a_refused_call_is_written_all_the_same(shell):
     assert "Refused. `eval`" in (shell.folder / "formula.html").read_text()
 
 
+def test_values_by_name_are_written_into_the_module(shell):
+    run = shell("export model.py:scaled --at 2.0 scale=3.0 -o cube.py")
+    assert run.status == 0, run
+    namespace: dict[str, Any] = {}
+    exec((shell.folder / "cube.py").read_text(), namespace)
+    assert namespace["value_and_gradient"](2.0) == (6.0, (3.0,))
+    (shell.folder / "cube.py").write_text("x = 1\n")
+    assert shell("export model.py:cube --at 2.0 -o cube.py").status == 2
+    assert shell("export model.py:cube --at 2.0 -o cube.py --overwrite").status == 0
+    assert "value_and_gradient" in (shell.folder / "cube.py").read_text()
+
+
 JSON = {
     "ir": ("ir model.py:cube --json", {"stage": "lowered"}),
     "adjoint": ("adjoint model.py:cube --at 2.0 --json", {"arguments": [2.0], "file": "model.py", "line": 8}),
@@ -194,6 +263,13 @@ JSON = {
     "graph": ("graph model.py:energy --json", {"command": "graph"}),
     "explain": ("explain model.py:says --at 2.0 -o says.html --json", {"written": "says.html"}),
     "rules": ("rules np.tan* --json", {"pattern": "numpy.tan*"}),
+    "by name": ("adjoint model.py:scaled --at 2.0 scale=3.0 --json", {"arguments": [2.0], "keywords": {"scale": 3.0}}),
+    "usage": (
+        "check model.py:cub --at 2.0 --json",
+        {"error": "usage", "message": "model.py has no 'cub'. Did you mean 'cube'?"},
+    ),
+    "exception": ("check model.py:divided --at 2.0 --json", {"error": "ZeroDivisionError"}),
+    "place of nobody": ("check model.py:first --at \"['text']\" --json", {"refused": "NonScalarOutputError", "file": ""}),
     "refusal": (
         "check model.py:formula --at 1.0 --json",
         {"refused": "UnsupportedSyntaxError", "line": 18},
@@ -297,6 +373,14 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path):
     command = f"{sys.executable} -m microgradpy rules | head -1"
     run = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, env=environment())
     assert run.stdout.startswith("function") and not run.stderr
+
+
+@pytest.mark.parametrize("command", ["ir model.py:square", "--version", "check model.py:square --at 2.0"])
+def test_an_output_that_is_closed(tmp_path, command):
+    (tmp_path / "model.py").write_text("def square(x):\n    return x * x\n")
+    command = f"{sys.executable} -m microgradpy {command}"
+    run = subprocess.run(f"{command} >&-", shell=True, cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("variables, is_coloured", [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import math
+import re
 import subprocess
 import sys
 import types
@@ -27,6 +29,7 @@ from microgradpy import (
 )
 from microgradpy import value_and_gradient as value_and_gradient_here
 from microgradpy.compiler import always_dispatch
+from microgradpy.exporting.syntax import has_newer_texts
 from tests.test_programs import same, same_cotangents
 
 RATE = 0.25
@@ -438,7 +441,22 @@ def calls_a_writer(x):
     return x * fills_what_it_sees()
 
 
+def sums_up(*numbers):
+    return sum([number * number for number in numbers])
+
+
+def sums_what_is_made(x):
+    return sum(x * k for k in range(3))
+
+
+def makes_an_object(x):
+    return Model()(x)
+
+
 REFUSED = [
+    (sums_up, (), MissingRuleError, "it takes any number of them"),
+    (sums_what_is_made, (1.0,), MutationError, "lists for generators"),
+    (makes_an_object, (1.0,), MutationError, "not known whether it writes"),
     (fills, (1.0, np.zeros(())), MutationError, "writes into arrays, containers or variables,"),
     (calls_a_writer, (1.0,), DifferentiationError, "cannot be exported"),
     (writes, (1.0,), MutationError, "writes into arrays"),
@@ -487,6 +505,24 @@ def test_only_what_export_wrote_is_replaced(tmp_path: Path) -> None:
     assert path.read_text() == "x = 1\n"
     export(widths, path, 1.0, overwrite=True)
     assert path.read_text() == first
+
+
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "made.py", tmp_path / "link.py"
+    link.symlink_to(path.name)
+    assert export(widths, link, 1.0) == link
+    assert link.is_symlink() and path.is_file()
+    path.chmod(0o755)
+    export(widths, path, 1.0)
+    assert path.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("place", ["", "no/such/made.py", "x" * 300])
+def test_the_file_that_cannot_be_written_is_named(place: str, tmp_path: Path) -> None:
+    path = tmp_path / place
+    with pytest.raises(OSError, match=re.escape(str(path))):
+        export(widths, path, 1.0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -549,6 +585,92 @@ def counts_down(x, n):
         x = x * 1.5
         n -= 1
     return x
+
+
+def annotated(words: "Iterator[str]", of: MyHint = None) -> MyHint:  # noqa: F821, UP037 - of a module that is not imported
+    longest: MyHint = 0  # noqa: F821
+    for word in words:
+        longest = max(longest, len(word))
+    return longest
+
+
+def calls_an_annotated(x):
+    return x * annotated(["a", "bc"])
+
+
+def takes_the_first(x, items=(), *, table={}):  # noqa: B006 - it is what is exported
+    import math as m
+
+    return x * m.floor([len(item) for item in ["ab", *items]][0])  # noqa: RUF015
+
+
+def binds_library_names(x):
+    np = x * 2.0
+    math = np + 1.0
+    return math * np
+
+
+@pytest.mark.parametrize("f", [calls_an_annotated, takes_the_first, binds_library_names], ids=lambda f: f.__name__)
+def test_what_a_linter_or_another_module_would_not_take(f: Any, exported: Any, tmp_path: Path) -> None:
+    assert exported(f, 2.0).value_and_gradient(2.0) == value_and_gradient_here(f, 2.0)
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", str(tmp_path / "made.py")]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+NEWER = """\
+def longest[T](words: list[T], most: T = 0) -> int:
+    type_of: T = most
+    return len(f'{'\\n'.join(words)} {most!r:>{4}} {{}} {f'{words[0]} {f"{most:{'.1f'}}"}'}') + len(f"{words!r:{'>9'}}")
+
+def commented(words):
+    return len(f"{
+        words[0]  # the first
+    }")
+
+def plain(words):
+    return len(f"{words[0]!r} and '{words[1]}'")  # it stays
+
+def aliased(words):
+    type Words = list
+    return 1
+
+def deep(words):
+    return len(f"{words[0]:{'>'}{'{1'[1:]:{words and '1'}}}{"."[:0]}")
+
+def f(x):
+    return x * longest(["a", "bc"])
+
+def g(x):
+    return x * (commented(["a"]) + plain(["a", "b"]))
+
+def h(x):
+    return x * aliased([])
+
+def k(x):
+    return x * deep(["a"])
+"""
+
+
+def test_newer_syntax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "newer.py").write_text(NEWER)
+    monkeypatch.syspath_prepend(tmp_path)
+    if sys.version_info < (3, 12):
+        with pytest.raises(SyntaxError):
+            importlib.import_module("newer")
+        return
+    newer = importlib.import_module("newer")
+    for f in (newer.f, newer.g):
+        text = export(f, tmp_path / "made.py", 2.0).read_text()
+        assert not has_newer_texts(text)
+        namespace: dict[str, Any] = {}
+        exec(text, namespace)
+        assert namespace["value_and_gradient"](2.0) == value_and_gradient_here(f, 2.0)
+    assert """return len(f"{words[0]!r} and '{words[1]}'")  # it stays""" in text
+    with pytest.raises(MissingRuleError, match="needs aliased, which has syntax that is newer than Python"):
+        export(newer.h, tmp_path / "made.py", 2.0)
+    with pytest.raises(MissingRuleError, match="needs deep, which has a text in syntax that is newer than Python"):
+        export(newer.k, tmp_path / "made.py", 2.0)
 
 
 TWO = (np.ones(2), np.ones(2))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
+import functools
 import io
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -191,12 +192,57 @@ def test_no_derivative_of_the_programs_is_wrong(row: Program) -> None:
         except DifferentiationError:
             return
     wanted = back(seed)[1:]
-    assert given(row, found) == pytest.approx(fd.flatten_cotangent(row.args, wanted), rel=1e-9, abs=1e-12)
+    assert len(found) == len(wanted)
+    flat = fd.flatten_cotangent(row.args, found)
+    assert flat == pytest.approx(fd.flatten_cotangent(row.args, wanted), rel=1e-9, abs=1e-12)
 
 
-def given(row: Program, found: tuple[Any, ...]) -> Any:
-    """The cotangents of parameters as those of arguments: `*args` has those that are left, defaults are no arguments."""
-    code = row.function.__code__
-    if code.co_flags & inspect.CO_VARARGS:
-        found = (*found[: code.co_argcount], *(found[code.co_argcount] or ()))
-    return fd.flatten_cotangent(row.args, found[: len(row.args)])
+class Scale:
+    def __init__(self):
+        self.k = 1.0
+
+    def of(self, x, by=2.0):
+        return x * by * 2.0
+
+    def __call__(self, x, *rest):
+        return x * 3.0 + sum(rest)
+
+
+def with_the_rest(x, *rest, k=2.0):
+    return x * rest[0] + sum(rest) * k
+
+
+def alone(x, *rest):
+    return x * 2.0
+
+
+SCALE = Scale()
+CALLS: list[tuple[Any, tuple[float, ...], tuple[Any, ...]]] = [
+    (SCALE.of, (3.0,), (4.0,)),
+    (SCALE.of, (3.0, 4.0), (8.0, 6.0)),
+    (SCALE, (2.0, 1.0), (3.0, 1.0)),
+    (with_the_rest, (1.0, 2.0, 3.0), (2.0, 3.0, 2.0)),
+    (functools.partial(with_the_rest, 1.0), (2.0, 3.0), (3.0, 2.0)),
+    (functools.partial(with_the_rest, 1.0, 2.0, k=5.0), (3.0,), (5.0,)),
+    (alone, (1.0, 2.0), (2.0, None)),
+]
+
+
+@pytest.mark.parametrize(("f", "args", "expected"), CALLS)
+def test_there_is_a_cotangent_for_each_argument_by_position(f: Any, args: tuple[float, ...], expected: tuple[Any, ...]) -> None:
+    context = DifferentiationContext()
+    trace = track(f, *args, context=context)
+    assert isinstance(trace, NestedCallNode)
+    assert differentiate(trace, context) == expected == pullback(f, *args)[1](1.0)[1:]
+
+
+def repeated(x: float, n: int) -> float:
+    return x if n == 0 else repeated(x * 1.5, n - 1)
+
+
+def test_deep_recursion() -> None:
+    context = DifferentiationContext()
+    depth = sys.getrecursionlimit() - 200
+    trace = track(repeated, 1.0, depth, context=context)
+    assert isinstance(trace, NestedCallNode)
+    assert differentiate(trace, context)[0] == pytest.approx(1.5**depth)

@@ -294,3 +294,20 @@ def test_deep_recursion_is_as_deep_as_without_tracking() -> None:
         return n if n == 0 else deep(n - 1)
 
     assert track(deep, 700).value == 0
+
+
+class Forgetful(Context):
+    def tracked_primitive(self, call):
+        super().tracked_primitive(call)
+
+
+def test_what_is_no_context_is_refused() -> None:
+    plain = Context()
+    with pytest.raises(ValueError, match="one context is composed with itself"):
+        compose(plain, compose(Noting("a"), plain))
+    for other in (3, Context, [plain]):
+        with pytest.raises(TypeError, match="is no context: give an object"):
+            track(outer, 3.0, 4.0, context=other)
+    with pytest.raises(TypeError, match="a context returned None as the node of a call: return what super"):
+        track(outer, 3.0, 4.0, context=Forgetful())
+    assert track(outer, 3.0, 4.0, context=compose()).value == track(outer, 3.0, 4.0).value

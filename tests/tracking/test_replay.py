@@ -17,7 +17,7 @@ from tests.tracking.test_programs import checked, outcome
 
 NUMBERS = [row for row in (*PROGRAMS, *MUTATION) if row.args and type(row.args[0]) in (float, np.ndarray)]
 
-PENDING = {"shuffled_argument": "what is drawn in place is drawn again (docs/tracking.md)"}
+PENDING = {"shuffled_by_the_module": "what is drawn in place is drawn again (docs/tracking.md)"}
 
 
 @pytest.mark.parametrize("row", NUMBERS, ids=str)

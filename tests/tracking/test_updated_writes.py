@@ -682,6 +682,49 @@ def calls_what_counts(c):
     return STEP() if c > 1 else 0
 
 
+class Registry:
+    names: list[int] = []  # noqa: RUF012 - that it is shared is the point
+
+    @property
+    def known(self):
+        return self.names
+
+    def add(self, name):
+        if name > 1:
+            self.names.append(name)
+        return len(self.names)
+
+
+class Register(Registry):
+    def add(self, name):
+        if name > 1:
+            super().names.append(name)
+        return len(self.names)
+
+
+def writes_what_a_class_has(c):
+    return Registry().add(c)
+
+
+def writes_what_a_base_class_has(c):
+    return Register().add(c)
+
+
+def writes_what_a_class_has_by_a_property(c):
+    register = Register()
+    if c > 1:
+        register.known.append(c)
+    return len(Registry.names)
+
+
+def reads_what_a_class_has(c):
+    return [*Registry().names, c]
+
+
+def drawn_from_a_seed(c):
+    return np.random.default_rng(c).normal(size=2)
+
+
 def reads_a_module_variable(c):
     held = SHARED[0]
     for k in range(c):
@@ -691,14 +734,15 @@ def reads_a_module_variable(c):
 
 def test_what_others_see_is_refused_if_only_the_new_run_writes_it() -> None:
     writing = (writes_a_module_variable, writes_an_attribute_of_a_module_variable, assigns_an_attribute_of_a_class)
-    for function in (*writing, calls_what_counts):
+    of_classes = (writes_what_a_class_has, writes_what_a_base_class_has, writes_what_a_class_has_by_a_property)
+    for function in (*writing, *of_classes, calls_what_counts):
         trace = track(function, 0)
         assert isinstance(trace, NestedCallNode)
         with pytest.raises(ValueError, match=r"run the function again$"):
             trace["@2"].update(2)
         assert trace["@2"].update(1).value == function(1)
     assert [1] == SHARED
-    assert (SETTINGS.count, hasattr(Box, "kind")) == (0, False)
+    assert (SETTINGS.count, hasattr(Box, "kind"), Registry.names) == (0, False, [])
     trace = track(reads_a_module_variable, 0)
     assert isinstance(trace, NestedCallNode)
     again = trace["@2"].update(3)
@@ -714,6 +758,28 @@ def drawn_from_arrays(c):
         held.append(k)
     second = random.gauss(mean[0], 1.0)
     return first, second, random.choice(held[1:] or [7]) if c else random.choice(mean)
+
+
+def drawn_by_a_helper(c):
+    rng = seeded()
+    first = rng.random()
+    for k in range(c):
+        first += rng.random() * k
+    return first, rng.integers(100), np.random.RandomState(4).normal(c), random.Random(c or 7).random()
+
+
+def seeded():
+    return np.random.Generator(np.random.PCG64(3))
+
+
+READING = (reads_what_a_class_has, drawn_from_a_seed, drawn_by_a_helper)
+
+
+@pytest.mark.parametrize("function", READING, ids=lambda function: function.__name__)
+def test_what_a_class_or_a_module_has_may_be_read(function: Callable[[int], Any]) -> None:
+    trace = track(function, 0)
+    assert isinstance(trace, NestedCallNode)
+    assert repr(trace["@2"].update(3).value_ref) == repr(function(3))
 
 
 def test_draws_from_what_is_not_written_stay() -> None:
