@@ -192,15 +192,15 @@ def _is_of_arrays(kind: Kind) -> bool:
 def writes_refusal(
     function: types.FunctionType, where: Location | None, writes: str = "writes into", *, seen: str = "", call: str = ""
 ) -> MutationError:
-    """What is said of a function that writes; `seen` is where, and `call` the part of it that needs more than shadows of arrays."""
+    """What is said of a function that writes; `seen` is where, `call` the part of it that needs more than shadows of arrays."""
     needs = f"`{call}` in it" if call else "undoing that"
     return MutationError(
         f"{function.__qualname__} cannot be exported: it, or what it calls{seen}, {writes} arrays, containers or variables, "
         f"and {needs} needs what the package keeps of them in a run",
         where,
-        "Write into arrays of known kinds only, by x[i] = ... and x[i] += ..., with functions of NumPy called by their names; or "
-        "make new values: x = x + y for x += y, np.where for assignments by a mask, comprehensions for lists that are appended "
-        "to, lists for generators: sum([...]).",
+        "Write into arrays of known kinds only, by x[i] = ... and x[i] += ..., with functions of NumPy called by their names; "
+        "or make new values: x = x + y for x += y, np.where for assignments by a mask, comprehensions for lists that are "
+        "appended to, lists for generators: sum([...]).",
     )
 
 

@@ -158,10 +158,10 @@ def written_by_a_mask(u):
 
 @pytest.mark.parametrize("f, args, call", [
     (multiplied_in_place, (LINE, 0.5), "w *= k"),
-    (appended, (LINE, 0.5), "items[0]"),
+    (appended, (LINE, 0.5), "list.append"),
     (written_by_a_mask, (LINE,), "w[w < 0.0]"),
 ])  # fmt: skip
 def test_what_is_found_out_at_run_time_only_is_refused(exported: Any, f: Any, args: tuple[Any, ...], call: str) -> None:
-    with pytest.raises(MutationError, match="cannot be exported: it, or what it calls, writes") as caught:
+    with pytest.raises(MutationError, match="cannot be exported: it, or what it calls") as caught:
         exported(f, *args)
     assert call in str(caught.value)
