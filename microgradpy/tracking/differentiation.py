@@ -226,11 +226,12 @@ class _Pass:
     def put_together(self, bars: dict[Node, Any], node: SpecialCallNode, bar: Any) -> None:
         """The cotangent of a sequence that was taken apart."""
         (source,) = node.arguments
-        is_item = isinstance(source, Reference) and len(source.value) == 1 and source.value_ref[0] is node.value_ref
-        if is_item and type(source.value) in (tuple, list):
+        if type(source.value) not in (tuple, list):
+            raise MissingRuleError(f"{node!r} takes apart a {type(source.value).__name__}", None, "Use `pullback`.")
+        if isinstance(source, Reference) and len(source.value) == 1 and source.value_ref[0] is node.value_ref:
             self.give(bars, source, type(source.value)([bar]))
             return
-        if type(source.value) not in (tuple, list) or not isinstance(bar, dict):
+        if not isinstance(bar, dict):
             raise MissingRuleError(f"{node!r} takes apart a {type(source.value).__name__}", None, "Use `pullback`.")
         self.give(bars, source, type(source.value)([bar.get(part) for part in range(1, len(node.value) + 1)]))
 
