@@ -21,7 +21,10 @@ from microgradpy.tangents.arithmetic import floating, unbroadcast
 
 Array = np.ndarray[Any, Any]
 
-_COUNTS: Any = {np.take: 1, np.ndarray.take: 1, np.choose: 0, np.ndarray.choose: 0, np.compress: 0, np.ndarray.compress: 1}
+_COUNTS: Any = {
+    np.take: 1, np.ndarray.take: 1, np.choose: 0, np.ndarray.choose: 0, np.compress: 0, np.ndarray.compress: 1,
+    np.ufunc.reduceat: 2,
+}  # fmt: skip
 """Which argument says which entries to take."""
 
 

@@ -37,6 +37,13 @@ def reductions_by_ufuncs(m, v):
     return np.sum(rows**2) * total + np.sum(m * a)
 
 
+@program(V4, features="out=, reduceat at places in an array")
+def reduction_between_places(x):
+    rows = np.zeros(3)
+    np.multiply.reduceat(x, np.array([0, 2, 1]), out=rows)
+    return np.sum(rows**2)
+
+
 @program(M23, V3, features="out=, reduction into what it reads")
 def reduction_over_its_own_rows(m, v):
     np.add.reduce(m * v, axis=0, out=m[0])
