@@ -30,8 +30,7 @@ from microgradpy import grad, value_and_grad
 @dataclass(frozen=True)
 class Case:
     """One program. `generated` and `by_hand` take `args` and return a tuple of gradients, one per entry of `argnums`, or
-    the value and this tuple. `limit` is the ratio generated / by hand that the project promises. A `pending` case is one
-    that is still refused."""
+    the value and this tuple. `limit` is the ratio generated / by hand that the project promises."""
 
     id: str
     program: Callable[..., Any]
@@ -39,7 +38,6 @@ class Case:
     by_hand: Callable[..., tuple[Any, ...]]
     args: tuple[Any, ...]
     limit: float
-    pending: bool = False
 
     def __str__(self) -> str:
         return self.id

@@ -10,10 +10,8 @@ import pytest
 from benchmarks import checks, rule_cases, rules
 from benchmarks.cases import CASES, Case
 from benchmarks.run import measure
-from microgradpy import DifferentiationError, value_and_grad
+from microgradpy import value_and_grad
 from tests import finite_differences as fd
-
-PENDING = [case for case in CASES if case.pending]
 
 
 def gradients(result: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -21,21 +19,13 @@ def gradients(result: tuple[Any, ...]) -> tuple[Any, ...]:
     return result[1] if len(result) == 2 and isinstance(result[1], tuple) else result
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not case.pending], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_generated_and_hand_written_gradients_agree(case: Case) -> None:
     generated, by_hand = case.generated(*case.args), case.by_hand(*case.args)
     ours, theirs = gradients(generated), gradients(by_hand)
     assert len(generated) == len(by_hand) and len(ours) == len(theirs)
     for our, their in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(our, their, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("case", PENDING, ids=str)
-def test_pending_cases_are_refused(case: Case) -> None:
-    """Once a case works it is pending no longer."""
-    with pytest.raises(DifferentiationError):
-        case.generated(*case.args)
-    assert "skipped, it is refused" in measure(case, rounds=1)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.args[0], float) or "RNN" in case.id], ids=str)
