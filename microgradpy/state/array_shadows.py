@@ -52,7 +52,8 @@ class ArrayShadows:
 
     def add_to(self, x: Any, d: Any) -> None:
         """The same where `d` is no structural zero."""
-        add_to_array(self.of(x), d)
+        if x.dtype.kind != "b":  # truth values carry nothing
+            add_to_array(self.of(x), d)
 
     def give(self, x: Any, d: Any) -> None:
         """x_bar += d, where nobody else has the array `d`."""

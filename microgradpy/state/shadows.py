@@ -165,8 +165,7 @@ class Shadows(ArrayShadows):
     def add_to(self, x: Any, d: Any) -> None:
         """x_bar += d for a mutable `x`, where `d` is no structural zero."""
         if isinstance(x, np.ndarray):
-            if x.dtype.kind != "b":  # truth values carry nothing
-                add_to_array(self.of(x), d)
+            super().add_to(x, d)
         elif isinstance(x, np.flatiter):
             add_to_array(self.of(x), np.reshape(d, x.base.shape))
         else:
