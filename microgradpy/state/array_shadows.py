@@ -52,7 +52,7 @@ class ArrayShadows:
 
     def add_to(self, x: Any, d: Any) -> None:
         """The same where `d` is no structural zero."""
-        if x.dtype.kind != "b":  # truth values carry nothing
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "b":  # truth values carry nothing
             add_to_array(self.of(x), d)
 
     def give(self, x: Any, d: Any) -> None:
