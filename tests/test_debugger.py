@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 if sys.platform == "win32":
-    pytest.skip("there are no pseudo-terminals", allow_module_level=True)
+    pytest.skip("Windows has no pseudo-terminals, which the debugger is typed at through", allow_module_level=True)
 
 from tests.terminal import typed_at
 

@@ -10,7 +10,7 @@ from tests.explain import programs
 from tests.explain.browser import Browser, find_browser
 
 COMMAND = find_browser()
-pytestmark = pytest.mark.skipif(COMMAND is None, reason="no Chromium is installed")
+pytestmark = pytest.mark.skipif(COMMAND is None, reason="a browser is no Python package: install Chromium to run these")
 
 LINE = programs.energy.__code__.co_firstlineno  # of `def energy`
 LOOP, CALL = LINE + 1, LINE + 2
