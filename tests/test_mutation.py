@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from microgradpy import NoTangent, rrule
+from microgradpy import MutationError, NoTangent, gradient, rrule
 from tests import finite_differences as fd
 from tests.mutation_checks import MODES, examine, expected_cotangents, plain_call, scalar, sharing
 from tests.pending import reasons
@@ -141,3 +141,24 @@ def test_sharing_is_seen() -> None:
     row: list[object] = [1.0]
     row.append(row)
     assert sharing(row, [row]) != sharing(row, [[1.0]])
+
+
+def stores_its_own_part(x, step):
+    w = x * 2.0
+    w[::step] = w[: len(w[::step])]
+    return np.sum(w * np.arange(6.0))
+
+
+def stores_a_copy_of_its_part(x, step):
+    w = x * 2.0
+    w[::step] = w[: len(w[::step])].copy()
+    return np.sum(w * np.arange(6.0))
+
+
+def test_a_vector_that_changes_while_it_is_read_is_refused() -> None:
+    """NumPy copies entry by entry there: of 0 1 2 3 4 5 it makes 0 1 1 3 1 5."""
+    x = np.arange(6.0)
+    with pytest.raises(MutationError, match="from a part of it with another step"):
+        gradient(stores_its_own_part, x, 2)
+    np.testing.assert_array_equal(gradient(stores_its_own_part, x, 1)[0], 2.0 * np.arange(6.0))
+    np.testing.assert_array_equal(gradient(stores_a_copy_of_its_part, x, 2)[0], 2.0 * np.array([0.0, 3.0, 4.0, 3.0, 0.0, 5.0]))

@@ -57,6 +57,7 @@ from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
 from microgradpy.runtime.making import IMPORTERS
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
+from microgradpy.state.arrays import check_store
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.held import is_users_class
 
@@ -188,10 +189,20 @@ def _written_in_sight(primal: PrimalBuilder, op: Op, function: Any, arguments: t
         return True
     if function is not operator.setitem or not is_basic(primal, arguments[1]):
         return False
+    if _may_overlap(primal, arguments[2]):
+        checked = primal.variable(Inert("NoneType"), "checked")
+        primal.emit(function_constant(check_store), arguments, (checked,))
     result = primal.plain(op, kind=Inert("NoneType"))
     if not _stores_back(primal, arguments):
         primal.record(StoreItem(result, arguments[0], arguments[1], arguments[2], op.where))
     return True
+
+
+def _may_overlap(primal: PrimalBuilder, value: Value) -> bool:
+    """Whether what is stored may be a view of what it is stored into: an item of an array that is one itself."""
+    made = primal.calls.get(value) if isinstance(value, Var) else None
+    kind = primal.kind(value)
+    return isinstance(made, Item) and isinstance(kind, Array) and kind.ndim != 0
 
 
 def _stores_back(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> bool:

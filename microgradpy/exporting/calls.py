@@ -95,7 +95,10 @@ def needs_run(value: Any) -> bool:
 
 
 _OF_ARRAYS = ("microgradpy.state.array_shadows", "microgradpy.state.array_memory")
-_STEPS = (undo.take_item, undo.add_item, undo.is_view, arrays.taken_item, arrays.has_repeats, arrays.winners)
+_STEPS = (
+    *(undo.take_item, undo.add_item, undo.is_view),
+    *(arrays.check_store, arrays.taken_item, arrays.has_repeats, arrays.winners),
+)
 
 
 def call_place(primal: types.FunctionType, helper: Any) -> Location | None:

@@ -66,6 +66,7 @@ def _written_twice() -> MutationError:
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
     _check_entries(x, index)
     index = frozen(index)
+    check_store(x, index, value)
     given = structure_of(value)
     shape_of = shape_given(value)
     x[index] = value
@@ -75,6 +76,18 @@ def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
         return None, None, None if d is None else settle_broadcast(given, shape_of, d, shadows)
 
     return None, undo
+
+
+def check_store(x: Any, index: Any, value: Any) -> None:
+    """Refuse x[index] = value for a vector that is written from a part of itself with another step in the same direction: NumPy
+    reads entries there that it has written just before."""
+    if not isinstance(value, np.ndarray) or not value.ndim or not isinstance(x, np.ndarray):
+        return
+    place = x[index]
+    if place.ndim == 1 and place.strides[0] != value.strides[-1] and place.strides[0] * value.strides[-1] > 0:
+        if np.shares_memory(place, value):
+            found = "a part of a vector is written from a part of it with another step, which NumPy changes while it reads"
+            raise MutationError(found, None, "Write a copy of what is read: x[...] = y.copy().")
 
 
 def taken_item(x_bar: Array, index: Any) -> Any:
@@ -245,6 +258,7 @@ def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = Tru
     mask = frozen(where)
     given = structure_of(value)
     shape_of = shape_given(value)
+    check_store(x, ..., value)
     np.copyto(x, value, casting, where)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
