@@ -30,7 +30,7 @@ def generated_directly(case: RuleCase, args: tuple[Any, ...]) -> Callable[..., t
     that is asked for again and again."""
     function, kinds, active = signature_of(case.loss, args, tuple(range(case.count)))
     unit = compile_for_call(function, kinds, active)
-    at_one = unit_seed_adjoint(function, unit, kinds, [True] * len(args))
+    at_one = unit_seed_adjoint(unit, (True,) * len(args))
     primal, adjoint = unit.primal, unit.adjoint if at_one is None else at_one.run
     assert primal is not None and adjoint is not None
 

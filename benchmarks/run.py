@@ -1,4 +1,4 @@
-"""Print the table of ratios: `python -m benchmarks.run [--rounds 40]`.
+"""Print the table of ratios, and what compilation costs: `python -m benchmarks.run [--rounds 40]`.
 
 In each round every version of a case is timed in turn, for some ten milliseconds each, so that a change of the
 machine's mood meets all of them. The ratio is taken within a round; the table has its median over the rounds and the
@@ -23,6 +23,7 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
+from benchmarks import compiling  # noqa: E402
 from benchmarks.cases import CASES, Case  # noqa: E402
 
 SECONDS_PER_TIMING = 0.01
@@ -72,6 +73,8 @@ def main() -> None:
     for case in CASES:
         print(measure(case, rounds), flush=True)
     print("ratio: generated gradient / gradient by hand, median; spread: 10th to 90th percentile; smaller is better")
+    print()
+    compiling.table(max(1, rounds // 8))
 
 
 if __name__ == "__main__":

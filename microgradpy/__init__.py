@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any
+
+from microgradpy.originals import in_place
+from microgradpy.runtime.collector import resting
 
 if TYPE_CHECKING:
     from microgradpy.exporting.export import export as export
@@ -78,6 +83,8 @@ __all__ = [
 _LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rrule"), "microgradpy.testing")
 _LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
+_CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")
+"""Those that need not import the compiler if there is a cache on disk."""
 
 
 def __getattr__(name: str) -> Any:
@@ -88,11 +95,29 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
     if not name.startswith("__"):
-        public = vars(importlib.import_module("microgradpy.public"))
-        globals().update({each: public[each] for each in __all__ if each in public})
+        if name not in _CACHED or not _has_disk_cache():
+            load_public()
         if name in globals():
             return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def load_public() -> None:
+    """Import all public names, and the compiler with them."""
+    with in_place(), resting():
+        public = vars(importlib.import_module("microgradpy.public"))
+    has_cache = _has_disk_cache()
+    globals().update({each: public[each] for each in __all__ if each in public and not (has_cache and each in _CACHED)})
+    if has_cache:
+        importlib.import_module("microgradpy.disk.front").join()
+
+
+def _has_disk_cache() -> bool:
+    """Whether there is a cache on disk, which answers first; then what asks it is imported."""
+    if _CACHED[0] not in globals() and os.environ.get("MICROGRADPY_CACHE", "") not in ("", "0"):
+        front = vars(importlib.import_module("microgradpy.disk.front"))
+        globals().update({each: front[each] for each in _CACHED})
+    return "microgradpy.disk.front" in sys.modules
 
 
 def __dir__() -> list[str]:

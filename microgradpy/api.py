@@ -15,23 +15,26 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.boundary import BOUNDARY
-from microgradpy.entry import UNIT_SEEDS, resolve_outermost
+from microgradpy.entry import resolve_outermost
 from microgradpy.errors import (
     CotangentShapeError,
     MissingRuleError,
     MutationError,
-    NonScalarOutputError,
 )
+from microgradpy.heads import Form
+from microgradpy.held import describe, held_gradient, is_real_scalar, unit_seed
+from microgradpy.projecting import is_projected
 from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
 from microgradpy.runtime.watching import Snapshot, arrays_in
+from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
-from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.projection import check_seed, fill_zeros, project
+from microgradpy.tangents.fields import dict_of
+from microgradpy.tangents.projection import check_seed, project
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
@@ -86,22 +89,6 @@ def check_unchanged(before: Snapshot, called: str) -> None:
         )
 
 
-def is_real_scalar(y: object) -> bool:
-    """Whether `y` is a Python or NumPy real number or a real 0-d array."""
-    if isinstance(y, bool | np.bool):
-        return False
-    if isinstance(y, int | float | np.integer | np.floating):
-        return True
-    return isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu"
-
-
-def describe(y: object) -> str:
-    """A value in a few words, for messages."""
-    if isinstance(y, np.ndarray):
-        return f"an array of shape {y.shape} and dtype {y.dtype}"
-    return f"a {type(y).__name__}"
-
-
 def own_gradient(f: Any, bar: Any) -> Any:
     """The gradient with respect to what `f` holds: None for a plain function, otherwise a Tangent over its fields."""
     match f:
@@ -119,7 +106,7 @@ def own_gradient(f: Any, bar: Any) -> Any:
         case functools.partial():
             return project_partial(f, bar)
     if is_structural_zero(bar):
-        return Tangent(type(f), {}) if getattr(f, "__dict__", None) and not _is_plain_callable(f) else None
+        return Tangent(type(f), {}) if dict_of(f) and not _is_plain_callable(f) else None
     return project(f, bar)
 
 
@@ -142,9 +129,7 @@ def project_partial(f: functools.partial[Any], bar: Any) -> Tangent:
 
 def gradient_of(x: Any, bar: Any, is_fresh: bool) -> Any:
     """The gradient with respect to an argument `x`: its cotangent projected, and copied unless nobody else holds it."""
-    if is_fresh and type(x) is type(bar) is np.ndarray and x.dtype == bar.dtype and x.shape == bar.shape:
-        return bar
-    return project(x, bar)
+    return bar if is_projected(x, bar, is_fresh) else project(x, bar)
 
 
 def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
@@ -183,37 +168,8 @@ def _value_and_gradient(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     y, back = resolve_outermost(f, args, kwargs)
-    seed = _unit_seed(f, y, has_aux)
+    seed = unit_seed(f, y, has_aux)
     return y, gradients_of(f, args, back(check_seed(y, seed) if has_aux else seed))[1:]
-
-
-def _unit_seed(f: Any, y: Any, has_aux: bool) -> Any:
-    seed = UNIT_SEEDS.get(type(y))
-    if seed is not None and not has_aux:
-        return seed
-    value = y
-    if has_aux:
-        if not isinstance(y, tuple) or len(y) != 2:
-            raise NonScalarOutputError(
-                f"with has_aux=True the function returns (value, aux), and {_name(f)} returned {describe(y)}",
-                None,
-                "Return a pair.",
-            )
-        value = y[0]
-    if not is_real_scalar(value):
-        raise NonScalarOutputError(
-            f"gradient needs a function that returns a real scalar, and {_name(f)} returned {describe(value)}",
-            None,
-            "Use pullback(f, x) with a seed, or jacobian(f, x).",
-        )
-    return (1.0, None) if has_aux else check_seed(value, 1.0)
-
-
-def _name(f: Any) -> str:
-    """What a function is called, and where it is, for messages."""
-    code = getattr(f, "__code__", None)
-    place = f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, types.CodeType) else ""
-    return f"{getattr(f, '__name__', type(f).__name__)}{place}"
 
 
 def value_and_grad(
@@ -221,64 +177,34 @@ def value_and_grad(
 ) -> Callable[..., tuple[Any, Any]]:
     """A function that returns `(y, gradients)` of `f`: one gradient for an int `argnums`, a tuple for a tuple. Only these
     arguments are differentiated; what `f` does not depend on has zeros of the argument's structure."""
-    single = not isinstance(argnums, tuple | list)
-    numbers = tuple(map(operator.index, (argnums,) if single else argnums))  # type: ignore[arg-type]
-    chosen: dict[int, tuple[bool, ...]] = {}
-
-    @functools.wraps(f, updated=())
-    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        with BOUNDARY:
-            wanted = chosen.get(len(args)) or chosen.setdefault(len(args), _wanted(numbers, len(args)))
-            y, back = resolve_outermost(f, args, kwargs, wanted)
-            seed = _unit_seed(f, y, has_aux)
-            bars = back(check_seed(y, seed) if has_aux else seed)
-            fresh = bars.fresh or (False,) * len(args)
-            found = tuple([_filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
-            return y, found[0] if single else found
-
-    NESTED_DIFFERENTIATION.add(differentiated)
-    return differentiated
+    return held_gradient(f, _form(argnums, has_value=True), has_aux)
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradients of `f` as `value_and_grad` does, without the value; with `has_aux`,
     `(gradients, aux)`."""
-    both = value_and_grad(f, argnums, has_aux)
-
-    @functools.wraps(f, updated=())
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        with BOUNDARY:
-            y, gradients = both(*args, **kwargs)
-            return (gradients, y[1]) if has_aux else gradients
-
-    NESTED_DIFFERENTIATION.add(differentiated)
-    return differentiated
+    return held_gradient(f, _form(argnums, has_value=False), has_aux)
 
 
-def _wanted(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
-    for number in numbers:
-        if not -count <= number < count:
-            raise TypeError(f"argnums contains {number}, and the call has {count} positional arguments")
-    chosen = {number % count for number in numbers}
-    return tuple(index in chosen for index in range(count))
-
-
-def _filled(x: Any, bar: Any, is_fresh: bool) -> Any:
-    if is_fresh and type(x) is type(bar) is np.ndarray and x.dtype == bar.dtype and x.shape == bar.shape:
-        return bar  # as in `gradient_of`; a call less for each array of weights
-    return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
+def _form(argnums: int | tuple[int, ...], has_value: bool) -> Form:
+    is_single = not isinstance(argnums, tuple | list)
+    numbers = (argnums,) if is_single else argnums
+    return Form(tuple(map(operator.index, numbers)), is_single, has_value)  # type: ignore[arg-type]
 
 
 def rrule_via_ad(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`(y, pullback)` of `f`, by its rule or by differentiating it: what a rule calls that gets a function as an argument.
-    `pullback(y_bar)` returns the cotangent of `f` itself and one per positional argument, as a rule's does."""
-    y, back = resolve_outermost(f, args, kwargs)
+    `pullback(y_bar)` returns the cotangent of `f` itself and one per positional argument, as a rule's does. In a
+    differentiated call, MutationError if `f` writes into what was there before."""
+    with called_by_rule(f, (*args, *kwargs.values())):
+        y, back = resolve_outermost(f, args, kwargs)
 
     def via_ad_pullback(y_bar: Any) -> tuple[Any, ...]:
         bars = back(unthunk(y_bar))
         found = map(project, (f, *args), (bars.function, *bars.arguments))
         return tuple(NoTangent() if is_structural_zero(bar) else bar for bar in found)
 
+    NESTED_DIFFERENTIATION.add(via_ad_pullback)  # or else the derivative of a rule would lead through the compiler
     return y, via_ad_pullback
 
 
@@ -319,8 +245,10 @@ def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple
                 None,
                 "Let it compute its result only, or pass it what it reads by args=.",
             )
-    return rrule_via_ad(f, *args, **kwargs)
+    with writes_stay_inside(f, (*args, *kwargs.values())):
+        return rrule_via_ad(f, *args, **kwargs)
 
 
 callables.install(_given_to_library)
-NESTED_DIFFERENTIATION.update((rrule_via_ad, pullback, gradient, value_and_gradient, grad, value_and_grad, Pullback.__call__))
+NESTED_DIFFERENTIATION.update((rrule_via_ad, _given_to_library, pullback, gradient, value_and_gradient, grad, value_and_grad))
+NESTED_DIFFERENTIATION.add(Pullback.__call__)

@@ -88,6 +88,16 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     return Binding([*captured, *ordered], len(captured), min(len(args), count), own, variadic, keywords, by_default)
 
 
+def input_names(function: types.FunctionType) -> tuple[str, ...]:
+    """The names of the inputs, in their order."""
+    code = function.__code__
+    named, every = code.co_varnames[: code.co_argcount], code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    rest = iter(code.co_varnames[len(every) :])
+    variadic = [next(rest)] if code.co_flags & inspect.CO_VARARGS else []
+    keywords = [next(rest)] if code.co_flags & inspect.CO_VARKEYWORDS else []
+    return (*code.co_freevars, *named, *variadic, *every[len(named) :], *keywords)
+
+
 def active_inputs(bound: Binding, wanted: Wanted, keywords_wanted: bool) -> tuple[bool, ...]:
     # Something active may be stored in a cell at any time, by whoever shares it.
     active = [wanted is None or isinstance(value, types.CellType) for value in bound.values[: bound.captured]]

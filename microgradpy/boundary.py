@@ -14,12 +14,13 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-import sysconfig
+import site
+import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.frames import is_own
@@ -51,6 +52,15 @@ class Boundary:
     def __exit__(self, kind: object, error: BaseException | None, traceback: types.TracebackType | None) -> None:
         if error is not None and not isinstance(error, CompilerBug):
             _explain(error, list(_entries(traceback)))
+
+    @staticmethod
+    def explained() -> tuple[()]:
+        """The same for the exception that is being handled, as `except BOUNDARY.explained():` says it, which catches nothing:
+        code that is to take no time for the boundary has it there. Raising it again by hand would show the line that does."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, CompilerBug):
+            _explain(error, list(_entries(error.__traceback__)))
+        return ()
 
 
 BOUNDARY = Boundary()
@@ -114,12 +124,13 @@ def _caller(entries: list[types.TracebackType]) -> Location | None:
     return None if caller is None else place_of(caller, caller.f_lasti)
 
 
-_PATHS = sysconfig.get_paths()
-_LIBRARIES = tuple({_PATHS[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_INSTALLED = (folder for folder in site.getsitepackages() if folder.endswith("-packages"))
+_OWN = os.path.dirname(__file__)
+_LIBRARIES = tuple({folder + os.sep for folder in (os.path.dirname(os.__file__), _OWN, *_INSTALLED)})
 
 
 def is_library(file: str) -> bool:
-    """Whether a file is Python's own or was installed."""
+    """Whether a file is Python's own, was installed, or is one of this package."""
     return file.startswith(_LIBRARIES)
 
 

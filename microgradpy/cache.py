@@ -11,21 +11,33 @@ import sys
 import threading
 import types
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, final
 
 from microgradpy.codegen.loading import unload_later, unload_unwanted
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Location
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
+from microgradpy.runtime.modes import Mode
 
 CACHE_SIZE = 1024
 lock = threading.RLock()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """`run(saved, seed)` returns the cotangents; `fresh` says of each whether it is nobody else's."""
+
+    run: Callable[..., Any]
+    fresh: tuple[bool, ...]
+    text: str
+    line_map: Mapping[int, Location]
 
 
 @final
@@ -38,31 +50,84 @@ class Unit:
     result_kind: Kind
     result_active: bool = True
     absent: tuple[bool, ...] = ()
-    fresh: tuple[bool, ...] = ()
     primal: Callable[..., Any] | None = None
-    adjoint: Callable[..., Any] | None = None
-    texts: tuple[str, str] | None = None
-    line_maps: tuple[Mapping[int, Location], Mapping[int, Location]] = ({}, {})
-    """Where the lines of the two texts come from."""
+    waiting: Any = None
+    """What its texts are to be made of, until somebody reaches it."""
+    is_complete: bool = False
+    """Whether all that it may call has its texts, as far as there can be any."""
+    primal_text: tuple[str, Mapping[int, Location]] | None = None
+    """With where the lines come from."""
+    source: Any = None
+    """What its adjoints are made from, until there will be no more."""
+    make_adjoint: Callable[[Unit], Adjoint] | None = None
+    made: Adjoint | None = None
+    """Its adjoint, made when it is first wanted: a gradient takes the one for the seed 1."""
+    at_one: dict[tuple[bool, ...], Adjoint | None] = field(default_factory=dict)
+    """Its adjoints for the seed 1, by which of its inputs are of double precision."""
     pushforward: Callable[..., Any] | None = None
     """From the inputs and the tangents of the active ones to the value and its tangent; made when it is first wanted."""
+    pushing: Any = None
+    """The IR of it, until it is reached."""
     pushforward_text: str = ""
     is_pushable: bool = True
     own_guards: Guards = field(default_factory=lambda: Guards())
     guards: Guards = field(default_factory=lambda: Guards())
     callees: list[Unit] = field(default_factory=list)
     halves: dict[bool, Any] = field(default_factory=dict)
-    files: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    mode: Mode = field(default_factory=Mode)
+    catches: bool = False
+    """The kinds of its inputs, how the thread compiled then, and whether it returns what it raises."""
+    keeping: dict[bool, Any] = field(default_factory=dict)
+    """Its adjoints that keep the zeros of selections, made when they are wanted: for seeds that have none, and have some."""
+    files: tuple[str, ...] | None = ()
+    """What its texts are called; None if nobody is to see them any more."""
     tracks: bool = False
     is_root: bool = False
     is_open: bool = False
     """Whether it calls what is known only at run time."""
     takes_value: bool = True
+    inserts: bool = False
+    selects: bool = True
+    """Whether its cotangents may have zeros of a selection that it makes."""
     writes: bool = False
     needs_tracking: bool = False
     in_progress: bool = True
+    relies_on: set[Unit] = field(default_factory=set)
+    """The units of which it was assumed what they will come to, until all of them are there."""
     was_assumed: bool = False
     version: int = 0
+
+    @property
+    def reverse(self) -> Adjoint | None:
+        """Its adjoint; None while it is compiled, and if it was given up."""
+        if self.made is None and self.make_adjoint is not None:
+            return self.make_adjoint(self)
+        return self.made
+
+    @property
+    def adjoint(self) -> Callable[..., Any] | None:
+        made = self.made or self.reverse
+        return None if made is None else made.run
+
+    @property
+    def texts(self) -> tuple[str, str] | None:
+        """Those of the primal and of the adjoint."""
+        made, primal = self.reverse, self.primal_text
+        return None if made is None or primal is None else (primal[0], made.text)
+
+    @property
+    def line_maps(self) -> tuple[Mapping[int, Location], Mapping[int, Location]]:
+        """Where the lines of the two texts come from."""
+        made, primal = self.reverse, self.primal_text
+        return ({}, {}) if made is None or primal is None else (primal[1], made.line_map)
+
+    def shows(self, file: str) -> None:
+        """Note the name of a text of it, which is forgotten with it."""
+        if self.files is None:
+            unload_later(file)
+        else:
+            self.files = (*self.files, file)
 
     @property
     def calls_unknown(self) -> bool:
@@ -72,10 +137,6 @@ class Unit:
 
 Check = tuple[Mapping[str, Any], str, Any]
 """A namespace, a name in it, and the object that the name has to mean (`UNDEFINED`: the name must not exist)."""
-
-# What these modules contain does not change.
-_FIXED_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "functools", "itertools")
-
 
 def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
     """What to look at before code in which a name was folded is used again."""
@@ -88,9 +149,8 @@ def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str,
     found = checks[-1][2]
     for attribute in guard.path:
         inside = vars(found)
-        if found.__name__.partition(".")[0] not in _FIXED_MODULES:
-            checks.append((inside, attribute, inside[attribute]))
-        found = inside[attribute]
+        found = inside.get(attribute, UNDEFINED)
+        checks.append((inside, attribute, found))
     return checks
 
 
@@ -137,6 +197,7 @@ class FunctionGuard:
 
 
 UNDEFINED = object()
+_Present = tuple[Callable[[Mapping[str, Any]], Any], Mapping[str, Any], tuple[Any, ...]]
 
 
 @final
@@ -147,6 +208,52 @@ class Guards:
     checks: tuple[Check, ...] = ()
     kinds: tuple[KindGuard, ...] = ()
     functions: tuple[FunctionGuard, ...] = ()
+    makes_text: bool = False
+    """Not a guard: whether the code that they are for makes text of what may be differentiated."""
+    present: tuple[_Present, ...] = field(init=False)
+    absent: tuple[tuple[Any, frozenset[str]], ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The checks once more, by namespace, in the form in which they are made on every call.
+        namespaces = {id(namespace): namespace for namespace, _, _ in self.checks}
+        present, absent = [], []
+        for identity, namespace in namespaces.items():
+            own = [(name, value) for other, name, value in self.checks if id(other) == identity]
+            missing = frozenset(name for name, value in own if value is UNDEFINED)
+            if missing:
+                absent.append((namespace.keys(), missing))
+            found = tuple((name, value) for name, value in own if value is not UNDEFINED)
+            if found:
+                found *= 2 if len(found) == 1 else 1  # so that what is fetched is a tuple
+                names, values = zip(*found, strict=True)
+                present.append((itemgetter(*names), namespace, values))
+        object.__setattr__(self, "present", tuple(present))
+        object.__setattr__(self, "absent", tuple(absent))
+
+    def replaced(self) -> str | None:
+        """A name that meant something then, and means something else now."""
+        meant = (check for check in self.checks if check[2] is not UNDEFINED)
+        return next((name for namespace, name, value in meant if namespace.get(name, UNDEFINED) is not value), None)
+
+    def hold(self) -> bool:
+        """Whether what was assumed is so now. Functions, classes and modules are equal to themselves only, so that one
+        comparison of tuples says it of a whole namespace; a call of ten operations has a dozen of them."""
+        for fetch, namespace, values in self.present:
+            try:
+                if fetch(namespace) != values:
+                    return False
+            except KeyError:
+                return False
+        for names, missing in self.absent:
+            if not names.isdisjoint(missing):
+                return False
+        for guard in self.kinds:
+            if not guard.holds():
+                return False
+        for called in self.functions:
+            if not called.holds():
+                return False
+        return True
 
 
 def reached_units(unit: Unit) -> list[Unit]:
@@ -165,24 +272,15 @@ def combined_guards(unit: Unit) -> Guards:
     checks = {(id(check[0]), check[1]): check for guards in own for check in guards.checks}
     kinds = {(id(guard.namespace), guard.name): guard for guards in own for guard in guards.kinds}
     functions = {id(guard.function): guard for guards in own for guard in guards.functions}
-    return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()))
+    makes_text = any(guards.makes_text for guards in own)
+    return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()), makes_text)
 
 
 def is_valid(unit: Unit) -> bool:
     """Whether what was assumed when a unit was compiled still holds."""
     if unit.version != rrule.version:
         return False
-    guards = unit.guards
-    for namespace, name, value in guards.checks:
-        if namespace.get(name, UNDEFINED) is not value:
-            return False
-    for guard in guards.kinds:
-        if not guard.holds():
-            return False
-    for called in guards.functions:
-        if not called.holds():
-            return False
-    return True
+    return unit.guards.hold()
 
 
 class CacheInfo(NamedTuple):
@@ -200,10 +298,12 @@ class Cache:
     when its code goes."""
 
     def __init__(self) -> None:
-        self.units: OrderedDict[tuple[Any, ...], Unit] = OrderedDict()
+        self.units: dict[tuple[Any, ...], Unit] = {}
         self.watched: dict[int, weakref.ref[types.CodeType]] = {}
         self.plans: dict[tuple[Any, ...], Any] = {}
         """What `entry` has decided for signatures it met; depends on the units."""
+        self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._holding = threading.RLock()  # not that of the compiler: who declares a rule may be a module that it waits for
         self.hits = 0
         self.misses = 0
 
@@ -243,18 +343,33 @@ class Cache:
         self.plans.clear()
         unit = self.units.pop(key, None)
         if unit is not None:
-            for file in unit.files:
+            files, unit.files = unit.files or (), None
+            for file in files:
                 unload_later(file)
+
+    def hold(self, holder: Any) -> None:
+        """Note that somebody holds units, who does not ask whether rules have changed or everything was forgotten."""
+        with self._holding:
+            self._holders.add(holder)
+
+    def release(self) -> None:
+        """Let them `forget` the units that they hold."""
+        with self._holding:
+            holders = list(self._holders)
+        for holder in holders:
+            holder.forget()
 
     def clear(self) -> None:
         for key in list(self.units):
             self.drop(key)
+        self.release()
         unload_unwanted()
         self.watched.clear()
         self.hits = self.misses = 0
 
 
 CACHE = Cache()
+rrule.watchers.append(CACHE.release)
 
 
 def cache_info() -> CacheInfo:

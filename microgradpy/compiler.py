@@ -8,25 +8,25 @@ other's halves directly; what is known only at run time goes through `runtime.di
 
 from __future__ import annotations
 
-import os
 import types
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
+from microgradpy.ad.apart_items import read_items_at_places
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_adjoint, check_primal
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
-from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.stops import noting, with_stop
-from microgradpy.ad.unassigned import bind_unassigned
+from microgradpy.ad.texts import check_texts
+from microgradpy.ad.unassigned import check_unassigned_captures
+from microgradpy.ad.zeros import may_insert
 from microgradpy.cache import (
     CACHE,
     CACHE_SIZE,
@@ -40,28 +40,47 @@ from microgradpy.cache import (
     combined_guards,
     lock,
 )
+from microgradpy.dataclasses import replace
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
-from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, carries_nothing, in_terms_of_inputs, is_immutable, without_items
+from microgradpy.ir.kinds import (
+    FLOAT,
+    UNKNOWN,
+    Kind,
+    Unknown,
+    carries_nothing,
+    in_terms_of_inputs,
+    is_immutable,
+    join,
+    unknown_from,
+    without_items,
+)
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.objects import NO_FEATURES
-from microgradpy.ir.verifier import verify
-from microgradpy.linking import generate, half_constant, unit_name
-from microgradpy.passes.augmented_items import join_augmented_items
-from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
-from microgradpy.passes.fresh_arrays import write_in_place
-from microgradpy.passes.needless_copies import drop_needless_copies
+from microgradpy.linking import (
+    errors_of_compiler,
+    finish,
+    finish_later,
+    finish_reached,
+    half_constant,
+    is_looked_at,
+    unit_name,
+)
+from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
+from microgradpy.runtime.libraries import spend
 from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.kept import carries_state, class_holds_state, module_holds_state, reads_state
+from microgradpy.state.kept import attribute_holds_state, carries_state, reads_state
 from microgradpy.state.reach import operators_met
 from microgradpy.state.stops import stopping_in
 
@@ -84,10 +103,23 @@ def always_track() -> Iterator[None]:
 
 
 def instrumented(
-    function: types.FunctionType, *, tracks: bool = False, catches: bool = False, notes: bool = False
+    function: types.FunctionType,
+    kinds: tuple[Kind, ...] = (),
+    *,
+    tracks: bool = False,
+    catches: bool = False,
+    notes: bool = False,
 ) -> tuple[Function, tuple[Check, ...]]:
-    """The instrumented IR of a function and the module-level names it depends on. One that `tracks` writes has marks after
-    them in the body of a `try`; one that `catches` returns what it raises; with `notes` it notes what its variables are."""
+    """The instrumented IR of a function, for inputs of these kinds, and the module-level names it depends on. One that
+    `tracks` writes has marks after them in the body of a `try`; one that `catches` returns what it raises; with `notes` it
+    notes what its variables are."""
+    ir, checks = _instrumented(function, tracks, catches, notes)
+    return check_unassigned_captures(ir, kinds), checks
+
+
+def _instrumented(
+    function: types.FunctionType, tracks: bool, catches: bool, notes: bool
+) -> tuple[Function, tuple[Check, ...]]:
     key = (id(function.__code__), id(function.__globals__), tracks, catches, notes, *shared_by(function))
     known = _lowered.get(key)
     if known is not None and known[0]() is function.__code__:
@@ -104,13 +136,17 @@ def instrumented(
 
 
 def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
-    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others."""
+    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others, and which of
+    its own were found to need cells since."""
     note_globals(function.__globals__)
-    return shared_names(function.__code__, function.__globals__), rebound_globals(function.__globals__)
+    code, namespace = function.__code__, function.__globals__
+    return shared_names(code, namespace), rebound_globals(namespace), known_cells(code)
 
 
 class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
+
+    keeps_zeros, seed_is_selected = False, False
 
     def __init__(self, function: types.FunctionType, unit: Unit) -> None:
         self.function = function
@@ -119,6 +155,7 @@ class Session:
         self.checks = RUN.mode.checks
         self.stopping = stopping_in(function.__code__)
         self.tracks = unit.tracks
+        self.tells_apart = RUN.mode.tells_apart
         self.is_root = unit.is_root
         self.kind_guards: dict[str, KindGuard] = {}
         self.readers: dict[Any, bool] = {}
@@ -126,12 +163,19 @@ class Session:
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
     def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        unit = compile_unit(function, kinds, active, tracks=self.tracks)
+        try:
+            unit = analysed(function, kinds, active, tracks=self.tracks)
+        except DifferentiationError:
+            # It is left to run time, perhaps for what was assumed.
+            self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)
+            raise
         self.function_guards.append(FunctionGuard.of(function))
         if unit not in self.own.callees:
             self.own.callees.append(unit)
         if unit.in_progress:
             unit.was_assumed = True
+            self.own.relies_on.add(unit)
+        self.own.relies_on |= unit.relies_on
         return unit
 
     def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
@@ -141,7 +185,7 @@ class Session:
     def half(self, unit: CallUnit) -> Const:
         return half_constant(unit, is_adjoint=False)
 
-    def adjoint_half(self, unit: CallUnit) -> Const:
+    def adjoint_half(self, unit: CallUnit, is_selected: bool = False) -> Const:
         return half_constant(unit, is_adjoint=True)
 
     def dispatcher(self, packed: bool, catches: bool) -> Const:
@@ -157,8 +201,8 @@ class Session:
     def is_state(self, name: str) -> bool:
         return carries_state(self.function.__globals__.get(name))
 
-    def holds_state(self, owner: types.ModuleType | type, name: str) -> bool:
-        return class_holds_state(owner, name) if isinstance(owner, type) else module_holds_state(owner, name)
+    def holds_state(self, owner: Any, name: str) -> bool:
+        return attribute_holds_state(owner, name)
 
     def is_rebound(self, name: str) -> bool:
         return name in rebound_globals(self.function.__globals__)
@@ -168,7 +212,8 @@ class Session:
         return Const(found, "module_variables", found)
 
     def reads_state(self, function: Any) -> bool:
-        key = function.__code__ if isinstance(function, types.FunctionType) and not function.__closure__ else function
+        is_plain = isinstance(function, types.FunctionType) and not (function.__closure__ or vars(function))
+        key = function.__code__ if is_plain else function
         if key not in self.readers:
             self.readers[key] = reads_state(function)
         return self.readers[key]
@@ -186,7 +231,8 @@ class Session:
         return kind
 
 
-def compile_unit(
+@with_room
+def analysed(
     function: types.FunctionType,
     kinds: tuple[Kind, ...],
     active: tuple[bool, ...],
@@ -203,7 +249,7 @@ def compile_unit(
         raise NeedsTracking(function.__name__)
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     mode = RUN.mode
-    kind_of_run = (mode.dispatches, mode.checks, mode.stops, tracks, is_root, catches)
+    kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, tracks, is_root, catches)
     key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function))
     with lock:
         unit = CACHE.find(key)
@@ -213,20 +259,32 @@ def compile_unit(
                 raise NeedsTracking(unit.name)
             return unit
         CACHE.misses += 1
+        spend(function)
         try:
-            return _compile(function, key, kinds, active, tracks, is_root, catches)
+            with resting(), errors_of_compiler(function.__code__, function.__globals__):
+                return _analyse(function, key, kinds, active, tracks, is_root, catches)
         except NeedsTracking:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
             note.guards = Guards(instrumented(function)[1])
             CACHE.keep(key, note, function.__code__)
             raise
-        except (DifferentiationError, CompilerBug, RecursionError, MemoryError):
-            raise
-        except Exception as error:
-            # Nothing of the user's runs here, so this is not the user's error.
-            code = function.__code__
-            place = f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
-            raise CompilerBug(f"{place} could not be compiled: {type(error).__name__}: {error}") from error
+
+
+def compile_unit(
+    function: types.FunctionType,
+    kinds: tuple[Kind, ...],
+    active: tuple[bool, ...],
+    *,
+    tracks: bool = False,
+    is_root: bool = False,
+    catches: bool = False,
+) -> Unit:
+    """The same with its text, to be run now."""
+    unit = analysed(function, kinds, active, tracks=tracks, is_root=is_root, catches=catches)
+    finish(unit)
+    if is_looked_at():
+        finish_reached(unit)
+    return unit
 
 
 def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit:
@@ -237,7 +295,7 @@ def compile_for_call(function: types.FunctionType, kinds: tuple[Kind, ...], acti
         return compile_unit(function, kinds, active, tracks=True, is_root=True)
 
 
-def _compile(
+def _analyse(
     function: types.FunctionType,
     key: tuple[Any, ...],
     kinds: tuple[Kind, ...],
@@ -247,45 +305,58 @@ def _compile(
     catches: bool,
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
-    ir, checks = instrumented(function, tracks=tracks, catches=catches, notes=notes)
+    ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
-    for attempt in range(6 + len(absent)):
+    weakens = False
+    for attempt in range(7 + len(absent)):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version, tracks=tracks)
         unit.is_root = is_root
         unit.takes_value, unit.writes = not tracks or is_immutable(assumed), tracks
         CACHE.keep(key, unit, function.__code__)
         try:
             session = Session(function, unit)
-            primal = primal_pass.transform(ir, kinds, active, session)
+            if session.tells_apart and attempt == 0:
+                ir = read_items_at_places(ir)
+            primal, makes_text = check_texts(primal_pass.transform(ir, kinds, active, session))
             proven = in_terms_of_inputs(primal.result_kind)
             if unit.was_assumed and proven != assumed:
-                _give_up(before)
-                assumed = proven if attempt == 0 else UNKNOWN
+                _give_up(before, unit)
+                likely = in_terms_of_inputs(primal.likely_kind)
+                weakens = weakens or attempt > 1 or likely == assumed  # which would come out the same
+                assumed = _weakened(assumed, proven) if weakens else likely
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
             if primal.memory is not None:
                 if unit.was_assumed and primal.takes_value != unit.takes_value:
-                    _give_up(before)
+                    _give_up(before, unit)
                     assumed = UNKNOWN
                     continue
                 unit.takes_value, unit.writes = primal.takes_value, primal.memory.writes
-            reverse, pair = derive(ir, primal, unit.active, session)
+            primal, reverse = derive(ir, primal, unit.active, session)
             if unit.was_assumed and reverse.absent != absent:
-                _give_up(before)
+                _give_up(before, unit)
                 absent = reverse.absent
                 continue
-            unit.absent = reverse.absent
-            generate(function, pair, unit)
+            unit.absent, unit.selects = reverse.absent, reverse.selects
+            unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
+            unit.inserts = may_insert(primal.function.body, primal.calls)
+            finish_later(unit, function, primal, reverse)
         except BaseException:
             _give_up(before)
             raise
-        unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards))
+        unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards), makes_text)
         unit.in_progress = False
+        unit.relies_on.discard(unit)
         _combine_guards(before)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _weakened(assumed: Kind, proven: Kind) -> Kind:
+    """What to assume next of a result of which nothing settles: nothing, but for the methods that are expected of it."""
+    return join(assumed, proven) if isinstance(assumed, Unknown) else unknown_from((proven,))
 
 
 def _combine_guards(kept: tuple[Unit, ...]) -> None:
@@ -296,20 +367,27 @@ def _combine_guards(kept: tuple[Unit, ...]) -> None:
     for unit in CACHE.units.values():
         if id(unit) not in known:
             unit.guards = combined_guards(unit)
+            unit.relies_on.clear()
 
 
-def _give_up(kept: tuple[Unit, ...]) -> None:
-    """Forget what was compiled on a wrong assumption about a recursive call, or for a function that is refused."""
+def _give_up(kept: tuple[Unit, ...], wrong: Unit | None = None) -> None:
+    """Forget what was compiled since then: all of it, or what relies on a wrong assumption about a unit that is called
+    recursively."""
     known = set(map(id, kept))
-    for key, unit in list(CACHE.units.items()):
-        if id(unit) not in known:
+    since = {key: unit for key, unit in CACHE.units.items() if id(unit) not in known}
+    lost = set(since.values()) if wrong is None else {wrong}
+    more = lost
+    while more:
+        more = {unit for unit in since.values() if unit not in lost and not unit.relies_on.isdisjoint(more)}
+        lost |= more
+    for key, unit in since.items():
+        if unit in lost or unit.needs_tracking:
             unit.in_progress = False
             CACHE.drop(key)
 
 
-def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: Session) -> tuple[Reverse, Pair]:
-    """The adjoint of a primal, and the pair of functions with what is saved between them. Nothing in the adjoint is written
-    in place yet."""
+def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: Session) -> tuple[Primal, Reverse]:
+    """The adjoint of a primal before it is decided what is saved, and the primal with what somebody wants to see of it."""
     inputs = (*ir.captured, *(parameter.var for parameter in ir.parameters))
     differentiated = tuple(var for var, flag in zip(inputs, active, strict=True) if flag)
     if services.stopping is not None:
@@ -322,14 +400,4 @@ def derive(ir: Function, primal: Primal, active: tuple[bool, ...], services: Ses
         reverse = check_adjoint(primal, reverse, services.checks)
     if services.stopping is not None:
         reverse = with_stop(primal, reverse, services.stopping)
-    pair = save(primal, reverse)
-    if primal.memory is not None:
-        pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
-    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
-    if VERIFY:
-        verify(pair.primal)
-        verify(write_in_place(pair.adjoint))
-    return reverse, pair
-
-
-VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
+    return primal, reverse

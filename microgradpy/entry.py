@@ -6,9 +6,9 @@ import itertools
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -17,53 +17,70 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
-from microgradpy.compiler import compile_unit, shared_by
+from microgradpy.compiler import analysed, compile_unit, shared_by
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.gradient_compiler import unit_seed_adjoint
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
+from microgradpy.linking import finish_reached
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.zeros import exact
+from microgradpy.state import reach
 from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
 from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.tracked_entry import differentiate_tracked, root_unit
+from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
 _EXOTIC = frozenset((Decimal, Fraction))
 UNIT_SEEDS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
 """The seeds that `gradient` gives, by the type of the value; known by their identity."""
 _ONE, _ONE_DOUBLE = UNIT_SEEDS.values()
-_PATIENCE = 2
-"""After how many gradients of one signature an adjoint for the seed 1 is made: making it costs as much as the first did."""
 
 
 @final
-class _AtOne:
-    """The adjoint for the seed 1 of the calls of one signature, if there is one: `run(saved, seed)`."""
+class _Adjoints:
+    """The adjoints of the calls of one signature, of which a gradient takes the one for the seed 1 if there is one:
+    `run(saved, seed)`. Made when they are wanted."""
 
-    __slots__ = ("calls", "fresh", "run")
+    __slots__ = ("at_one", "fresh", "fresh_at_one", "is_asked", "run")
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.is_asked = False
+        self.at_one: Callable[..., Any] | None = None
+        self.fresh_at_one: tuple[bool, ...] = ()
         self.run: Callable[..., Any] | None = None
         self.fresh: tuple[bool, ...] = ()
 
-    def is_ready(self, plan: Plan, function: types.FunctionType, values: list[Any]) -> bool:
-        """Whether it is there, which it is from some call on. A debugger is shown the general one."""
-        self.calls += 1
-        if self.calls == _PATIENCE + 1:
-            are_double = [value.dtype.char == "d" if type(value) in _WIDE else False for value in values]
-            made = unit_seed_adjoint(function, plan.unit, kinds_of(values, value_kind), are_double)
-            if made is not None:
-                self.run, self.fresh = made.run, tuple(place is not None and made.fresh[place] for place in plan.places)
-        return self.run is not None and sys.gettrace() is None
+    def is_ready(self, plan: Plan, values: list[Any]) -> bool:
+        """Whether there is an adjoint for the seed 1. A debugger is shown the general one."""
+        if self.is_asked:
+            return self.at_one is not None and sys.gettrace() is None
+        if sys.gettrace() is not None:
+            return False
+        are_double = tuple(type(value) in _WIDE and value.dtype.char == "d" for value in values)
+        made = unit_seed_adjoint(plan.unit, are_double)
+        if made is not None:
+            self.at_one, self.fresh_at_one = made.run, plan.by_input(made.fresh)
+        self.is_asked = True
+        return self.at_one is not None
+
+    def make(self, plan: Plan) -> Callable[..., Any]:
+        """The adjoint for any seed."""
+        made = plan.unit.reverse
+        assert made is not None
+        self.run, self.fresh = made.run, plan.by_input(made.fresh)
+        return made.run
 
 
 _WIDE = (np.ndarray, np.float64)
@@ -73,26 +90,39 @@ _WIDE = (np.ndarray, np.float64)
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
-    `single`: the adjoint returns one cotangent bare. `fresh` has, per input, whether its cotangent is nobody else's.
+    `single`: the adjoint returns one cotangent bare.
     `leading`: the differentiated inputs are the first ones, and several. `shared`: the variables that the function shares with
     others, if its unit tracks writes, which depends on them."""
 
     unit: Unit
     places: tuple[int | None, ...]
     single: bool
-    fresh: tuple[bool, ...]
     exotic: bool
     leading: bool
     shared: tuple[frozenset[str], ...] = ()
-    at_one: _AtOne = field(default_factory=_AtOne)
+    adjoints: _Adjoints = field(default_factory=_Adjoints)
 
     @classmethod
     def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
         active = [index for index, flag in enumerate(unit.active) if flag]
         places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
-        fresh = tuple(place is not None and unit.fresh[place] for place in places)
         leading = len(active) > 1 and active == list(range(len(active)))
-        return cls(unit, places, len(active) == 1, fresh, not _EXOTIC.isdisjoint(map(type, values)), leading, shared)
+        return cls(unit, places, len(active) == 1, not _EXOTIC.isdisjoint(map(type, values)), leading, shared)
+
+    def by_input(self, fresh: tuple[bool, ...]) -> tuple[bool, ...]:
+        """What is said of each cotangent of an adjoint, for each input."""
+        return tuple(place is not None and fresh[place] for place in self.places)
+
+    def adjoint_of_gradient(self) -> tuple[Callable[..., Any], tuple[bool, ...], bool] | None:
+        """The adjoint that a gradient takes, of which inputs it makes a cotangent that is nobody else's, and whether it is for
+        the seed 1 only; None until that is decided, and where nothing is differentiated."""
+        adjoints = self.adjoints
+        if not adjoints.is_asked or not any(self.unit.active):
+            return None
+        if adjoints.at_one is not None:
+            return adjoints.at_one, adjoints.fresh_at_one, True
+        run = adjoints.run or adjoints.make(self)
+        return run, adjoints.fresh, False
 
 
 def differentiate(
@@ -106,47 +136,77 @@ def differentiate(
     if plan is None:
         if is_inner and not mode.tracks:
             raise _unforeseen(function)
-        unit = root_unit(function, bound, wanted, keywords_wanted)
-        return differentiate_tracked(function, bound, len(args), unit)
-    if plan.unit.tracks:
-        return differentiate_tracked(function, bound, len(args), plan.unit)
+        return differentiate_tracked(function, bound, len(args), None, wanted, keywords_wanted)
     unit = plan.unit
-    adjoint = unit.adjoint
-    assert unit.primal is not None and adjoint is not None
-    RUN.is_inside = True
+    if not unit.is_complete and sys.gettrace() is not None:
+        finish_reached(unit)  # a debugger steps from one text into the other
+    if unit.tracks:
+        return differentiate_tracked(function, bound, len(args), unit, wanted, keywords_wanted)
+    assert unit.primal is not None
+    assumed = RUN.assumed
+    RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
+    RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
     try:
         y, saved = unit.primal(*bound.values)
     finally:
-        RUN.is_inside = is_inner
+        RUN.is_inside, RUN.assumed = is_inner, assumed
 
-    def back(y_bar: Any) -> Bars:
-        if plan.exotic:
-            _refuse_exotic(bound.values, unit)
-        fresh = plan.fresh
-        if (y_bar is _ONE_DOUBLE or y_bar is _ONE) and plan.at_one.is_ready(plan, function, bound.values):
-            bars, fresh = plan.at_one.run(saved, y_bar), plan.at_one.fresh  # type: ignore[misc]
-        else:
-            bars = adjoint(saved, seed_or_zero(y_bar, y))
-        if plan.leading and bound.is_plain:
-            return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, fresh)
-        if plan.single:
-            bars = (bars,)
-        inputs = [None if place is None else bars[place] for place in plan.places]
-        if bound.is_plain:
-            return Bars(None, tuple(inputs), {}, fresh)
-        return bars_of(function, bound, len(args), inputs)
+    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
 
-    return y, back
+
+def bars_by_plan(
+    function: types.FunctionType, plan: Plan, bound: Binding, count: int, y: Any, saved: Any, y_bar: Any
+) -> Bars:
+    """The cotangents of a call with `count` positional arguments, of which the primal has given `y` and `saved`."""
+    if plan.exotic:
+        _refuse_exotic(bound.values, plan.unit)
+    bars, fresh = _run_adjoint(function, plan, bound, saved, y, y_bar)
+    if plan.leading and bound.is_plain:
+        return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, fresh, plan.unit.selects)
+    if plan.single:
+        bars = (bars,)
+    inputs = [None if place is None else bars[place] for place in plan.places]
+    if bound.is_plain:
+        return Bars(None, tuple(inputs), {}, fresh, plan.unit.selects)
+    return bars_of(function, bound, count, inputs)
+
+
+def _run_adjoint(
+    function: types.FunctionType, plan: Plan, bound: Binding, saved: Any, y: Any, y_bar: Any
+) -> tuple[Any, tuple[bool, ...]]:
+    """What the adjoint returns for a seed, and which of the cotangents are fresh."""
+    if RUN.zeros is not None:
+        with np.errstate(invalid="ignore"):
+            made = adjoint_keeping_zeros(function, plan.unit, RUN.zeros)
+            bars = made.function(saved, seed_or_zero(y_bar, y))
+        RUN.gives_selected = all(made.gives_selected)
+        return bars, ()
+    adjoints = plan.adjoints
+    if (y_bar is _ONE_DOUBLE or y_bar is _ONE) and adjoints.is_ready(plan, bound.values):
+        run, seed, fresh = adjoints.at_one, y_bar, adjoints.fresh_at_one
+        assert run is not None
+    else:
+        run, seed = adjoints.run or adjoints.make(plan), seed_or_zero(y_bar, y)
+        fresh = adjoints.fresh
+    if not plan.unit.selects:
+        return run(saved, seed), fresh
+    with np.errstate(invalid="ignore"):  # a zero of what was not chosen may meet an infinity
+        return run(saved, seed), fresh
 
 
 def _unforeseen(function: types.FunctionType) -> DifferentiationError:
+    if is_of_large_library(function):
+        return refusal_of_library(function)
     if str(function.__module__).partition(".")[0] == "numpy":
         found = f"{function.__qualname__} of NumPy has no rule"
         return MissingRuleError(found, None, "Use what has one, or `@rrule.register` one for it.")
+    CACHE.plans.clear()
+    reach.forget()
     return MutationError(
         f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
         None,
-        "Call it by name in the differentiated function, so that what it writes is tracked from the start.",
+        "Call it by name in the differentiated function, so that what it writes is tracked from the start. If it was put where "
+        "it was found after an earlier call, call again.",
     )
 
 
@@ -154,13 +214,13 @@ def resolve_outermost(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
 ) -> tuple[Any, Back]:
     """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
-    before, checks = RUN.is_inside, RUN.mode.checks
-    RUN.is_inside = False
+    before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
+    RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
     try:
         y, back = dispatch.resolve(f, args, kwargs, wanted, keywords_wanted=False)
     finally:
-        RUN.is_inside = before
-    return (y, back) if not checks else checked_run(y, back, args, checks)
+        RUN.is_inside, RUN.callee = before, outer
+    return (y, partial(exact, back)) if not checks else checked_run(y, back, args, checks)
 
 
 def _plan_for(
@@ -168,20 +228,9 @@ def _plan_for(
 ) -> Plan | None:
     """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone
     decide are looked up by a signature that is cheap to make; others by their kinds."""
-    key: Any = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, mode, is_inner]
-    key.append(bound.positions)
-    key += bound.names
-    for value in bound.values:
-        cls = type(value)
-        if cls is np.ndarray:
-            key += value.dtype.char, value.shape
-        elif cls in _CONTAINERS:
-            return _new_plan(function, bound, wanted, keywords_wanted, is_inner)
-        else:
-            key.append(cls)
-            if cls not in LEAVES:
-                key.append(features_in((value,)) or None)
-    key = tuple(key)
+    key = _signature(function, bound, wanted, keywords_wanted, is_inner, mode)
+    if key is None:
+        return _new_plan(function, bound, wanted, keywords_wanted, is_inner)
     plan: Plan | None = CACHE.plans.get(key)
     if plan is not None and is_valid(plan.unit) and (not plan.unit.tracks or _is_tracked_plan_for(plan, function, bound)):
         CACHE.hits += 1
@@ -192,10 +241,71 @@ def _plan_for(
         plan = Plan.of(unit, bound.values, shared_by(function))
     if plan is None:
         return None
-    if len(CACHE.plans) >= CACHE_SIZE:
-        CACHE.plans.clear()
-    CACHE.plans[key] = plan
+    _keep_plan(key, plan)
     return plan
+
+
+def _signature(
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool, mode: Mode
+) -> tuple[Any, ...] | None:
+    """What the plan of a call depends on; None if it depends on more than types and shapes."""
+    key: list[Any] = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, mode, is_inner]
+    key.append(bound.positions)
+    key += bound.names
+    for value in bound.values:
+        cls = type(value)
+        if cls is np.ndarray:
+            key += value.dtype.char, value.shape
+        elif cls in _HOLDING:
+            part = _signature_of_items(value, _DEEPEST)
+            if part is None:
+                return None
+            key.append(part)
+        elif cls in _CONTAINERS:
+            return None
+        else:
+            key.append(cls)
+            if cls not in LEAVES:
+                key.append(features_in((value,)) or None)
+    return tuple(key)
+
+
+_DEEPEST = 4
+_HOLDING = frozenset((list, tuple, dict))
+_IN_CONTAINERS = frozenset((int, float, complex, bool, str, type(None), np.float64, np.float32))
+
+
+def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
+    """The same for a container of numbers, texts, arrays and such containers; None for others. Of what is in a list it only
+    counts what there is, since nothing is proven of an item but what holds of all, without the axes."""
+    cls = type(value)
+    if cls is list and _IN_CONTAINERS.issuperset(kinds := frozenset(map(type, value))):
+        return cls, kinds
+    if not depth or len(value) > _MOST_ITEMS or (cls is dict and not all(type(key) is str for key in value)):
+        return None
+    parts = [_signature_of_item(item, cls is list, depth) for item in (value.values() if cls is dict else value)]
+    if None in parts:
+        return None
+    return (cls, frozenset(parts)) if cls is list else (cls, *parts, *(value if cls is dict else ()))
+
+
+def _signature_of_item(item: Any, is_in_list: bool, depth: int) -> Any:
+    cls = type(item)
+    if cls is np.ndarray:
+        return (item.dtype.char,) if is_in_list else (item.dtype.char, item.shape)
+    if cls in _HOLDING:
+        return _signature_of_items(item, depth - 1)
+    return cls if cls in _IN_CONTAINERS else None
+
+
+_MOST_ITEMS = 64
+
+
+def known_plan(function: types.FunctionType, bound: Binding, wanted: Wanted) -> Plan | None:
+    """The plan by which such a call has run as the outermost one, if it is valid and nothing but its unit is needed for it."""
+    key = _signature(function, bound, wanted, False, False, RUN.mode)
+    plan: Plan | None = None if key is None else CACHE.plans.get(key)
+    return plan if plan is not None and not plan.unit.tracks and is_valid(plan.unit) else None
 
 
 def _is_tracked_plan_for(plan: Plan, function: types.FunctionType, bound: Binding) -> bool:
@@ -244,23 +354,53 @@ def push(
     if fields or RUN.mode.tracks or is_generator(function.__code__):
         return None
     given = _input_tangents(bound, captured, dots)
-    active = active_inputs(bound, tuple(not is_structural_zero(dot) for dot in dots), False)
-    active = tuple(flag or not is_structural_zero(dot) for flag, dot in zip(active, given, strict=True))
-    kinds = kinds_of(bound.values, value_kind)
-    try:
-        unit = compile_unit(function, kinds, active)
-        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values)):
-            return None
-        run = unit.pushforward or add_pushforward(function, unit, kinds)
-    except (NeedsTracking, NotPushable):
+    plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
+    if plan is None:
         return None
-    tangents = [or_zero(dot, x) if is_numeric(kind) else dot for dot, x, kind in zip(given, bound.values, kinds, strict=True)]
-    RUN.is_inside = True
+    unit, run, numeric = plan
+    tangents = [or_zero(dot, x) if flag else dot for dot, x, flag in zip(given, bound.values, numeric, strict=True)]
+    assumed = RUN.assumed
+    RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
+    RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
     try:
         found: tuple[Any, Any] = run(*bound.values, *itertools.compress(tangents, unit.active))
         return found
     finally:
-        RUN.is_inside = is_inner
+        RUN.is_inside, RUN.assumed = is_inner, assumed
+
+
+_PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...]]
+"""A unit, its pushforward, and which of its inputs are proven to be numbers or arrays."""
+
+
+def _push_plan_for(
+    function: types.FunctionType, bound: Binding, wanted: tuple[bool, ...], given: list[Any], is_inner: bool
+) -> _PushPlan | None:
+    """The plan for pushing these tangents of the inputs; None as for `push`."""
+    signature = _signature(function, bound, wanted, False, is_inner, RUN.mode)
+    moves = tuple(not is_structural_zero(dot) for dot in given)
+    known: _PushPlan | None = None if signature is None else CACHE.plans.get((moves, signature))
+    if known is not None and is_valid(known[0]):
+        CACHE.hits += 1
+        return known
+    active = tuple(flag or moving for flag, moving in zip(active_inputs(bound, wanted, False), moves, strict=True))
+    kinds = kinds_of(bound.values, value_kind)
+    try:
+        unit = analysed(function, kinds, active)
+        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values)):
+            return None
+        plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))
+    except (NeedsTracking, NotPushable):
+        return None
+    if signature is not None:
+        _keep_plan((moves, signature), plan)
+    return plan
+
+
+def _keep_plan(key: tuple[Any, ...], plan: Any) -> None:
+    if len(CACHE.plans) >= CACHE_SIZE:
+        CACHE.plans.clear()
+    CACHE.plans[key] = plan
 
 
 def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:
@@ -276,12 +416,12 @@ def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) 
 
 def push_outermost(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, Any]:
     """The value and the tangent of a call, in a run of its own."""
-    before, checks = RUN.is_inside, RUN.mode.checks
-    RUN.is_inside = False
+    before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
+    RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
     try:
         y, y_dot = pushforwards.pushed(f, None, args, dots, {})
     finally:
-        RUN.is_inside = before
+        RUN.is_inside, RUN.callee = before, outer
     if checks:
         check_outcome(y, "value", numbered(args), checks)
         check_outcome(y_dot, "tangent", numbered(args) | {"the tangents": dots}, checks)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+import numpy as np
+
 from microgradpy.api import check_unchanged
 from microgradpy.boundary import BOUNDARY
 from microgradpy.entry import push_outermost, resolve_outermost
@@ -14,7 +16,8 @@ from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
 from microgradpy.runtime.watching import Snapshot, arrays_in
-from microgradpy.tangents.projection import check_seed, fields_of, fill_zeros, project
+from microgradpy.state.outside import called_by_rule
+from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -35,22 +38,32 @@ def _checked(args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _checked_one(x: Any, dot: Any, place: str) -> Any:
+    if type(dot) is float and type(x) is float:
+        return dot or None
     try:
-        return _filled(x, check_seed(x, dot))
+        return _filled(x, _unless_zero(check_seed(x, dot)))
     except CotangentShapeError as error:
         found = error.found.replace("the seed of the value", f"the tangent of {place}").replace("the value", place)
         raise CotangentShapeError(found, None, "A tangent has the structure and shape of the argument.") from None
 
 
+def _unless_zero(dot: Any) -> Any:
+    """A tangent, None if it is nothing but zeros: then it is zero whatever the slopes are."""
+    is_number = isinstance(dot, float | complex | np.ndarray) and not np.any(dot)
+    return None if is_number else dot
+
+
 def _filled(x: Any, dot: Any) -> Any:
-    """A tangent with zeros for None inside of containers: NumPy takes a list of numbers as an array."""
+    """A tangent with zeros for None inside of containers."""
     if isinstance(dot, Tangent):
         values = fields_of(x)
         return Tangent(type(x), {name: _filled(values[name], part) for name, part in dot.items()})
-    return None if dot is None else fill_zeros(x, dot)
+    return None if dot is None else fill_tangent(x, dot)
 
 
 def _as_tangent(y: Any, y_dot: Any) -> Any:
+    if type(y_dot) is float and type(y) is float:
+        return y_dot
     return fill_zeros(y, None if is_structural_zero(y_dot) else project(y, y_dot))
 
 
@@ -100,7 +113,8 @@ def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any,
     found = frule(f, *args, **kwargs)
     if found is not None:
         return found
-    y, back = resolve_outermost(f, args, kwargs)
+    with called_by_rule(f, (*args, *kwargs.values())):
+        y, back = resolve_outermost(f, args, kwargs)
 
     def via_ad_pushforward(f_dot: Any, *dots: Any) -> Any:
         return by_pairing(y, (f, *args), back, (f_dot, *dots))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from microgradpy.ad import forward as forward_pass
@@ -15,17 +14,23 @@ from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.tangent_calls import NotPushable
+from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import VERIFY, Session, instrumented
+from microgradpy.compiler import Session, instrumented
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function
+from microgradpy.ir.nodes import Const, Function, Op
+from microgradpy.ir.traversal import walk
 from microgradpy.ir.verifier import verify
-from microgradpy.linking import Half, bindings_of
+from microgradpy.linking import VERIFY, bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
+from microgradpy.originals import builtins_in_place
 from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.rules.registry import frule
+from microgradpy.runtime.collector import resting
+from microgradpy.runtime.room import with_room
 
 
 @final
@@ -49,6 +54,12 @@ class PushforwardOf:
     @property
     def function(self) -> Callable[..., Any] | None:
         return self.callee.unit.pushforward
+
+    def make(self) -> Callable[..., Any]:
+        return _finished(self.callee)
+
+    def kept(self) -> object:
+        return None  # the callee has all
 
 
 class ForwardSession(Session):
@@ -75,9 +86,9 @@ class ForwardSession(Session):
 
 def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
     """The IR of the pushforward of a unit."""
-    ir, _ = instrumented(function)
+    ir, _ = instrumented(function, kinds)
     session = ForwardSession(function, unit)
-    primal = primal_pass.transform(ir, kinds, unit.active, session)
+    primal, _ = check_texts(primal_pass.transform(ir, kinds, unit.active, session))
     differentiated = tuple(var for var, flag in zip(ir.inputs, unit.active, strict=True) if flag)
     made = eliminate_dead_code(forward_pass.transform(primal, differentiated, session))
     if session.checks:
@@ -88,35 +99,53 @@ def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind
     return made
 
 
+@with_room
 def add_pushforward(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
-    """The pushforward of a unit, and those of all units that it calls."""
-    with lock:
-        waiting = [_Callee(function, unit, kinds)]
-        links: list[tuple[dict[str, Any], str, Half | PushforwardOf]] = []
+    """The pushforward of a unit. Those of the units that it may call are shown to exist; they are made when they are called."""
+    with lock, resting():
+        root = _Callee(function, unit, kinds)
+        waiting = [root]
         while waiting:
             callee = waiting.pop()
-            if callee.unit.pushforward is None:
+            if callee.unit.pushforward is None and callee.unit.pushing is None:
                 try:
-                    links += _generate(callee)
+                    made = forward_function(callee.function, callee.unit, callee.kinds)
                 except NotPushable:
                     unit.is_pushable = False
                     raise
-                waiting += [wanted.callee for _, _, wanted in links if isinstance(wanted, PushforwardOf)]
-        for namespace, name, wanted in links:
-            namespace[name] = wanted.function
-    assert unit.pushforward is not None
-    return unit.pushforward
+                callee.unit.pushing = made
+                waiting += _called_by(made)
+        run = _finished(root)
+    if is_looked_at():
+        bind_awaited(run)
+    return run
 
 
-def _generate(callee: _Callee) -> list[tuple[dict[str, Any], str, Half | PushforwardOf]]:
-    function, unit = callee.function, callee.unit
+def _called_by(made: Function) -> list[_Callee]:
+    """The functions whose pushforwards are called by one."""
+    callees = [op.callee.value for op in walk(made.body) if isinstance(op, Op) and isinstance(op.callee, Const)]
+    return [wanted.callee for wanted in callees if isinstance(wanted, PushforwardOf)]
+
+
+@with_room
+def _finished(callee: _Callee) -> Callable[..., Any]:
+    """The pushforward of a unit of which there is the IR."""
+    with lock:
+        function, unit = callee.function, callee.unit
+        if unit.pushforward is None:
+            with resting(), builtins_in_place(), errors_of_compiler(function.__code__, function.__globals__):
+                _generate(function, unit)
+        assert unit.pushforward is not None
+        return unit.pushforward
+
+
+def _generate(function: types.FunctionType, unit: Unit) -> None:
     code = function.__code__
-    made = forward_function(function, unit, callee.kinds)
-    emitted = emit(made, name=f"{unit.name}_pushforward", stands_for=(code.co_filename, code.co_firstlineno))
+    emitted = emit(unit.pushing, name=f"{unit.name}_pushforward", stands_for=(code.co_filename, code.co_firstlineno))
     assert emitted.tree is not None
-    bindings = bindings_of(emitted, function)
-    unit.pushforward, shown = load_in_place_of(function, emitted.tree, emitted.text, bindings)
+    bindings = bindings_of(emitted, function.__name__, function.__globals__)
+    run, shown = load_in_place_of(function, emitted.tree, emitted.text, bindings)
     unit.pushforward_text = emitted.text
-    unit.files = (*unit.files, shown)
-    namespace = unit.pushforward.__globals__
-    return [(namespace, name, value) for name, value in bindings.items() if isinstance(value, Half | PushforwardOf)]
+    unit.shows(shown)
+    link(run, bindings)
+    unit.pushforward, unit.pushing = run, None

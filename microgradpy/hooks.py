@@ -21,7 +21,7 @@ from microgradpy.runtime.anomaly_reports import text_of
 from microgradpy.runtime.frames import is_own
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
 from microgradpy.runtime.modes import RUN
-from microgradpy.state.whole import whole_run
+from microgradpy.state.outside import is_run_going_on
 from microgradpy.tangents.projection import check_seed, project
 from microgradpy.tangents.types import NoTangent
 
@@ -123,7 +123,7 @@ def _shown(where: Location | None) -> str:
 def is_differentiating() -> bool:
     """Whether a function that `pullback`, `gradient`, `jvp` or one of their like was given is being evaluated in this thread.
     False in plain calls, and in what is called in the backward pass."""
-    return RUN.is_inside or whole_run() is not None
+    return is_run_going_on()
 
 
 non_differentiable(is_differentiating)

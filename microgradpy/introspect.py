@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from microgradpy.ad import primal as primal_pass
@@ -14,7 +13,8 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, compile_for_call, compile_unit, derive
+from microgradpy.compiler import Session, analysed, compile_for_call, derive
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
@@ -23,7 +23,7 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
-from microgradpy.linking import unit_name
+from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 
@@ -100,7 +100,7 @@ def reverse_differentiate(ir: IR) -> IR:
         return ir
     ready = IR("instrumented", instrument_function(lower_function(ir.source).function), ir.source)
     found, session = _transform(ready)
-    _, pair = derive(ready.function, found, session.own.active, session)
+    pair = paired(*derive(ready.function, found, session.own.active, session))
     return replace(ready, stage="adjoint", function=write_in_place(pair.adjoint), calls=tuple(found.calls.values()))
 
 
@@ -149,7 +149,7 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
     function, kinds, active = signature_of(f, args, argnums)
     try:
-        unit = compile_unit(function, kinds, active)
+        unit = analysed(function, kinds, active)
     except NeedsTracking:
         raise MutationError(
             f"{function.__qualname__} may write, so that it has no pushforward of its own",

@@ -6,38 +6,46 @@ function, or its caller afterwards, makes of them. Nothing of the user's is chan
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, final
 
-from microgradpy.binding import Binding, active_inputs, bars_of, bind
+import numpy as np
+
+from microgradpy.binding import Binding, active_inputs, bars_of, bind, input_names
 from microgradpy.cache import Unit
 from microgradpy.compiler import compile_unit
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.source import place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
+from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
-from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
+from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
+from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch
-from microgradpy.state.array_memory import owner_of
+from microgradpy.state.apart import Apart, told_apart
 from microgradpy.state.coroutines import generator, run_of
 from microgradpy.state.detached import check_copies
+from microgradpy.state.exceptions import check_made
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
+from microgradpy.state.overlaps import Input
 from microgradpy.state.reach import any_may_write
-from microgradpy.state.shadows import Shadows
-from microgradpy.state.snapshots import Structure, arrays_of, filled, gradient, structure_of
-from microgradpy.state.whole import inside_run, lose
+from microgradpy.state.shadows import CONTENTS, Shadows
+from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
+from microgradpy.state.whole import Whole, apart_now, inside_run, lose
 from microgradpy.tangents.projected import Projected
+from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 
 def tracked_unit(
@@ -48,10 +56,11 @@ def tracked_unit(
     *,
     is_root: bool,
     catches: bool = False,
+    of_all: bool = False,
 ) -> Unit:
     """The unit for a call, with writes tracked."""
     kinds = kinds_of(bound.values, value_kind)
-    active = active_inputs(bound, wanted, keywords_wanted)
+    active = tuple(map(may_be_active, bound.values)) if of_all else active_inputs(bound, wanted, keywords_wanted)
     # Something active may come out of an argument that holds none itself: a function that reads a module variable.
     readers = [
         (not flag or isinstance(value, tuple)) and (reads_state(value) or is_kept_in_default(function, value))
@@ -67,13 +76,14 @@ def differentiate_inner(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> Resolved:
     """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
-    bound = bind(function, args, kwargs)
+    bound = read_inputs(apart_now(), function, bind(function, args, kwargs), len(args), kwargs)
     journal, suspends = current(), is_generator(function.__code__)
     # What a generator raises, or what is thrown to it, may arrive later where it is caught.
     catches = journal is not None or (suspends and (takes_exceptions(function.__code__) or _are_there_handlers()))
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
+    RUN.texts |= unit.guards.makes_text
     if suspends:
-        return _generator(function, bound, _Suspendable(unit, bound.values, catches), len(args))
+        return _generator(function, bound, _Suspendable(function, unit, bound.values, catches), len(args))
     assert unit.primal is not None
     if journal is None:
         try:
@@ -87,7 +97,7 @@ def differentiate_inner(
             y, saved = unit.primal(*bound.values)
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
-        return _arguments(function, bound, len(args), _bars(unit, saved, y, y_bar, shadows), shadows)
+        return _arguments(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows), shadows)
 
     if journal is not None and type(y) is Failure:
         journal.append(Step(function, args, kwargs, back))
@@ -118,6 +128,7 @@ def _arguments(function: types.FunctionType, bound: Binding, count: int, inputs:
 class _Suspendable:
     """A unit of a generator function, with the inputs of one call."""
 
+    function: types.FunctionType
     unit: Unit
     values: list[Any]
     catches: bool
@@ -127,8 +138,9 @@ class _Suspendable:
         return self.unit.primal(*self.values)
 
     def rewind(self, saved: Any, value: Any, value_bar: Any, shadows: Shadows) -> Any:
-        assert self.unit.adjoint is not None
-        return self.unit.adjoint(saved, _seed(self.unit, value, value_bar, shadows), shadows)
+        run = self.unit.adjoint if RUN.zeros is None else adjoint_keeping_zeros(self.function, self.unit, RUN.zeros).function
+        assert run is not None
+        return run(saved, _seed(self.unit, value, value_bar, shadows), shadows)
 
 
 def _generator(function: types.FunctionType, bound: Binding, suspendable: _Suspendable, count: int) -> Resolved:
@@ -145,10 +157,11 @@ def _generator(function: types.FunctionType, bound: Binding, suspendable: _Suspe
     return made, back
 
 
-def _bars(unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[Any]:
+def _bars(function: types.FunctionType, unit: Unit, saved: Any, y: Any, y_bar: Any, shadows: Shadows) -> list[Any]:
     """Run an adjoint: the cotangent of each input as far as it travels by value."""
-    assert unit.adjoint is not None
-    return _divided(unit, unit.adjoint(saved, _seed(unit, y, y_bar, shadows), shadows))
+    run = unit.adjoint if RUN.zeros is None else adjoint_keeping_zeros(function, unit, RUN.zeros).function
+    assert run is not None
+    return _divided(unit, run(saved, _seed(unit, y, y_bar, shadows), shadows))
 
 
 def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
@@ -162,45 +175,156 @@ def _divided(unit: Unit, found: Any) -> list[Any]:
     return [next(bars) if flag else None for flag in unit.active]
 
 
-def root_unit(function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool) -> Unit:
-    """The unit of the function that a run begins with."""
+def root_unit(
+    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, *, of_all: bool = False
+) -> Unit:
+    """The unit of the function that a run begins with; `of_all`: each input may have something active stored into it."""
     if is_generator(function.__code__):
         raise UnsupportedSyntaxError(
             "A generator function cannot be differentiated by itself",
             place_of(function),
             "Differentiate a function that uses the generator up, or return a list instead of yielding its items.",
         )
-    return tracked_unit(function, bound, wanted, keywords_wanted, is_root=True)
+    return tracked_unit(function, bound, wanted, keywords_wanted, is_root=True, of_all=of_all)
 
 
-def differentiate_tracked(function: types.FunctionType, bound: Binding, count: int, unit: Unit) -> tuple[Any, Back]:
-    """A whole run that tracks what is written, with `count` positional arguments."""
+def differentiate_tracked(
+    function: types.FunctionType, bound: Binding, count: int, known: Unit | None, wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
+    """A whole run that tracks what is written, with `count` positional arguments; by the unit that is `known` for it, unless
+    places are told apart."""
     structures = tuple(map(structure_of, bound.values))
-    _refuse_shared_memory(function, structures)
-    assert unit.primal is not None
-    with inside_run() as whole:
-        y, saved = unit.primal(*bound.values)
-    whole.lost = whole.lost or check_copies(whole.copies)
-    made = structure_of(y)
+    differentiated = active_inputs(bound, wanted, keywords_wanted)
+    own = _own_inputs(function, bound)
+    apart = told_apart(function, _inputs(function, bound, structures, differentiated, wanted, own))
+    if apart is not None:
+        bound = bound._replace(values=apart.values(bound.values, bound.variadic, bound.keywords))
+        structures = tuple(map(structure_of, bound.values))
+        with changed_mode(dispatches=True, tells_apart=True):
+            unit = root_unit(function, bound, wanted, keywords_wanted, of_all=True)
+            y, saved, whole, made = _run(unit, bound.values, apart)
+        result = apart.value(y)
+    else:
+        unit = known or root_unit(function, bound, wanted, keywords_wanted)
+        y, saved, whole, made = _run(unit, bound.values, None)
+        result = y
 
     def back(y_bar: Any) -> Bars:
         if whole.lost:
             raise MutationError(whole.lost, None, REMEDY)
-        shadows = Shadows()
+        shadows = Shadows() if apart is None else Shadows(apart.swapped)
         if unit.takes_value and not isinstance(y, tuple):
             seed = y_bar
         else:
             seed = made.settle(shadows, y_bar)
-        inputs = _bars(unit, saved, y, seed, shadows)
+        with np.errstate(invalid="ignore"):  # a zero times an infinity, where the value was not chosen
+            inputs = _bars(function, unit, saved, y, seed, shadows)
         shadows.check_taken()
-        absent, met = iter(unit.absent), set[int]()
-        read = [
-            structure.read(shadows, bar, met) if flag and not next(absent) else None
-            for structure, bar, flag in zip(structures, inputs, unit.active, strict=True)
-        ]
+        if apart is not None:
+            apart.check_used(shadows)
+        now = structures if apart is None else tuple(map(apart.structure, structures))
+        met = set[int]()
+        read = _read(now, inputs, unit, differentiated, shadows, own, met)
+        check_made(shadows, met, whole)
         return bars_of(function, bound, count, _projected(bound, structures, read))
 
-    return y, back
+    return result, back
+
+
+def _inputs(
+    function: types.FunctionType,
+    bound: Binding,
+    structures: Sequence[Structure],
+    differentiated: Sequence[bool],
+    wanted: Wanted,
+    own: int,
+) -> list[Input]:
+    """The arguments of a call, and what its function captured, one by one. The first `own` inputs are the function's."""
+    cells = (*(function.__closure__ or ()), *(None,) * len(structures))
+    found: list[Input] = []
+    names = input_names(function)
+    for number, (name, structure, flag, cell) in enumerate(zip(names, structures, differentiated, cells, strict=False)):
+        if number == bound.variadic:
+            flags = (flag,) * len(structure.x) if wanted is None else wanted[bound.positions :]
+            given = zip(structure.x, flags, strict=False)
+            found += [Input(f"{name}[{k}]", structure_of(x), False, each) for k, (x, each) in enumerate(given)]
+        elif number == bound.keywords:
+            found += [Input(key, structure_of(x), False, flag) for key, x in structure.x.items()]
+        else:
+            found.append(Input(name, structure, number < own, flag, cell))
+    return found
+
+
+def read_inputs(
+    apart: Apart | None, function: types.FunctionType, bound: Binding, count: int, kwargs: dict[str, Any]
+) -> Binding:
+    """The inputs of a call inside of a run that tells places apart: captured variables and defaults are read at theirs."""
+    if apart is None:
+        return bound
+    code, values = function.__code__, list(bound.values)
+    for number, cell in enumerate(function.__closure__ or ()):
+        values[number] = apart.read((cell,), CONTENTS, values[number])
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    first = code.co_argcount - len(defaults)
+    for position in range(max(first, count), code.co_argcount):
+        if names[position] not in kwargs:
+            number = bound.captured + position
+            values[number] = apart.read((defaults,), position - first, values[number])
+    for position in range(code.co_argcount, len(names)):
+        if names[position] not in kwargs:
+            number = bound.captured + position + (bound.variadic is not None)
+            values[number] = apart.read((named,), names[position], values[number])
+    return bound._replace(values=values)
+
+
+def _run(unit: Unit, values: list[Any], apart: Apart | None) -> tuple[Any, Any, Whole, Structure]:
+    """The value of a run, what its adjoint needs, what was noted in it, and what the value is made of."""
+    assert unit.primal is not None
+    assumed, RUN.assumed = RUN.assumed, (unit.guards, RUN.assumed)
+    RUN.texts = unit.guards.makes_text
+    with inside_run(apart) as whole:
+        try:
+            y, saved = unit.primal(*values)
+            check_assumed()
+            whole.lost = whole.lost or check_copies(whole.copies)
+            made = structure_of(y)
+        finally:
+            RUN.assumed = assumed
+            if apart is not None:
+                apart.restore()
+    return y, saved, whole, made
+
+
+def _own_inputs(function: types.FunctionType, bound: Binding) -> int:
+    """How many of the inputs are of the function that is differentiated: what it captured, and the object that it is, or that
+    it is a method of."""
+    f = RUN.callee
+    while isinstance(f, functools.partial):
+        f = f.func
+    if f is function or len(bound.values) == bound.captured or not bound.positions:
+        return bound.captured
+    return bound.captured + (bound.values[bound.captured] is getattr(f, "__self__", f))
+
+
+def _read(
+    structures: Sequence[Structure],
+    inputs: list[Any],
+    unit: Unit,
+    differentiated: Sequence[bool],
+    shadows: Shadows,
+    own: int,
+    met: set[int],
+) -> list[Any]:
+    """The cotangents of the inputs that are differentiated. What stands at two places has it at the first, of which those in
+    arguments come before those in the function itself, of which there are `own`; `met` gets the identities of all."""
+    absent = iter(unit.absent)
+    present = [flag and not next(absent) for flag in unit.active]
+    read: list[Any] = [None] * len(inputs)
+    for number in (*range(own, len(inputs)), *range(own)):
+        if present[number] and differentiated[number]:
+            read[number] = structures[number].read(shadows, inputs[number], met)
+    return read
 
 
 def _projected(bound: Binding, structures: tuple[Structure, ...], read: list[Any]) -> list[Any]:
@@ -219,21 +343,6 @@ def _projected(bound: Binding, structures: tuple[Structure, ...], read: list[Any
 def _final(structure: Structure, bar: Any) -> Projected:
     found = gradient(structure, bar)
     return Projected(found, partial(filled, structure, found))
-
-
-def _refuse_shared_memory(function: types.FunctionType, structures: tuple[Structure, ...]) -> None:
-    """Two arguments that share memory have no derivatives of their own if one of them is written."""
-    owners: dict[int, int] = {}
-    for number, structure in enumerate(structures):
-        for array in arrays_of([structure]):
-            first = owners.setdefault(id(owner_of(array)), number)
-            if first != number:
-                names = (*function.__code__.co_freevars, *function.__code__.co_varnames)
-                raise MutationError(
-                    f"the arguments {names[first]!r} and {names[number]!r} share memory, and the function may write into it",
-                    f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}, in {function.__name__}",
-                    f"Pass a copy of one of them: {names[number]}.copy().",
-                )
 
 
 dispatch.install(differentiate_inner)

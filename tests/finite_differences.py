@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import copy
 import types
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from microgradpy import Tangent
+from microgradpy.tangents.named_tuples import named_like
 
 Vector = np.ndarray
 
@@ -32,7 +34,7 @@ def field_names(x: object) -> list[str]:
 
 def children(x: object) -> list[tuple[Any, Any]]:
     """The (key, value) pairs directly inside a container or object."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         return list(enumerate(x))
     if isinstance(x, dict):
         return list(x.items())
@@ -97,7 +99,7 @@ def cotangent_item(x: object, x_bar: Any, key: Any) -> Any:
     """The part of a cotangent that belongs to the child of `x` at `key`."""
     if x_bar is None:
         return None
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         assert len(x_bar) == len(x), f"a cotangent of length {len(x_bar)} for a {type(x).__name__} of {len(x)}"
         return x_bar[key]
     if isinstance(x_bar, Mapping):
@@ -123,8 +125,10 @@ def take(x: Any, vector: Vector) -> tuple[Any, Vector]:
         return x, vector
     if isinstance(x, list | dict):
         return type(x)(new.values() if isinstance(x, list) else new), vector
+    if isinstance(x, deque):
+        return deque(new.values(), x.maxlen), vector
     if isinstance(x, tuple):
-        return (type(x)(*new.values()) if hasattr(x, "_fields") else tuple(new.values())), vector
+        return (named_like(x, new.values()) if hasattr(x, "_fields") else tuple(new.values())), vector
     twin = copy.copy(x)
     for name, value in new.items():
         object.__setattr__(twin, name, value)
@@ -149,9 +153,9 @@ def random_seed(y: Any, number: int = 0) -> Any:
 
 def as_cotangent(x: Any) -> Any:
     """A value as a cotangent: objects with fields become a Tangent."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         items = [as_cotangent(item) for item in x]
-        return items if isinstance(x, list) else type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return items if not isinstance(x, tuple) else named_like(x, items) if hasattr(x, "_fields") else tuple(items)
     if isinstance(x, dict):
         return {key: as_cotangent(value) for key, value in x.items()}
     if is_leaf(x) or isinstance(x, np.ndarray) or not field_names(x):

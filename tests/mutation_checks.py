@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgradpy import DifferentiationError, pullback
-from microgradpy.compiler import always_dispatch
+from microgradpy import DifferentiationError, jvp, pullback
 from tests import finite_differences as fd
+from tests.forward.tangents import assert_transposed, drawn
 from tests.programs import Program
 from tests.test_programs import check_type, same, same_cotangents
-
-MODES = ("inlined", "dispatched")
+from tests.ways import WAYS
 
 
 @dataclass(frozen=True)
@@ -99,18 +97,33 @@ def expected_cotangents(program: Program) -> tuple[np.ndarray, np.ndarray]:
     return EXPECTED[key]
 
 
-def examine(program: Program, mode: str = "inlined") -> Verdict:
-    """Differentiate the program in a mode and check everything; any exception but a refusal comes out as it is."""
-    with always_dispatch() if mode == "dispatched" else nullcontext():
+def examine(program: Program, way: str = "inlined") -> Verdict:
+    """Differentiate the program in one of the ways and check everything; any exception but a refusal comes out as it is."""
+    with WAYS[way]():
         args = copy.deepcopy(program.args)
         try:
             y, back = pullback(program.function, *args)
             seeds = [fd.random_seed(y, number) for number in range(2)]
             cotangents = [back(seed) for seed in seeds]
             again = back(seeds[0])
+            forward = tuple(forward_defects(program, seeds[0], cotangents[0]))
         except DifferentiationError as refusal:
             return Verdict(refusal)
-        return Verdict(defects=tuple(defects(program, args, y, back, seeds, cotangents, again)))
+        return Verdict(defects=(*forward, *defects(program, args, y, back, seeds, cotangents, again)))
+
+
+def forward_defects(program: Program, seed: Any, cotangents: Any) -> Iterator[str]:
+    """Every way in which forward mode gives another value or another derivative than reverse mode."""
+    random = np.random.default_rng(5)
+    dots = tuple(drawn(x, random) for x in program.args)
+    y, y_dot = jvp(program.function, copy.deepcopy(program.args), dots)
+    plain = plain_call(program.function, program.args).value
+    if not same(y, plain):
+        yield f"value {y!r} in forward mode, by a plain call {plain!r}"
+    try:
+        assert_transposed(seed, y_dot, cotangents[1:], dots, 1e-5 if "float32" in program.features else 1e-10)
+    except AssertionError as error:
+        yield f"derivative: {error}"
 
 
 def defects(

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 from microgradpy import DifferentiationError
-from tests.mutation_checks import MODES, examine
+from tests.mutation_checks import examine
 from tests.programs.mutation import MUTATION
+from tests.ways import WAYS
 
 FILE = Path(__file__).with_name("pending.txt")
 
@@ -33,8 +34,8 @@ def reasons() -> dict[str, str]:
 def main() -> None:
     wrong, lines = [], []
     for program in MUTATION:
-        verdicts = {mode: examine(program, mode) for mode in MODES}
-        wrong += [f"{program.id}, {mode}: {defect}" for mode, verdict in verdicts.items() for defect in verdict.defects]
+        verdicts = {way: examine(program, way) for way in WAYS}
+        wrong += [f"{program.id}, {way}: {defect}" for way, verdict in verdicts.items() for defect in verdict.defects]
         refusals = [verdict.refusal for verdict in verdicts.values() if verdict.refusal is not None]
         if refusals:
             lines.append(f"{program.id} | {reason(refusals[0])}")

@@ -8,11 +8,14 @@ from __future__ import annotations
 import array
 import collections
 import concurrent.futures
+import contextlib
 import contextvars
 import copy
 import ctypes
 import datetime
 import enum
+import functools
+import inspect
 import itertools
 import math
 import pickle
@@ -21,6 +24,7 @@ import struct
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -29,6 +33,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
+from scipy import stats
+from scipy.linalg import get_blas_funcs
 
 from microgradpy import detect_anomaly, gradient, infiltrating
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
@@ -104,11 +110,6 @@ def reads_all_entries_at_once(x):
     z = np.asarray(y.flat)  # here
     z[0] = 3.0
     return np.sum(y)
-
-
-@rejected(np.ones(3), error=MissingRuleError, words="next")
-def reads_the_next_entry(x):
-    return next(x.flat)  # here
 
 
 @rejected(np.ones(3), error=MutationError, words="entries overlap")
@@ -221,21 +222,134 @@ def catches_what_is_computed(x):
         return x
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="ValueError differentiated")
-def reads_a_value_from_an_exception(x):
+@rejected(2.0, error=MissingRuleError, words="KeyError caught not known computed from")
+def reads_a_key_from_an_exception(x):
+    try:
+        return {}[x]
+    except KeyError as error:  # here
+        return error.args[0] * x
+
+
+class Measured:
+    """Raises an exception with an array where a builtin asks for the length."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __len__(self):
+        raise LookupError(self.x * np.ones(2))
+
+
+@rejected(2.0, error=MissingRuleError, words="LookupError caught not known computed from")
+def reads_from_what_a_builtin_let_pass(x):
+    try:
+        return len(Measured(x)) * x
+    except LookupError as error:  # here
+        return np.sum(error.args[0])
+
+
+class KeepsWhatIsRaised:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, cls, error, traceback):
+        self.kept = error
+        return True
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="ExitStack KeepsWhatIsRaised")
+def a_stack_of_contexts_hands_an_exception_on(x):
+    keeper = KeepsWhatIsRaised()
+    with contextlib.ExitStack() as stack:  # here
+        stack.enter_context(keeper)
+        raise ValueError(x * x)
+    return keeper.kept.args[0]
+
+
+@rejected(2.0, error=MissingRuleError, words="text differentiated numbers float")
+def a_text_of_an_exception_is_read(x):
     try:
         raise ValueError(x * x)
     except ValueError as error:
-        return error.args[0] * x  # here
+        return float(str(error)) * x  # here
 
 
-@rejected(2.0, error=UnsupportedSyntaxError, words="LookupError differentiated")
-def returns_an_exception(x):
+@rejected(2.0, error=MissingRuleError, words="text differentiated numbers float")
+def a_text_of_an_exception_that_a_call_raised_is_read(x):
     try:
-        raise LookupError("low", x * x)
-    except LookupError as error:  # here
-        kept = error
-    return kept.args[1] * x
+        raises_a_number(x)
+    except ValueError as error:
+        return float(f"{error}") * x  # here
+
+
+def raises_a_number(x):
+    raise ValueError(x * x)
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="class Line differentiated values")
+def a_class_that_reads_what_gets_another_value(x):
+    y = x
+
+    class Line:  # here
+        start = y * 2
+
+        def at(self):
+            return y
+
+    y = y * x
+    return Line.start * Line().at()
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="class Line differentiated values")
+def a_class_that_calls_its_function_as_it_is_made(x):
+    class Line:  # here
+        def at():
+            return x * 2
+
+        start = at()
+
+    return Line.start
+
+
+class CallsItsMethods:
+    """A base that calls a method of each class that is made from it."""
+
+    def __init_subclass__(cls):
+        cls.start = cls().at()
+
+
+@rejected(2.0, error=UnsupportedSyntaxError, words="CallsItsMethods.__init_subclass__ class Line methods")
+def a_base_that_calls_methods_as_a_class_is_made(x):
+    class Line(CallsItsMethods):  # here
+        def at(self):
+            return x * 2
+
+    return Line.start
+
+
+@rejected(np.arange(1.0, 5.0), error=MutationError, words="attribute shape getset_descriptor reshape")
+def gives_an_array_another_shape(x):
+    y = x * 2.0
+    y.shape = (2, 2)  # here
+    return np.sum(y @ y)
+
+
+@rejected(np.ones(3), error=MissingRuleError, words="ddot differentiated data")
+def calls_a_function_of_blas(x):
+    (dot,) = get_blas_funcs(("dot",), (x,))
+    return dot(x, x)  # here
+
+
+class Totals:
+    """Adds up in an attribute of the class."""
+
+    total = 0.0
+
+
+@rejected(2.0, error=MutationError, words="attribute total type Totals assigned")
+def adds_up_in_an_attribute_of_a_class(x):
+    Totals.total = x * x  # here
+    return Totals.total * x
 
 
 @rejected(2.0, error=UnsupportedSyntaxError, words="running frame")
@@ -264,15 +378,6 @@ def keeps_what_a_loop_over_a_strict_zip_had_done(x):
     except ValueError:
         return total
     return x
-
-
-@rejected(2.0, error=UnsupportedSyntaxError, words="class Scaled differentiated")
-def class_that_captures_active_values(x):
-    class Scaled:  # here
-        def of(self, y):
-            return x * y
-
-    return Scaled().of(3.0)
 
 
 class Tripled(dict):
@@ -437,20 +542,21 @@ def option_that_no_rule_takes(x):
 # Iterators and calls
 
 
-@rejected([1.0, 2.0], error=MissingRuleError, words="map second time list")
-def iterates_twice_over_a_map(values):
-    squares = map(lambda v: v * v, values)
-    first = sum(squares)
-    return first + sum(squares)  # here
-
-
-@rejected([1.0, 2.0], error=MissingRuleError, words="iter second time list")
-def loops_over_an_iterator_after_next(values):
-    items = iter(values)
-    total = next(items)
+@rejected([1.0, 2.0], iter, error=MissingRuleError, words="iter two places list")
+def loops_twice_over_what_another_makes(values, make):
+    items = make(values)
+    total = 0.0
+    for v in items:
+        total = total + v
+        break
     for v in items:  # here
         total = total + v * v
     return total
+
+
+@rejected([1.5, 2.5], error=MutationError, words="float becomes key dict")
+def counts_active_values(values):
+    return sum(key * count for key, count in collections.Counter(values).items())  # here
 
 
 @rejected([1.0, 2.0], error=MissingRuleError, words="key itertools.groupby")
@@ -976,7 +1082,7 @@ def a_number_of_samples_writes(x):
     return BOX[0] * x[1] + len(z)
 
 
-# What is lost when something raises, or is asked for by `**`
+# What is lost when something raises
 
 
 @rejected(0.7, error=MissingRuleError, words="map read further raised list")
@@ -1007,28 +1113,6 @@ def passed_over(steps):
 def catches_in_a_function_that_was_not_foreseen(x):
     steps = raising_late(x)
     return x * passed_over(steps) * passed_over(steps)
-
-
-class Options:
-    def __init__(self, x):
-        self.x = x
-
-    def keys(self):
-        self.x = self.x * 2.0
-        return ["scale"]
-
-    def __getitem__(self, name):
-        return self.x
-
-
-def scaled(x, scale):
-    return x * scale
-
-
-@rejected(0.7, error=MutationError, words="** Options.keys may write dict")
-def spreads_an_object_that_writes(x):
-    options = Options(x)
-    return scaled(x, **options) * options.x  # here
 
 
 BITS = np.ones(3)
@@ -1148,3 +1232,262 @@ def a_class_has_an_item(x):
 def a_number_of_numpy_becomes_a_quotient(x):
     n, d = x[0].as_integer_ratio()  # here
     return n / d
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="numpy.nditer views of buffers")
+def read_by_nditer(x):
+    return sum(float(a) for a in np.nditer(x))  # here
+
+
+@rejected(1.5, 0.5, error=UnsupportedSyntaxError, words="set differentiated numbers tuple list")
+def the_least_of_a_set(x, y):
+    return min({x, y})  # here
+
+
+@rejected(1.5, 0.5, error=MutationError, words="item of a set keep values in a list or tuple")
+def a_sum_over_a_set(x, y):
+    return sum(set([x, y]))  # here
+
+
+@rejected(1.5, error=MissingRuleError, words="decimal.Decimal no derivative floats")
+def a_number_becomes_a_decimal(x):
+    return float(Decimal(x) * 2)  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="masked_where masked arrays not followed np.where(mask")
+def masked_inside(x):
+    return np.ma.masked_where(x > 1.0, x).mean()  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="masked arrays not followed np.where(mask")
+def masked_by_the_class(x):
+    return np.ma.masked_array(x, mask=[True, False]).sum()  # here
+
+
+@rejected(np.array([[0.5, 1.5]]), error=MissingRuleError, words="np.vectorize signature loop rows")
+def vectorized_over_rows(x):
+    return np.vectorize(np.linalg.norm, signature="(n)->()")(x).sum()  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="ndarray.__new__ memory np.empty")
+def an_array_of_raw_memory(x):
+    a = np.ndarray.__new__(np.ndarray, (2,))  # here
+    a[:] = x
+    return np.sum(a)
+
+
+@rejected(np.array([0.5, 1.5, 0.7]), error=MissingRuleError, words="pearsonr np.corrcoef rule")
+def correlation_with_a_test(x):
+    return stats.pearsonr(x, np.array([1.0, 2.0, 4.0])).statistic  # here
+
+
+@rejected(np.array([0.5, 1.5, 0.7]), error=MissingRuleError, words="ttest_1samp stats.sem rule")
+def test_of_a_mean(x):
+    return stats.ttest_1samp(x, 0.3).pvalue  # here
+
+
+@rejected(np.array([0.5, 1.5, 0.7]), error=MissingRuleError, words="describe np.var(x, ddof=1) rule")
+def what_describe_gives(x):
+    return stats.describe(x).variance  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="array of dtype object list")
+def arrays_in_an_array_of_objects(x):
+    held = np.empty(2, dtype=object)
+    held[0] = x * x
+    held[0][1] = x[0]
+    held[1] = held[0]
+    return np.sum(held[1] * x)  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="array of dtype object list")
+def lists_in_an_array_of_objects(x):
+    held = np.empty((2, 2), dtype=object)
+    held[0, 0] = x * x
+    held[1] = [x, 2.0 * x]
+    return np.sum(held[0, 0] * held[1, 1])  # here
+
+
+@rejected(1.5, error=MutationError, words="functools.wraps outside")
+def decorated_inside(x):
+    seen = []
+
+    def noted(f):
+        @functools.wraps(f)
+        def wrapper(y):  # here
+            seen.append(f(y))
+            return 2.0 * seen[-1]
+
+        return wrapper
+
+    return noted(lambda y: y * y)(x)
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="loop broadcast")
+def read_by_broadcast(x):
+    total = 0.0
+    for a, b in np.broadcast(x, 2.0):  # here
+        total += a * b
+    return total
+
+
+# Signatures in which there is something differentiated
+
+
+@rejected(0.7, error=MissingRuleError, words="signature f defaults differentiated")
+def signature_with_an_active_default(x):
+    def f(a, b=x):
+        return a * b
+
+    given = inspect.signature(f).bind(x * x)  # here
+    given.apply_defaults()
+    return f(*given.args, **given.kwargs)
+
+
+@rejected(0.7, error=MissingRuleError, words="signature partial defaults differentiated")
+def signature_of_an_active_partial(x):
+    g = functools.partial(math.pow, y=x) if x < 0 else functools.partial(scaled_by, b=x)
+    given = inspect.signature(g).bind(x * x)  # here
+    given.apply_defaults()
+    return given.arguments["b"]
+
+
+def scaled_by(a, b):
+    return a * b
+
+
+# Functions that hold numbers, as keys and in sets
+
+
+@rejected(0.7, error=MutationError, words="differentiated float key set")
+def set_of_closures(x):
+    def square():
+        return x * x
+
+    functions = {square}  # here
+    return sum(f() for f in functions)
+
+
+@rejected(0.7, error=MutationError, words="differentiated float key set")
+def closure_as_a_key(x):
+    table = {}
+    table[lambda: x * x] = x  # here
+    return sum(f() * table[f] for f in table)
+
+
+@rejected(0.7, error=MutationError, words="differentiated float key set")
+def partial_added_to_a_set(x):
+    functions = set()
+    functions.add(functools.partial(scaled_by, x))  # here
+    return functions.pop()(2.0)
+
+
+@rejected([0.7, 0.2], error=MutationError, words="differentiated float key set")
+def smallest_of_a_set(values):
+    return min(set(values)) * 2.0  # here
+
+
+# Arrays of the user's classes
+
+
+class Deciding(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return getattr(ufunc, method)(*map(np.asarray, inputs), **options) * 2.0
+
+
+@rejected(np.array([1.3, 0.4]), error=MissingRuleError, words="Deciding says itself mul")
+def product_that_the_class_makes(x):
+    deciding = x.view(Deciding)
+    return np.sum(np.asarray(deciding * deciding))  # here
+
+
+class Summing(np.ndarray):
+    def sum(self, *args, **options):
+        return np.asarray(self).sum() * 2.0
+
+
+@rejected(np.array([1.3, 0.4]), error=MissingRuleError, words="Summing sum")
+def sum_that_asks_the_class(x):
+    return np.sum(x.view(Summing))  # here
+
+
+@rejected(np.array([1.3, 0.4]), error=MissingRuleError, words="array float64 looked float32")
+def bits_as_other_numbers(x):
+    return np.sum(x.view(np.float32) * 2.0)  # here
+@rejected(1.5, error=MissingRuleError, words="implementation functools.singledispatch uses variables of the function around it")
+def an_implementation_that_holds_an_argument(x):
+    k = 2.0 * x
+
+    @functools.singledispatch
+    def f(v):
+        return v
+
+    @f.register
+    def _(v: float):  # here
+        return v * k
+
+    return f(x)
+
+
+class Settled:
+    def __init__(self, account, rate):
+        self.account = account
+        self.rate = rate
+
+    def __del__(self):
+        self.account.total = self.account.total * self.rate
+
+
+class Account:
+    def __init__(self, total):
+        self.total = total
+
+
+@rejected(1.3, error=MutationError, words="Settled __del__ may write when it is dropped")
+def an_object_that_writes_when_it_is_dropped(x):
+    account = Account(x)
+    settled = Settled(account, x)  # here
+    del settled
+    return account.total
+
+
+@rejected(1.3, error=MutationError, words="Settled __del__ may write when it is dropped")
+def a_constant_object_that_writes_when_it_is_dropped(x):
+    account = Account(2.0)
+    settled = Settled(account, 3.0)  # here
+    del settled
+    return account.total * x
+
+
+@rejected(1.3, error=MissingRuleError, words="depends on when a differentiated object is dropped")
+def what_is_called_when_an_object_is_dropped(x):
+    account = Account(x)
+    other = Account(1.0)
+    weakref.finalize(other, setattr, account, "total", x * x)  # here
+    del other
+    return account.total
+
+
+@rejected(np.array([0.5, 1.5]), error=MutationError, words="attribute 'shape' x.reshape(shape)")
+def an_array_that_gets_another_shape(x):
+    y = x * 2.0
+    y.shape = (2, 1)  # here
+    return y.sum()
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="items np.broadcast")
+def a_list_of_what_broadcast_gives(x):
+    return sum([a * b for a, b in list(np.broadcast(x, 2.0))])  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="items np.broadcast")
+def what_broadcast_gives_by_map(x):
+    return sum(map(lambda pair: pair[0] * pair[1], np.broadcast(x, x)))  # here
+
+
+@rejected(np.array([0.5, 1.5]), error=MissingRuleError, words="items np.broadcast")
+def what_broadcast_gives_first_in_a_run_that_writes(x):
+    kept = []
+    kept.append(x)
+    a, b = next(iter(np.broadcast(kept[0], x)))  # here
+    return a * b

@@ -266,7 +266,7 @@ def f(x):
     return Scale().of(x)
 ''')
 
-entry("class over active values", "a class inside a function that uses active values", "ClassDef", '''
+entry("class over active values", "a class inside a function whose body reads active values", "ClassDef", '''
 def f(x):
     class Scale:
         factor = x

@@ -324,7 +324,7 @@ def test_the_checks_belong_to_the_run() -> None:
         with pytest.raises(AnomalyError, match=r"the derivative of np\.sqrt"):
             checking(1.0)
         with detect_anomaly():
-            assert np.isnan(plain(1.0)[1][0])
+            assert plain(1.0)[1][0] == 0.0
 
 
 def test_other_threads_do_not_look() -> None:
@@ -338,7 +338,7 @@ def test_other_threads_do_not_look() -> None:
 
 def quiet_gradient() -> Any:
     with np.errstate(all="ignore"):
-        return gradient(masked_root, ZERO)[0]
+        return gradient(lambda x: np.sum(np.sqrt(x) * (x > 0)), ZERO)[0]
 
 
 def test_the_tangents_are_looked_at() -> None:

@@ -32,6 +32,36 @@ def test_names_are_listed_before_they_are_used():
     assert after(program) == "True False"
 
 
+FIRST_GRADIENT = """
+import sys, numpy
+there = {*sys.modules}
+from microgradpy import grad
+assert grad(numpy.sin)(0.0) == 1.0
+print(*sorted({*sys.modules} - there))
+"""
+# A table of what a process pays for that differentiates one scalar function. The numbers may fall, and rise for a reason.
+MODULES = {"microgradpy": 284, "microgradpy.rules": 16, "microgradpy.exporting": 0, "microgradpy.tracking": 0, "numpy": 0}
+
+
+def test_what_a_scalar_gradient_imports():
+    loaded = after(FIRST_GRADIENT).split()
+    for package, most in MODULES.items():
+        own = [name for name in loaded if name == package or name.startswith(f"{package}.")]
+        assert len(own) <= most, f"{package}: {len(own)}: {own}"
+    # Each of these imports a dozen others, and is for what a scalar function does not do.
+    heavy = {"importlib.resources", "json", "logging", "numpy.random", "pathlib", "statistics", "sysconfig", "tempfile"}
+    assert not heavy & {*loaded}
+
+
+def test_what_a_scalar_gradient_imports_makes_its_classes_of_data_itself():
+    program = FIRST_GRADIENT.replace("print", "import dataclasses, inspect; print").replace(
+        "*sorted({*sys.modules} - there)",
+        "*[name for name, module in list(sys.modules.items()) if name.startswith('microgradpy.')"
+        " and getattr(module, 'dataclass', None) is dataclasses.dataclass]",
+    )
+    assert after(program) == ""
+
+
 def uses_a_public_name(x):
     return x * microgradpy.stop_gradient(x)
 

@@ -38,6 +38,7 @@ from microgradpy.cache import CACHE
 from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.rules.registry import non_differentiable
 from tests import finite_differences as fd
+from tests.names import name_of
 from tests.programs import PROGRAMS, Program
 from tests.test_programs import same, same_cotangents
 
@@ -400,6 +401,7 @@ def uses_helper(x):
     ids=["function", "method"],
 )
 def test_for_one_call_of_a_function_that_calls_it(inside: Any, stops: list[Any], mode: Any) -> None:
+    cache_clear()  # of a full cache units would go
     with mode():
         assert gradient(uses_helper, 2.0) == (108.0,)
         units = set(CACHE.units)
@@ -558,7 +560,7 @@ def generates(x):
         (generates, DifferentiationError, "generates is a generator function"),
         (3.0, SourceNotFoundError, "float has no Python source"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_what_has_no_derived_pullback_is_refused(function: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):

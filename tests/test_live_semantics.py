@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from microgradpy import (
     MissingRuleError,
+    MutationError,
     NoTangent,
     Tangent,
     cache_clear,
@@ -22,6 +25,7 @@ from microgradpy import (
     pullback,
     rrule,
 )
+from microgradpy.state.reach import may_write
 from tests.programs import expressions
 from tests.programs.objects import Affine
 
@@ -403,3 +407,69 @@ def test_the_value_is_the_very_object():
     assert y is p
     (_, bar) = back(Tangent(Weights, w=2.0))
     assert bar.w == 2.0
+
+
+def test_a_function_that_is_the_first_to_import_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+
+    def f(x):
+        import colorsys
+
+        return x * colorsys.ONE_SIXTH
+
+    for _ in range(3):
+        assert gradient(f, 3.0) == (1.0 / 6.0,)
+    assert "colorsys" in sys.modules
+    monkeypatch.delitem(sys.modules, "colorsys")
+    assert jvp(f, (3.0,), (1.0,)) == (0.5, 1.0 / 6.0)
+
+
+# What may write
+
+
+last = [0.0]
+chosen: list[Any] = []
+
+
+def doubled(x):
+    return x * 2.0
+
+
+def noted(x):
+    last[0] = x
+    return x * 3.0
+
+
+def applied(f, x):
+    return f(x)
+
+
+def test_a_function_that_writes_put_where_one_was_that_does_not():
+    def f(x):
+        return applied(chosen[0], x)
+
+    chosen[:] = [doubled]
+
+    assert gradient(f, 1.0) == (2.0,)
+    chosen[0] = noted
+    with pytest.raises(MutationError, match="call again"):
+        gradient(f, 1.0)
+    assert gradient(f, 1.0) == (3.0,)
+    assert jvp(f, (1.0,), (1.0,)) == (3.0, 3.0)
+
+
+def test_whether_a_function_writes_is_not_told_by_its_address():
+    """Code objects come and go, and get each other's addresses once nothing remembers them."""
+    remembering = [held for held in gc.get_objects() if type(held) is functools._lru_cache_wrapper]
+
+    def made(text: str) -> Any:
+        namespace: dict[str, Any] = {"last": last}
+        exec(text, namespace)
+        return namespace["f"]
+
+    for n in range(30):
+        for length in range(1, 20):  # one of these takes as much memory as the other
+            assert not may_write(made(f"def f(x):\n    return x * {n}{' * x' * length}\n"), [1.0])
+        for held in remembering:
+            held.cache_clear()
+        assert may_write(made(f"def f(x):\n    last[0] = x\n    return x + {n}\n"), [1.0])

@@ -5,20 +5,27 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, NoTangent, gradient, rrule
+from microgradpy import MutationError, NoTangent, gradient, jvp, rrule
 from tests import finite_differences as fd
-from tests.mutation_checks import MODES, examine, expected_cotangents, plain_call, scalar, sharing
+from tests.mutation_checks import examine, expected_cotangents, plain_call, scalar, sharing
 from tests.pending import reasons
 from tests.programs import Program
-from tests.programs.mutation import MUTATION
+from tests.programs.mutation import MUTATION, aliases, carried, caught, caught_calls, classes, joined, named
+from tests.ways import WAYS
 
 REASONS = reasons()
 PROGRAMS = {program.id: program for program in MUTATION}
+OF_MANY_NAMES = [
+    program
+    for program in MUTATION
+    if program.function.__module__ in {m.__name__ for m in (aliases, carried, caught, caught_calls, classes, joined, named)}
+]
 
 # What a reader of the program computes by hand, or what was published of it: the derivative by the first argument.
 KNOWN = {
@@ -31,20 +38,29 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("program", MUTATION, ids=str)
-def test_right_or_pending(program: Program, mode: str) -> None:
-    verdict = examine(program, mode)
+def test_right_or_pending(program: Program, way: str) -> None:
+    verdict = examine(program, way)
     assert not verdict.defects, "\n".join(verdict.defects)
     if verdict.refusal is not None and program.id not in REASONS:
         raise verdict.refusal
 
 
+@pytest.mark.parametrize("program", OF_MANY_NAMES, ids=str)
+def test_forward_mode_agrees_with_differences(program: Program) -> None:
+    args = copy.deepcopy(program.args)
+    direction = np.linspace(0.5, 1.5, fd.flatten(args).size)
+    y, y_dot = jvp(program.function, args, fd.rebuild(program.args, direction))
+    expected = expected_cotangents(program)[0] @ direction
+    np.testing.assert_allclose(fd.dot(fd.random_seed(y, 0), y_dot), expected, rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", REASONS)
 def test_pending_programs_are_refused(name: str) -> None:
-    """Once one is right both ways it has to leave the list."""
+    """Once one is right in all ways it has to leave the list."""
     assert name in PROGRAMS, "no such program"
-    assert not all(examine(PROGRAMS[name], mode).right for mode in MODES), "works: remove it from tests/pending.txt"
+    assert not all(examine(PROGRAMS[name], way).right for way in WAYS), "works: remove it from tests/pending.txt"
 
 
 @pytest.mark.parametrize("name", KNOWN)

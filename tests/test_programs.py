@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,11 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, cache_clear, code_adjoint, code_ir, code_primal, pullback
-from microgradpy.compiler import always_dispatch, always_track
+from microgradpy import MutationError, code_ir, pullback
+from microgradpy.compiler import always_dispatch
 from microgradpy.ir.verifier import verify
 from tests import finite_differences as fd
+from tests.checks import check_all
+from tests.other_process import OtherProcess
 from tests.programs import PROGRAMS, Program
+from tests.texts import general_texts_of, texts_of
+from tests.ways import ALL, COMBINED, FOR_ANY
 
 
 def same(a: Any, b: Any) -> bool:
@@ -49,9 +54,9 @@ def differentiated(program: Program, args: tuple[Any, ...]) -> tuple[Any, Callab
 
 
 def value_and_prints_are_those_of_the_plain_call(program: Program) -> None:
+    expected, expected_prints = plain_call(program)  # first: what it imports is known to the compiler, here and elsewhere
     args = copy.deepcopy(program.args)
     y, _, printed = differentiated(program, args)
-    expected, expected_prints = plain_call(program)
     assert same(y, expected), f"{y!r} for {expected!r}"
     assert printed == expected_prints
     assert same(args, program.args), "pullback changed an argument"
@@ -145,43 +150,26 @@ def check_type(x: Any, x_bar: Any) -> None:
             check_type(item, fd.cotangent_item(x, x_bar, key))
 
 
-def text_is_the_same_twice(program: Program) -> None:
-    def texts() -> tuple[str, str, str, str]:
-        f, args = program.function, copy.deepcopy(program.args)
-        return code_adjoint(f, *args), code_primal(f, *args), code_adjoint(f), str(code_ir(f))
-
-    first = texts()
-    cache_clear()
-    assert texts() == first
-
-
 def intermediate_representation_is_valid(program: Program) -> None:
     verify(code_ir(program.function).function)
 
 
-CHECKS = [
-    value_and_prints_are_those_of_the_plain_call,
-    gradient_agrees_with_finite_differences,
-    both_dispatch_paths_give_the_same,
-    back_twice_gives_equal_results_and_changes_nothing,
-    gradients_have_the_types_of_the_arguments,
-    text_is_the_same_twice,
-    intermediate_representation_is_valid,
-]
-
-
-CHECKS_OF_EVERY_MODE = [
+CHECKS_OF_EVERY_WAY = [
     value_and_prints_are_those_of_the_plain_call,
     gradient_agrees_with_finite_differences,
     back_twice_gives_equal_results_and_changes_nothing,
     gradients_have_the_types_of_the_arguments,
 ]
+CHECKS = [*CHECKS_OF_EVERY_WAY, intermediate_representation_is_valid]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_program(program: Program, check: Callable[[Program], None]) -> None:
-    check(program)
+def test_program(program: Program, elsewhere: OtherProcess) -> None:
+    def text_is_the_same_elsewhere() -> None:
+        assert texts_of(program) == elsewhere.answer("texts", program)
+
+    checks = [(check.__name__, functools.partial(check, program)) for check in CHECKS]
+    check_all([*checks, (text_is_the_same_elsewhere.__name__, text_is_the_same_elsewhere)])
 
 
 @contextlib.contextmanager
@@ -194,19 +182,22 @@ def refusals_of_caught_writes() -> Iterator[None]:
             raise
 
 
-@contextlib.contextmanager
-def dispatched_and_tracked() -> Iterator[None]:
-    with always_dispatch(), always_track():
-        yield
-
-
-@pytest.mark.parametrize("mode", [always_track, dispatched_and_tracked], ids=["tracked", "dispatched"])
-@pytest.mark.parametrize("check", CHECKS_OF_EVERY_MODE, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("way", ["dispatched", "tracked", COMBINED, FOR_ANY])
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_program_with_writes_tracked(program: Program, check: Callable[[Program], None], mode: Any) -> None:
-    """What is differentiated where nothing is written is differentiated alike where something might be."""
-    with mode(), refusals_of_caught_writes():
-        check(program)
+def test_program_in_a_forced_way(program: Program, way: str, elsewhere: OtherProcess) -> None:
+    if way == FOR_ANY:
+        assert general_texts_of(program) == elsewhere.answer("general texts", program)
+    elif way == "dispatched":
+        both_dispatch_paths_give_the_same(program)
+        check_in(way, program)
+    else:
+        with refusals_of_caught_writes():
+            check_in(way, program)
+
+
+def check_in(way: str, program: Program) -> None:
+    with ALL[way]():
+        check_all([(check.__name__, functools.partial(check, program)) for check in CHECKS_OF_EVERY_WAY])
 
 
 def test_every_program_is_differentiable_where_it_is_tried() -> None:

@@ -1,13 +1,12 @@
 """Random programs on arrays against central differences along a direction; each is called with several sets of shapes, so
 that what was compiled for one set meets the others. `back` is called twice, and some programs take the run-time path.
 
-`MICROGRADPY_RANDOM_PROGRAMS` is how many (400 by default), `MICROGRADPY_RANDOM_START` the number of the first.
+`tests/program_numbers.py` says which are run.
 """
 
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -18,11 +17,9 @@ import pytest
 from microgradpy import pullback
 from microgradpy.compiler import always_dispatch, always_track
 from tests import finite_differences as fd
+from tests.program_numbers import COUNT, batches
 from tests.random_array_programs import RandomArrayProgram, random_array_program
 
-COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "400"))
-START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
-BATCH = 25
 # Two step sizes that disagree straddle a kink: the next smaller pair is tried, then the direction is given up.
 STEPS = ((1e-3, 1e-4), (1e-4, 1e-5))
 
@@ -88,16 +85,14 @@ def defects(program: RandomArrayProgram) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("first", range(START, START + COUNT, BATCH))
-def test_random_array_programs(first: int) -> None:
-    batch = range(first, min(first + BATCH, START + COUNT))
+@pytest.mark.parametrize("batch", batches(), ids=str)
+def test_random_array_programs(batch: range) -> None:
     found = [defect for number in batch for defect in defects(random_array_program(number))]
     assert not found, f"{len(found)} defects\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("first", range(START, START + COUNT // 4, BATCH))
-def test_random_array_programs_with_writes_tracked(first: int) -> None:
-    batch = range(first, min(first + BATCH, START + COUNT // 4))
+@pytest.mark.parametrize("batch", batches(count=COUNT // 4), ids=str)
+def test_random_array_programs_with_writes_tracked(batch: range) -> None:
     with always_track():
         found = [defect for number in batch for defect in defects(random_array_program(number))]
     assert not found, f"{len(found)} defects\n" + "\n".join(found)

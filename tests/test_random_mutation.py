@@ -1,14 +1,12 @@
 """Random programs that write: right or refused, never wrong.
 
-`MICROGRADPY_RANDOM_PROGRAMS` is how many (400 by default), `MICROGRADPY_RANDOM_START` the number of the first. The summary
-with the reasons of the refusals is printed (`-s` shows it); `python -m tests.random_mutation` does the same for many
-programs at a time.
+`tests/program_numbers.py` says which are run. The summary with the reasons of the refusals is printed (`-s` shows it);
+`python -m tests.random_mutation` does the same for many programs at a time.
 """
 
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -20,11 +18,10 @@ from tests import random_mutation
 from tests.mutating_expressions import FEATURES
 from tests.mutating_programs import BOX, HALVE, mutating_program
 from tests.mutation_checks import scalar
+from tests.program_numbers import batches
 from tests.random_mutation import Judged, expected_derivative, judge_number, random_direction, smallest, summary
 
-COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "400"))
-START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
-BATCH = 50
+pytestmark = pytest.mark.xdist_group("random writes")  # one process counts the refusals of all
 # The share of programs that may be refused: of five hundred that were run at last, two were.
 REFUSED = 0.01
 
@@ -35,11 +32,11 @@ def judged() -> list[Judged]:
     return []
 
 
-@pytest.mark.parametrize("first", range(START, START + COUNT, BATCH))
-def test_random_programs_that_write(first: int, judged: list[Judged]) -> None:
-    batch = [judge_number(number) for number in range(first, min(first + BATCH, START + COUNT))]
-    judged += batch
-    wrong = [one for one in batch if one.defect is not None]
+@pytest.mark.parametrize("batch", batches(), ids=str)
+def test_random_programs_that_write(batch: range, judged: list[Judged]) -> None:
+    found = [judge_number(number) for number in batch]
+    judged += found
+    wrong = [one for one in found if one.defect is not None]
     shown = [f"program {one.number}: {one.defect}\n{mutating_program(one.number).source}" for one in wrong]
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(shown)
 

@@ -1,13 +1,12 @@
 """Random programs against central differences; `back` is called twice.
 
-`MICROGRADPY_RANDOM_PROGRAMS` is how many (300 by default, since those with handlers of exceptions take seconds to compile),
-`MICROGRADPY_RANDOM_START` the number of the first.
-A failure prints the program and its number; `python -m tests.minimise NUMBER` shrinks it.
+`tests/program_numbers.py` says which are run. A failure prints the program and its number; `python -m tests.minimise NUMBER`
+shrinks it.
 """
 
 from __future__ import annotations
 
-import os
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,11 +16,9 @@ import pytest
 from microgradpy import pullback
 from microgradpy.compiler import always_track
 from tests import finite_differences as fd
+from tests.program_numbers import COUNT, batches
 from tests.random_programs import RandomProgram, random_program
 
-COUNT = int(os.environ.get("MICROGRADPY_RANDOM_PROGRAMS", "300"))
-START = int(os.environ.get("MICROGRADPY_RANDOM_START", "0"))
-BATCH = 25
 # Two step sizes that disagree straddle a branch: the next smaller pair is tried, then the point is given up.
 STEPS = ((1e-3, 1e-4), (1e-4, 1e-5))
 
@@ -64,16 +61,14 @@ def defects(program: RandomProgram) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("first", range(START, START + COUNT, BATCH))
-def test_random_programs(first: int) -> None:
-    batch = range(first, min(first + BATCH, START + COUNT))
+@pytest.mark.parametrize("batch", batches(), ids=str)
+def test_random_programs(batch: range) -> None:
     found = [defect for number in batch for defect in defects(random_program(number))]
     assert not found, f"{len(found)} defects\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("first", range(START, START + COUNT // 10, BATCH))
-def test_random_programs_with_writes_tracked(first: int) -> None:
-    batch = range(first, min(first + BATCH, START + COUNT // 10))
+@pytest.mark.parametrize("batch", batches(count=COUNT // 10), ids=str)
+def test_random_programs_with_writes_tracked(batch: range) -> None:
     with always_track():
         found = [defect for number in batch for defect in defects(random_program(number))]
     assert not found, f"{len(found)} defects\n" + "\n".join(found)
@@ -104,4 +99,9 @@ def test_the_same_number_gives_the_same_text() -> None:
     ).split("|"),
 )
 def test_constructs_are_frequent(construct: str) -> None:
-    assert sum(construct in random_program(number).source for number in range(300)) >= 15
+    assert sum(construct in source for source in sources()) >= 15
+
+
+@functools.cache
+def sources() -> tuple[str, ...]:
+    return tuple(random_program(number).source for number in range(300))

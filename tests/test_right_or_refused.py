@@ -37,6 +37,7 @@ def test_right_or_refused(function: Any, args: tuple[Any, ...], dispatched: bool
         check(function, args)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 @pytest.mark.parametrize("rejected", REJECTED, ids=str)
 def test_refused_programs_leave_their_arguments_as_a_plain_call_or_untouched(rejected: Rejected) -> None:
     """A refusal may come after effects of the user's code, but makes none of its own."""

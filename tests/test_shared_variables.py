@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from microgradpy import Tangent, gradient, pullback
+from microgradpy import Tangent, gradient, jvp, pullback
+from tests.ways import WAYS
 
 level = 0.0
 
@@ -296,3 +297,52 @@ def test_variables_without_a_value_raise_what_python_raises(function):
         str(expected.value),
         expected.value.name,
     )
+
+
+# Captured variables without a value
+
+
+def _without_value(assigns: bool) -> tuple[Callable[..., Any], ...]:
+    if assigns:
+        y = 3.0
+
+    def in_an_expression(x):
+        return (y if x > 0.0 else x) * 2.0
+
+    def by_another_name(x):
+        z = x
+        if x > 0.0:
+            z = y
+        return z * 2.0
+
+    def in_a_loop(x):
+        z = x
+        while z > 0.0:
+            z = y - 10.0
+        return z * x
+
+    return in_an_expression, by_another_name, in_a_loop
+
+
+def deleted_on_one_path(x):
+    y = x
+    if x > 0.0:
+        del y
+
+    def g(t):
+        return y * t
+
+    return g(2.0)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("function", [*_without_value(False), deleted_on_one_path])
+def test_a_captured_variable_without_value_raises_what_python_raises(function: Callable[..., Any], way: str) -> None:
+    with pytest.raises(NameError) as expected:
+        function(1.0)
+    with WAYS[way]():
+        for call in (lambda: gradient(function, 1.0), lambda: jvp(function, (1.0,), (1.0,))):
+            with pytest.raises(NameError) as found:
+                call()
+            assert (str(found.value).splitlines()[0], found.value.name) == (str(expected.value), "y")
+        assert gradient(deleted_on_one_path, -1.0) == (2.0,)

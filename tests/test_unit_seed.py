@@ -1,4 +1,4 @@
-"""The adjoint for the seed 1, which comes into being where a gradient is asked for again and again: the same bits as before."""
+"""The adjoint for the seed 1, which gradients take: the same bits as the general one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import copy
 import io
 import re
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, code_adjoint, gradient, value_and_grad
+from microgradpy import MutationError, code_adjoint, entry, gradient, pullback, value_and_grad
 from microgradpy.cache import CACHE
 from microgradpy.codegen.loading import DUMP_VARIABLE
 from tests.programs import PROGRAMS, Program
 from tests.test_programs import same, same_cotangents
+from tests.ways import chosen, some
 
 VECTOR, OTHER = np.array([0.5, -1.25, 2.0]), np.array([1.5, 0.75, -0.5])
 SINGLE = np.array([0.1, 0.2, 0.3], np.float32)
@@ -65,13 +67,18 @@ FOLDED = [product, halved, added, squared_dot, masked]
 
 
 def gradients(f: Callable[..., Any], args: tuple[Any, ...], count: int = 5) -> list[Any]:
-    """What `gradient` gives when it is asked several times; copies, so that none can be changed by the next."""
-    return [copy.deepcopy(gradient(f, *args)) for _ in range(count)]
+    """What the general adjoint gives for the seed 1, and then `gradient` when it is asked several times; copies, so that none
+    can be changed by the next."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entry, "unit_seed_adjoint", lambda *_: None)
+        general = copy.deepcopy(gradient(f, *args))
+    CACHE.plans.clear()
+    return [general, *(copy.deepcopy(gradient(f, *args)) for _ in range(count - 1))]
 
 
 def is_made(f: Any) -> bool:
     """Whether some signature of this function has an adjoint for the seed 1."""
-    return any(plan.at_one.run is not None for key, plan in CACHE.plans.items() if key[0] == id(f.__code__))
+    return any(plan.adjoints.at_one is not None for key, plan in CACHE.plans.items() if key[0] == id(f.__code__))
 
 
 @pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.float32, np.float64), (np.float32, np.float32)], ids=str)
@@ -100,9 +107,9 @@ def test_no_gradient_is_an_argument_or_another_gradient(loss: Callable[..., Any]
     assert same(args, (VECTOR, OTHER))
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+@pytest.mark.parametrize("program", some(PROGRAMS, "seed"), ids=str)
 def test_programs(program: Program) -> None:
-    """The gradient of a weighted sum of whatever numbers a program returns."""
+    """The gradient of a weighted sum of whatever numbers a program returns, or of the one number that it returns."""
     f = program.function
 
     def total(*args: Any) -> Any:
@@ -110,7 +117,8 @@ def test_programs(program: Program) -> None:
         return np.sum(np.real(y * np.cos(y))) if isinstance(y, float | np.ndarray) else 0.0
 
     with contextlib.redirect_stdout(io.StringIO()):
-        for loss in (total, f) if isinstance(f(*copy.deepcopy(program.args)), float) else (total,):
+        returns_a_number = isinstance(f(*copy.deepcopy(program.args)), float)
+        for loss in chosen(program.id, (total, f)) if returns_a_number else (total,):
             try:
                 first, *others = gradients(loss, program.args, count=4)
             except MutationError:  # a program that writes has to be called by its name
@@ -118,6 +126,59 @@ def test_programs(program: Program) -> None:
                 continue
             for other in others:
                 assert same_cotangents(first, other)
+
+
+def test_another_seed_takes_the_general_adjoint() -> None:
+    first = gradient(product, VECTOR, OTHER)
+    _, back = pullback(product, VECTOR, OTHER)
+    for seed in (2.0, -0.5, 1.0, np.float32(1.0)):
+        for found, once in zip(back(seed)[-2:], first, strict=True):
+            np.testing.assert_allclose(found, float(seed) * once, rtol=1e-12)
+    assert same(first, gradient(product, VECTOR, OTHER))
+
+
+def test_only_the_adjoint_that_is_wanted_is_made() -> None:
+    def loss(x: Any, c: Any) -> Any:
+        return np.sum(np.exp(x) * c)
+
+    def unit() -> Any:
+        return next(plan.unit for key, plan in CACHE.plans.items() if key[0] == id(loss.__code__))
+
+    expected = gradient(loss, VECTOR, OTHER)
+    assert unit().made is None and len(unit().at_one) == 1
+    gradient(loss, VECTOR[:2], OTHER[:2])  # another signature, of the same kinds
+    assert unit().made is None and len(unit().at_one) == 1
+    gradient(loss, SINGLE, OTHER)
+    assert unit().made is None and len(unit().at_one) == 2
+    _, back = pullback(loss, VECTOR, OTHER)
+    assert unit().made is None
+    assert same(expected, back(1.0)[-2:])
+    assert unit().made is not None
+
+
+def test_threads_that_want_an_adjoint_get_the_same() -> None:
+    def loss(x: Any, c: Any) -> Any:
+        return np.sum(np.exp(x) * c)
+
+    y, back = pullback(loss, VECTOR, OTHER)
+    expected = np.exp(VECTOR) * OTHER
+    start = threading.Barrier(8)
+    found: list[Any] = []
+
+    def ask() -> None:
+        start.wait()
+        found.append((back(2.0)[-2] / 2.0, gradient(loss, VECTOR, OTHER)[0]))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    for bars in found:
+        for bar in bars:
+            np.testing.assert_allclose(bar, expected, rtol=1e-12)
+    assert y == loss(VECTOR, OTHER)
 
 
 def test_a_debugger_and_a_folder_of_texts_are_shown_the_general_adjoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

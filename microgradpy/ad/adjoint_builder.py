@@ -7,11 +7,11 @@ may be None (of an object, or of something of unknown kind) is added to by a fun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import final
 
-from microgradpy.ad.calls import Unit
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
+    BOOL,
     UNKNOWN,
     Array,
     Inert,
@@ -32,6 +32,8 @@ from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 
 Cotangents = dict[Var, Value]
+Known = bool | Var
+"""What is known now, or a variable that will be true or false."""
 _PRODUCTS = tuple(map(operator_constant, ("mul", "truediv", "neg")))
 
 
@@ -49,13 +51,20 @@ class _Arm:
 class AdjointBuilder(TypedBuilder):
     """`cotangents` is by primal variable. `owned` are the buffers that nothing else names, which may be added to in place;
     `written` those among them that were. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is
-    the operation of the primal that makes a variable."""
+    the operation of the primal that makes a variable.
 
-    adjoint_half: Callable[[Unit], Const] = field(kw_only=True)
+    An adjoint that keeps the zeros of selections (see `zeros`) knows by `selected` of which cotangents every zero is strong;
+    `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros."""
+
+    adjoint_half: Callable[..., Const] = field(kw_only=True)
     made: Mapping[Var, Op] = field(kw_only=True)
     cotangents: Cotangents = field(default_factory=dict)
     owned: set[Var] = field(default_factory=set)
     written: set[Var] = field(default_factory=set)
+    keeps_zeros: bool = field(default=False, kw_only=True)
+    selected: dict[Var, Known] = field(default_factory=dict, kw_only=True)
+    passes: Known = field(default=False, kw_only=True)
+    selects: bool = field(default=False, kw_only=True)
 
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""
@@ -91,7 +100,32 @@ class AdjointBuilder(TypedBuilder):
         if isinstance(contribution, Var):
             self.owned.discard(contribution)
         total = contribution if current is None else self.sum(current, contribution, self.bar_name(target))
-        self.cotangents[target] = self.named(total, target)
+        # That the value is used elsewhere counts: a sum has strong zeros if all of its terms have.
+        is_selected = self.both(self.is_selected(contribution), current is None or self.is_selected(current))
+        self.cotangents[target] = named = self.named(total, target)
+        self.select(named, is_selected)
+
+    # Zeros of selections
+
+    def is_selected(self, cotangent: Value) -> Known:
+        """Whether the zeros of a cotangent are those of a selection; a variable where that is found out when it runs."""
+        return self.selected.get(cotangent, self.passes) if isinstance(cotangent, Var) else True
+
+    def is_surely_selected(self, cotangent: Value) -> bool:
+        """The same where it has to be known now: NaN does no harm where a zero would be wrong."""
+        return self.is_selected(cotangent) is True
+
+    def select(self, cotangent: Value, is_selected: Known) -> None:
+        if isinstance(cotangent, Var):
+            self.selected[cotangent] = is_selected
+
+    def both(self, left: Known, right: Known) -> Known:
+        """Whether two things hold, of which it may be found out when it runs."""
+        if isinstance(left, bool) or isinstance(right, bool):
+            return (right if left else False) if isinstance(left, bool) else (left if right else False)
+        if left == right:
+            return left
+        return self.operation(operator_constant("and_"), (left, right), kinds=(BOOL,))[0]
 
     def is_absent(self, var: Var) -> bool:
         """Whether the result is proven not to depend on an input."""
@@ -143,6 +177,7 @@ class AdjointBuilder(TypedBuilder):
         value = self.helper(arithmetic.zero_cotangent, var, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
+            self.selected[value] = True  # nothing was chosen from it
         return value
 
     def dense(self, cotangent: Value, var: Var) -> Value:
@@ -159,6 +194,7 @@ class AdjointBuilder(TypedBuilder):
         copy = self.helper(arithmetic.own, value, kind=self.kind(value))
         if isinstance(copy, Var):
             self.owned.add(copy)
+            self.select(copy, self.is_selected(value))
         return copy
 
     def accumulate_item(self, function: Callable[..., object], container: Value, index: Value, part: Value) -> None:
@@ -178,6 +214,7 @@ class AdjointBuilder(TypedBuilder):
             total = self.helper(function, buffer, container, index, part, hint=self.bar_name(container), kind=proven)
         assert isinstance(total, Var)
         self.owned.add(total)
+        self.select(total, self.both(self.passes, current is None or self.is_selected(current)))
         self.cotangents[container] = total
 
     def buffer(self, current: Value | None) -> Value:
@@ -205,6 +242,7 @@ class AdjointBuilder(TypedBuilder):
             if left.cotangents.get(var) != right.cotangents.get(var)
         ]
         left_values, right_values = (self.fill(arm, differing) for arm in (left, right))
+        left_flags, right_flags = (tuple(map(self.is_selected, values)) for values in (left_values, right_values))
         self.where, self.owned = where, left.owned & right.owned
         self.cotangents = {var: value for var, value in left.cotangents.items() if right.cotangents.get(var) == value}
         results = []
@@ -214,6 +252,15 @@ class AdjointBuilder(TypedBuilder):
             self.cotangents[var] = result
             if a in left.owned and b in right.owned:
                 self.owned.add(result)
+        if self.keeps_zeros:
+            for result, one, other in zip(tuple(results), left_flags, right_flags, strict=True):
+                if one == other and isinstance(one, bool):
+                    self.selected[result] = one
+                    continue
+                # Where an arm has nothing to do with a value its zero is strong, and where it has it is not.
+                self.selected[result] = flag = self.variable(BOOL, "is_selected")
+                results.append(flag)
+                left_values, right_values = (*left_values, as_value(one)), (*right_values, as_value(other))
         if left.statements or right.statements or differing:
             arms = (Region(tuple(left.statements), Yield(left_values)), Region(tuple(right.statements), Yield(right_values)))
             self.add(If(condition, *arms, tuple(results), where))
@@ -228,4 +275,10 @@ class AdjointBuilder(TypedBuilder):
         """The cotangents of the variables at the end of an arm, zeros included."""
         self.owned = arm.owned
         with self.region(arm.statements):
+            self.selects |= any(var not in arm.cotangents for var in variables)
             return tuple(arm.cotangents[var] if var in arm.cotangents else self.zero(var) for var in variables)
+
+
+def as_value(is_known: Known) -> Value:
+    """What is known as an operand."""
+    return Const(is_known) if isinstance(is_known, bool) else is_known

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
 from microgradpy.ad.calls import (
     AddInPlace,
     Append,
@@ -29,12 +29,17 @@ from microgradpy.ad.calls import (
     UnitCall,
     Unpack,
 )
-from microgradpy.ad.inline import Static, StaticTuple, splice_pullback
-from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Inert, Kind, Sequence, TupleOf, is_numeric
-from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, operator_constant
+from microgradpy.ad.inline import splice_pullback
+from microgradpy.ad.statics import Static, StaticTuple
+from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
+from microgradpy.ir.kinds import BOOL, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_numeric
+from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import is_none
+from microgradpy.rules.results import fitting, is_users_rule
 from microgradpy.runtime import cotangents as run_time
+from microgradpy.runtime.zeros import run_keeping_zeros
 from microgradpy.tangents import arithmetic
+from microgradpy.tangents.strong_zeros import cotangent_if
 
 
 def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
@@ -46,6 +51,7 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
     cotangent = adjoint.take(call.result)
     if cotangent is None:
         return
+    note_selection(adjoint, call, cotangent)
     match call:
         case Inlined():
             undo_inlined(adjoint, call, cotangent)
@@ -62,13 +68,21 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
 
 def undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> None:
     dense = adjoint.dense(cotangent, call.result)
-    _, *contributions = splice_pullback(call.pullback, dense, adjoint)
+    is_selected = adjoint.keeps_zeros and adjoint.is_selected(cotangent)
+    if is_selected is False:
+        _, *contributions = splice_pullback(call.pullback, dense, adjoint)
+    else:
+        zeros = dense if is_selected is True else adjoint.helper(cotangent_if, is_selected, dense)
+        _, *contributions = undo_keeping_zeros(adjoint, call, dense, zeros)
     found: dict[Value, Value] = {}
     for index, argument in enumerate(call.arguments):
         if not adjoint.is_active(argument):
             continue
         if index < len(contributions):
             contribution = _from_rule(adjoint, argument, contributions[index])
+            if is_users_rule(call.rule.value) and not _fits(adjoint, argument, contribution):
+                given = (contribution, argument, call.rule, Const(call.callee), Const(index))
+                contribution = adjoint.helper(fitting, *given)
         else:
             callee = Const(call.callee)
             contribution = adjoint.helper(run_time.missing_cotangent, argument, call.rule, callee, Const(index))
@@ -78,6 +92,16 @@ def undo_inlined(adjoint: AdjointBuilder, call: Inlined, cotangent: Value) -> No
         found[argument] = adjoint.sum(found[argument], contribution, "") if argument in found else contribution
     for argument, contribution in found.items():
         adjoint.accumulate(argument, contribution)
+
+
+def _fits(adjoint: AdjointBuilder, argument: Value, contribution: Value) -> bool:
+    """Whether a cotangent is proven to have the shape of the argument."""
+    found, wanted = adjoint.kind(contribution), adjoint.kind(argument)
+    if is_none(contribution) or (isinstance(found, Scalar) and isinstance(wanted, Scalar)):
+        return True
+    if not (isinstance(found, Array) and isinstance(wanted, Array)):
+        return False
+    return found.ndim is not None and (found.ndim, found.shape) == (wanted.ndim, wanted.shape)
 
 
 def _from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -> Value:
@@ -94,11 +118,30 @@ def _from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -
 
 def _undo_dispatched(adjoint: AdjointBuilder, call: Dispatched, cotangent: Value) -> None:
     targets = (call.callee, *call.arguments)
-    (bars,) = adjoint.operation(call.pullback, (cotangent,))
+    if adjoint.keeps_zeros:
+        is_selected = as_value(adjoint.is_selected(cotangent))
+        given = (call.pullback, is_selected, cotangent)
+        (found,) = adjoint.operation(function_constant(run_keeping_zeros), given)
+        kinds = (BOOL, UNKNOWN)
+        adjoint.passes, bars = adjoint.operation(Opcode.UNPACK, (found,), kinds=kinds, hints=("is_selected", ""))
+    else:
+        (bars,) = adjoint.operation(call.pullback, (cotangent,))
     unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
 
 
 def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> None:
+    is_selected = adjoint.is_selected(cotangent)
+    if isinstance(is_selected, bool):
+        _undo_unit_for(adjoint, call, cotangent, is_selected)
+    else:
+        adjoint.branch(
+            is_selected,
+            lambda: _undo_unit_for(adjoint, call, cotangent, True),
+            lambda: _undo_unit_for(adjoint, call, cotangent, False),
+        )
+
+
+def _undo_unit_for(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value, is_selected: bool) -> None:
     unit = call.unit
     arguments = [value for value, is_active in zip(call.arguments, unit.active, strict=True) if is_active]
     absent = unit.absent or (False,) * len(arguments)
@@ -112,19 +155,24 @@ def _undo_unit(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value) -> Non
     for argument, is_absent in zip(arguments, absent, strict=True):
         targets.append(Const(None) if is_absent else argument)
         kinds.append(Inert("NoneType") if is_absent else adjoint.bar_kind(argument))
-    half = adjoint.adjoint_half(unit)
+    half = adjoint.adjoint_half(unit, is_selected)
     if len(targets) == 1:
         (bar,) = adjoint.operation(half, (call.saved, cotangent), kinds=tuple(kinds))
+        adjoint.select(bar, all(half.value.gives_selected))
         adjoint.accumulate(targets[0], bar)
     else:
         (bars,) = adjoint.operation(half, (call.saved, cotangent))
-        unpack_into(adjoint, bars, tuple(targets), tuple(kinds))
+        unpack_into(adjoint, bars, tuple(targets), tuple(kinds), half.value.gives_selected)
 
 
-def unpack_into(adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...]) -> None:
-    """Add each item of a tuple of cotangents to the target it belongs to."""
+def unpack_into(
+    adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...], selected: tuple[bool, ...] = ()
+) -> None:
+    """Add each item of a tuple of cotangents to the target it belongs to; `selected` says of which the zeros are those of a
+    selection, if that is known of each."""
     hints = tuple(adjoint.bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
     results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=kinds, hints=hints)
+    adjoint.selected.update(zip(results, selected, strict=False))
     for target, result in zip(targets, results, strict=True):
         adjoint.accumulate(target, result)
 
@@ -192,8 +240,12 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
 
 def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
     cotangents = tuple(map(adjoint.take, call.results))
-    if all(value is None for value in cotangents):
+    found = [value for value in cotangents if value is not None]
+    if not found:
         return
+    for value in found:
+        note_selection(adjoint, call, value)
+    adjoint.passes = all(map(adjoint.is_surely_selected, found)) or makes_selection(adjoint, call)
     if isinstance(adjoint.kind(call.source), TupleOf):
         items = tuple(
             value if value is not None else _absent(adjoint, result)

@@ -8,10 +8,13 @@ from typing import Any
 
 from microgradpy.ad.known_functions import is_fresh
 from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import Array, Inert, Kind, Numeric, Scalar, Sequence, TupleOf
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes.typed_builder import Keywords
+from microgradpy.runtime.variables import read_variable
 from microgradpy.runtime.writes import written_argument
+from microgradpy.state.apart_access import item_at, items_at
 from microgradpy.state.events import has_event
 
 _ATOMIC = (
@@ -40,11 +43,18 @@ def _is_numeric(kind: Kind) -> bool:
     return isinstance(kind, Scalar | Array | Numeric | Inert)
 
 
+_READ_AT_PLACES = (read_variable, item_at, items_at)
+
+
 def is_harmless(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> bool:
     """Whether a call has no effect."""
     if not isinstance(callee, Const):
         return False
     function = callee.value
+    if function is caught:
+        return True
+    if primal.services.tells_apart and any(function is read for read in _READ_AT_PLACES):
+        return True
     if function is operator.getitem:
         return _is_plain(primal, arguments[0])
     return not is_write(function, arguments, ()) and is_fresh(function) and is_numeric_call(primal, arguments)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, final
 
-from microgradpy.ad.inline import StaticClosure
+from microgradpy.ad.statics import StaticClosure
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Location, Value, Var
 
@@ -23,6 +23,10 @@ class Unit(Protocol):
     absent: tuple[bool, ...]
     takes_value: bool
     """Whether the adjoint of a function that may write gets the cotangent of an array it made as a value."""
+    selects: bool
+    """Whether its cotangents may have zeros of a selection that it makes."""
+    inserts: bool
+    """Whether the tangent of its value may have zeros of a selection that it makes."""
     writes: bool
     """Whether the function may write into anything that it did not make."""
 
@@ -48,7 +52,7 @@ class Inlined:
 @dataclass(frozen=True, slots=True)
 class Dispatched:
     """A call resolved at run time: `result, pullback = pullback_of(callee, *arguments)`. With `packed`, the arguments are
-    one tuple and one dict."""
+    one tuple and one dict; `named` are the names of the others that are given by name."""
 
     result: Var
     pullback: Var
@@ -56,6 +60,7 @@ class Dispatched:
     arguments: tuple[Value, ...]
     packed: bool
     where: Location
+    named: tuple[str, ...] = ()
 
 
 @final

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -19,6 +18,7 @@ from microgradpy.ad.calls import Dispatched
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import carries_nothing, is_immutable
 from microgradpy.ir.nodes import (
     Const,

@@ -7,14 +7,16 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from types import CodeType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import bind_arguments, literal_defaults
@@ -22,12 +24,15 @@ from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ad.shared_iterators import makes_iterator
+from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Inert,
     Kind,
+    Scalar,
     Sequence,
     TupleOf,
     Unknown,
@@ -41,18 +46,20 @@ from microgradpy.ir.kinds import (
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.traversal import given_values
-from microgradpy.passes.typed_builder import Keywords
+from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import Rule, rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
+from microgradpy.runtime.signatures import ANSWERED
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.kept import keeps_state_in_defaults
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
-    """Inline the rule of a function, or leave the call to the dispatcher."""
-    rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if primal.services.inlines else None
+    """Inline the rule of a function, or leave the call to the dispatcher, which asks iterators where their items were."""
+    is_inlined = primal.services.inlines and not any(primal.may_be_read_elsewhere(value) for value in op.arguments)
+    rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if is_inlined else None
     name, given = callee.path or callee.value.__name__, dict(keywords)
     if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
         return
@@ -83,8 +90,35 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
     is_unknown = any(isinstance(kind, Unknown) for kind in kinds)
     if is_unknown and rrule.is_typed(function) and function not in (operator.add, operator.mul):
         return None
+    if _may_be_for_numbers(function, kinds):
+        return None
     found: Rule | None = rrule.find(function, tuple(map(python_type, kinds)))
     return found
+
+
+def _may_be_for_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> bool:
+    """Whether there is a rule for some class of numbers that one of these may be of: Python's or one of NumPy's."""
+    numbers = [isinstance(kind, Scalar) and python_type(kind) is None for kind in kinds]
+    if not any(numbers):
+        return False
+    for classes, _ in rrule.typed_rules(function):
+        pairs = list(zip(classes, kinds, numbers, strict=False))
+        if len(pairs) == len(classes) and any(is_number and cls is not object for cls, _, is_number in pairs):
+            if all(_is_of_numbers(cls) if is_number else _is_of(kind, cls) for cls, kind, is_number in pairs):
+                return True
+    return False
+
+
+def _is_of_numbers(cls: type) -> bool:
+    return issubclass(cls, _NUMBERS) or any(issubclass(number, cls) for number in _NUMBERS)
+
+
+def _is_of(kind: Kind, cls: type) -> bool:
+    known = python_type(kind)
+    return cls is object or (known is not None and issubclass(known, cls))
+
+
+_NUMBERS = (int, float, complex, np.number)
 
 
 def is_operator(function: object) -> bool:
@@ -131,6 +165,7 @@ def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
     is_plain = isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function)
+    is_plain = is_plain and function.__code__ not in ANSWERED
     if primal.services.inlines and is_plain and not (primal.services.tracks and keeps_state_in_defaults(function)):
         bound = bind_arguments(function, arguments, dict(keywords), literal_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
@@ -188,7 +223,8 @@ def dispatch(
     """Leave the choice of the derivative to run time. With `packed`, the arguments are one tuple and one dict."""
     kind = UNKNOWN if packed else primal.kind_of_call(callee, arguments, keywords)
     if isinstance(kind, Unknown):
-        kind = object_with(_features_of_call(primal, callee, given_values(arguments, keywords)))
+        features = _features_of_call(primal, callee, given_values(arguments, keywords))
+        kind = Unknown(features, is_iterator=True) if makes_iterator(callee) else object_with(features)
     if not packed and primal.any_active((), keywords):
         arguments, keywords, packed = (_pack_tuple(primal, arguments), _pack_dict(primal, keywords)), (), True
     # The cotangents belong to the arguments, not to what was copied to be kept.
@@ -199,7 +235,8 @@ def dispatch(
     result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
-    primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where))
+    names = tuple(name for name, _ in keywords)
+    primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where, names))
     if catches:
         primal.unchecked.append(result)
 
@@ -216,12 +253,21 @@ def asks_a_class(
 
 def _features_of_call(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> Features:
     """What may be expected of what a call returns: that of the callee's fields and of the arguments; the class itself of
-    what is made by its constructor, anything of a class that is known only at run time."""
+    what is made by its constructor, anything of a class that is known only at run time. What `bind` gives has properties."""
     if not isinstance(callee, Const) and primal.kind(callee) == Inert("type"):
         return ANY_FEATURES
-    kinds = (primal.kind(value) for value in (callee, *arguments))
-    made = callee.value if isinstance(callee, Const) and isinstance(callee.value, type) else None
+    kinds = tuple(primal.kind(value) for value in (callee, *arguments))
+    if Inert("type") in kinds[1:] and name_of(callee).endswith("view"):
+        classes = [value.value for value in arguments if isinstance(value, Const) and isinstance(value.value, type)]
+        return features_of(classes[0]) if classes else ANY_FEATURES
+    made = callee.value if isinstance(callee, Const) and isinstance(callee.value, type) else _class_made_by(primal, callee)
     return reduce(or_, map(features_of_kind, kinds), NO_FEATURES if made is None else features_of(made))
+
+
+def _class_made_by(primal: PrimalBuilder, method: Value) -> type | None:
+    read = primal.producers.get(method) if isinstance(method, Var) else None
+    binds = read is not None and is_getattr(read.callee) and read.arguments[1] in (Const("bind"), Const("bind_partial"))
+    return inspect.BoundArguments if binds else None
 
 
 def _pack_tuple(primal: PrimalBuilder, items: tuple[Value, ...]) -> Var:

@@ -8,6 +8,8 @@ from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import is_proven
 from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Statement, Try, Var, While
 from microgradpy.ir.traversal import is_mark, item_variables, walk
+from microgradpy.runtime.assumptions import check_assumed
+from microgradpy.runtime.keys import check_keys
 from microgradpy.state.snapshots import frozen
 
 
@@ -81,7 +83,7 @@ class _Search:
         if is_mark(op):
             return None if op.payload == self.scope else pending
         found = effect_of(self.primal, op)
-        if op.callee is not Opcode.UNPACK and not (isinstance(op.callee, Const) and op.callee.value is frozen):
+        if op.callee is not Opcode.UNPACK and not _is_never_caught(op):
             self.fail(pending)
         return pending if found is None else found
 
@@ -102,6 +104,11 @@ class _Search:
     def fail(self, pending: Call | None) -> None:
         if pending is not None:
             raise _Found(pending)
+
+
+def _is_never_caught(op: Op) -> bool:
+    """Whether an operation that the compiler puts after a call raises refusals only, which all handlers let pass."""
+    return isinstance(op.callee, Const) and any(op.callee.value is known for known in (frozen, check_keys, check_assumed))
 
 
 def _catches_all(attempt: Try) -> bool:

@@ -12,9 +12,9 @@ handlers after which the frame around goes on; those that only raise again leave
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import final
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import (
     Break,
     Const,

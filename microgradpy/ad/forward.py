@@ -13,9 +13,8 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from microgradpy.ad.calls import (
@@ -28,7 +27,9 @@ from microgradpy.ad.calls import (
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tangent_calls import NONE, ForwardServices, Tangents, dot_kind
 from microgradpy.ad.transposition import TangentBuilder
-from microgradpy.ir.kinds import is_numeric
+from microgradpy.ad.zeros import may_insert
+from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.ir.kinds import Scalar, is_numeric
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -49,7 +50,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.ir.traversal import is_mark, item_variables, walk
+from microgradpy.ir.traversal import is_mark, item_variables, regions, uses, walk
 
 
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: ForwardServices) -> Function:
@@ -71,6 +72,8 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Forward
         taken.add(name)
         dot = builder.variable(dot_kind(builder.kind(var)), name)
         pushing.dots[var] = dot
+        if not isinstance(builder.kind(var), Scalar):
+            pushing.selected.add(var)  # a unit vector has zeros
         parameters.append(Parameter(dot, name))
     body = pushing.region(function.body)
     name = f"{function.name}_pushforward"
@@ -97,12 +100,14 @@ Places = tuple[tuple[int, Var], ...]
 @dataclass
 class _Walk(Tangents):
     """`is_dense`: callers take the tangent of the result for one that is not None. `yielded` are the places of the innermost
-    `If` or `Try`, `carried` those of the innermost loop, `seen` those of what the handlers of a `Try` see, by its scope."""
+    `If` or `Try`, `carried` and `left` those of the state and of the results of the innermost loop, `seen` those of what the
+    handlers of a `Try` see, by its scope."""
 
     calls: Mapping[Var, Call]
     is_dense: bool
     yielded: Places = ()
     carried: Places = ()
+    left: Places = ()
     seen: dict[Var, Places] = field(default_factory=dict)
 
     def places(self, *groups: tuple[Var, ...]) -> Places:
@@ -142,7 +147,7 @@ class _Walk(Tangents):
             case Continue(values=values):
                 return Continue(self.with_dots(values, self.carried))
             case Break(values=values):
-                return Break(self.with_dots(values, self.carried))
+                return Break(self.with_dots(values, self.left))
             case Return(value=value, where=where):
                 (pair,) = self.builder.operation(Opcode.TUPLE, (value, self.returned(value)))
                 return Return(pair, where)
@@ -174,20 +179,27 @@ class _Walk(Tangents):
                 assert_never(statement)
 
     @contextmanager
-    def inside(
-        self, *, yielded: Places = (), carried: Places | None = None
-    ) -> Iterator[None]:
-        outer = self.yielded, self.carried
-        self.yielded, self.carried = yielded, self.carried if carried is None else carried
+    def inside(self, *, yielded: Places = (), loop: tuple[Places, Places] | None = None) -> Iterator[None]:
+        outer = self.yielded, self.carried, self.left
+        self.yielded = yielded
+        self.carried, self.left = (self.carried, self.left) if loop is None else loop
         yield
-        self.yielded, self.carried = outer
+        self.yielded, self.carried, self.left = outer
 
     def branch(self, statement: If) -> None:
         places = self.places(statement.results)
         with self.inside(yielded=places):
             then, orelse = self.region(statement.then), self.region(statement.orelse)
+        self.note_branch(places, statement.results, (statement.then, statement.orelse))
         results = (*statement.results, *self.new_dots(statement.results, places))
         self.builder.add(replace(statement, then=then, orelse=orelse, results=results))
+
+    def note_branch(self, places: Places, results: tuple[Var, ...], arms: Iterable[Region]) -> None:
+        """A constant in an arm has a zero that the other arms' values have not."""
+        ends = [arm.terminator.values for arm in arms if isinstance(arm.terminator, Yield)]
+        for place, _ in places:
+            values = [values[place] for values in ends]
+            self.note_zeros(results[place], (), any(value in self.selected or self.dot(value) is NONE for value in values))
 
     def attempt(self, statement: Try) -> None:
         places = self.places(statement.results)
@@ -196,23 +208,33 @@ class _Walk(Tangents):
             body = self.region(statement.body)
             parameters = (*statement.parameters, *self.new_dots(statement.parameters, seen))
             handlers = tuple(replace(handler, body=self.region(handler.body)) for handler in statement.handlers)
+        self.note_branch(places, statement.results, (statement.body, *(handler.body for handler in statement.handlers)))
         results = (*statement.results, *self.new_dots(statement.results, places))
         self.builder.add(replace(statement, body=body, handlers=handlers, parameters=parameters, results=results))
 
     def loop(self, statement: While | For) -> None:
         places = self.places(statement.results, statement.parameters)
+        # What `break` carries may be of another kind than the state of the loop ever is.
+        left = tuple((place, statement.results[place]) for place, _ in places)
         initial = self.with_dots(statement.initial, places)
+        inserts = any(may_insert(region, self.calls) for region in regions(statement))
+        inside = (inner for region in regions(statement) for inner in walk(region))
+        inserts = inserts or any(value in self.selected for inner in inside for value in uses(inner))
+        for place, _ in places:
+            is_selected = inserts or statement.initial[place] in self.selected
+            self.note_zeros(statement.parameters[place], (), is_selected)
+            self.note_zeros(statement.results[place], (), is_selected)
         parameters = (*statement.parameters, *self.new_dots(statement.parameters, places))
         made: While | For
         if isinstance(statement, While):
             with self.inside(yielded=()):
                 condition = self.region(statement.condition)
-            with self.inside(carried=places):
+            with self.inside(loop=(places, left)):
                 made = replace(statement, condition=condition, body=self.region(statement.body))
         else:
-            with self.inside(carried=places):
+            with self.inside(loop=(places, left)):
                 made = replace(statement, body=self.loop_body(statement))
-        results = (*statement.results, *self.new_dots(statement.results, places))
+        results = (*statement.results, *self.new_dots(statement.results, left))
         self.builder.add(replace(made, parameters=parameters, initial=initial, results=results))
 
     def loop_body(self, statement: For) -> Region:

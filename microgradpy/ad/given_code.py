@@ -30,10 +30,9 @@ from microgradpy.runtime.asking import (
     that_write,
     told_by,
 )
-from microgradpy.runtime.iterators import STREAMS
+from microgradpy.runtime.iterators import STREAMS, walked
 from microgradpy.runtime.protocols import CONSUMERS, asks_for
 from microgradpy.runtime.special_methods import METHODS_ASKED
-from microgradpy.state.iteration import walked
 
 _CALLERS: Any = frozenset({
     functools.reduce, map, filter, itertools.starmap, itertools.accumulate, itertools.takewhile, itertools.dropwhile,

@@ -3,12 +3,11 @@ apart. In the body of a `try` the front end makes an operation of each, so that 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ad.tracked_calls import lower_tracked_constant
+from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Scalar, is_immutable, is_proven
 from microgradpy.ir.nodes import Break, Const, If, Op, Region, Unreachable, Value, Var, While, Yield, function_constant
 from microgradpy.state.iteration import items_of_pattern

@@ -16,11 +16,13 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, TypeVar
 
 from microgradpy.ad.binding import bind_arguments, is_literal, literal_defaults
 from microgradpy.ad.instrument import instrument_function
+from microgradpy.ad.recordings import Call, call_of, keep, recorded
+from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
+from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
@@ -37,8 +39,12 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     Yield,
+    function_constant,
 )
+from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 from microgradpy.passes.typed_builder import TypedBuilder
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.strong_zeros import kept
 from microgradpy.tangents.thunks import InplaceableThunk, Thunk, thunk, unthunk
 
 
@@ -46,27 +52,11 @@ class NotInlinable(Exception):
     """The rule has to be dispatched at run time."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class StaticTuple:
-    """A tuple taken apart by the compiler."""
-
-    items: tuple[Static, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class StaticClosure:
-    """A nested function of a rule, with the values it closes over."""
-
-    function: Function
-    captured: tuple[Static, ...]
-    globals: Mapping[str, Any]
-
-
-Static = Value | StaticTuple | StaticClosure
-
+Part = TypeVar("Part")
+Made = TypeVar("Made")
 _templates: dict[Any, Function | None] = {}
+_used: dict[int, tuple[Region, frozenset[Value]]] = {}
+_nested: dict[int, tuple[Function, Function]] = {}
 
 
 def rule_template(rule: types.FunctionType) -> Function | None:
@@ -94,6 +84,27 @@ def splice_rule(
         raise NotInlinable
     assert isinstance(rule, types.FunctionType)
     bound, positional = _bind(template, rule, arguments, keywords, builder)
+    defaulted = _defaulted(template, arguments, keywords)
+    call = call_of(rule, bound.values(), rule.__globals__, builder, besides=tuple(sorted(defaulted)))
+    recording = None if call is None else recorded(call)
+    if call is not None and recording is not None:
+        outcome = recording.replay(call, builder)
+    else:
+        outcome = _splice_rule(rule, template, bound, defaulted, builder, call)
+    match outcome:
+        case StaticTuple(items=(Var() as value, StaticClosure() as pullback)):
+            return value, pullback, positional
+    raise NotInlinable
+
+
+def _splice_rule(
+    rule: types.FunctionType,
+    template: Function,
+    bound: Mapping[Var, Static],
+    defaulted: set[str],
+    builder: TypedBuilder,
+    call: Call | None,
+) -> Static:
     with builder.region() as statements:
         outcome = _Splice(builder, rule.__globals__, bound).run(template.body)
         match outcome:
@@ -107,26 +118,49 @@ def splice_rule(
         items = splice_pullback(pullback, builder.variable(builder.kind(value)), builder)
         if not items or any(item != Const(None) for item in items[1 + rule.__code__.co_argcount :]):
             raise NotInlinable  # it is refused where it is called
-    defaulted = _defaulted(template, arguments, keywords)
-    for statement in statements:
+    for index, statement in enumerate(statements):
         if isinstance(statement, Op) and statement.results == (value,):
             # The user's call, without the defaults that the rule spells out.
             given = tuple(pair for pair in statement.keywords if pair[0] not in defaulted)
-            statement = replace(statement, keywords=given, from_user=True)
-        builder.add(statement)
-    return value, pullback, positional
+            statements[index] = statement = replace(statement, keywords=given, from_user=True)
+        builder.add(statements[index])
+    if call is not None:
+        keep(call, statements, outcome, builder)
+    return outcome
 
 
-def splice_pullback(pullback: StaticClosure, cotangent: Value, builder: TypedBuilder) -> tuple[Static, ...]:
-    """Append the body of a pullback; returns the cotangents, that of the function itself first."""
+def splice_pullback(
+    pullback: StaticClosure, cotangent: Value, builder: TypedBuilder, kept: Value | None = None
+) -> tuple[Static, ...]:
+    """Append the body of a pullback; returns the cotangents, that of the function itself first. What it sums over repeated axes
+    has the strong zeros of `kept`."""
+    call = None
+    if kept is None:
+        call = call_of(pullback.function, (*pullback.captured, cotangent), pullback.globals, builder)
+    recording = None if call is None else recorded(call)
+    if call is not None and recording is not None:
+        outcome = recording.replay(call, builder)
+    else:
+        outcome = _splice_pullback(pullback, cotangent, builder, kept, call)
+    if not isinstance(outcome, StaticTuple):
+        raise NotInlinable
+    return outcome.items
+
+
+def _splice_pullback(
+    pullback: StaticClosure, cotangent: Value, builder: TypedBuilder, kept: Value | None, call: Call | None
+) -> Static:
     function = pullback.function
     (parameter,) = function.parameters
     bound: dict[Var, Static] = dict(zip(function.captured, pullback.captured, strict=True))
     bound[parameter.var] = cotangent
-    outcome = _Splice(builder, pullback.globals, bound).run(function.body)
-    if not isinstance(outcome, StaticTuple):
-        raise NotInlinable
-    return outcome.items
+    with builder.region() as statements:
+        outcome = _Splice(builder, pullback.globals, bound, kept).run(function.body)
+    for statement in statements:
+        builder.add(statement)
+    if call is not None:
+        keep(call, statements, outcome, builder)
+    return outcome
 
 
 def _bind(
@@ -161,16 +195,48 @@ def _is_trusted(function: object) -> bool:
     return module.partition(".")[0] in _TRUSTED and function is not print
 
 
+def _used_in(region: Region) -> frozenset[Value]:
+    """What is read in a region of a template and those inside of it."""
+    return _made_once(_used, region, _reads)
+
+
+def _instrumented(function: Function) -> Function:
+    """A function inside of a template with its operators as calls: the same each time, so that it can be looked up."""
+    return _made_once(_nested, function, instrument_function)
+
+
+def _made_once(made: dict[int, tuple[Part, Made]], part: Part, make: Callable[[Part], Made]) -> Made:
+    """What is made of a part of a template, which is kept with it, so that its address stays its own."""
+    known = made.get(id(part))
+    if known is None:
+        if len(made) > 4096:
+            made.clear()
+        known = made[id(part)] = part, make(part)
+    return known[1]
+
+
+def _reads(region: Region) -> frozenset[Value]:
+    statements = list(walk(region))
+    inside = [region, *(inner for statement in statements for inner in regions(statement))]
+    ends = (value for part in inside for value in terminator_values(part.terminator))
+    return frozenset((*(value for statement in statements for value in uses(statement)), *ends))
+
+
 class _Splice:
     """Evaluates a rule's region: what is static is computed here, the rest is appended to the builder."""
 
-    def __init__(self, builder: TypedBuilder, namespace: Mapping[str, Any], values: dict[Var, Static]) -> None:
+    def __init__(
+        self, builder: TypedBuilder, namespace: Mapping[str, Any], values: Mapping[Var, Static], kept: Value | None = None
+    ) -> None:
         self.builder = builder
+        self.kept = kept
         self.namespace = namespace
         self.values = dict(values)
+        self.used: frozenset[Value] = frozenset()
 
     def run(self, region: Region) -> Static:
         """The value the region returns."""
+        self.used = _used_in(region)
         returned = self.enter(region)
         if returned is None:
             raise NotInlinable
@@ -228,8 +294,7 @@ class _Splice:
             case Op(callee=Opcode.CLOSURE, payload=ClosureBody(function=function)):
                 count = len(function.captured)
                 captured = tuple(map(self.of, op.arguments[:count]))
-                nested = instrument_function(function)
-                self.values[op.result] = StaticClosure(nested, captured, self.namespace)
+                self.values[op.result] = StaticClosure(_instrumented(function), captured, self.namespace)
             case Op(callee=Opcode.UNPACK):
                 source = self.of(op.arguments[0])
                 if not isinstance(source, StaticTuple) or len(source.items) != len(op.results):
@@ -247,6 +312,8 @@ class _Splice:
 
     def call(self, op: Op) -> Static:
         assert not isinstance(op.callee, Opcode)
+        if op.result not in self.used:
+            raise NotInlinable  # it is there for what it refuses, and would be dead code
         callee = self.of(op.callee)
         if isinstance(callee, Const):
             if callee.value in _THUNKS:
@@ -263,6 +330,9 @@ class _Splice:
         elif not isinstance(callee, Var) or self.builder.producers.get(callee) is None:
             raise NotInlinable
         arguments = tuple(map(self.plain, op.arguments))
+        if self.kept is not None and callee == _UNBROADCAST:
+            given, *rest = arguments
+            arguments = (self.builder.call(_KEPT, (self.kept, given), kind=self.builder.kind(given)), *rest)
         keywords = tuple((name, self.plain(value)) for name, value in op.keywords)
         return self.builder.call(callee, arguments, keywords, hint=op.result.hint)
 
@@ -271,8 +341,9 @@ class _Splice:
         if not isinstance(compute, StaticClosure) or compute.function.parameters:
             raise NotInlinable
         captured = dict(zip(compute.function.captured, compute.captured, strict=True))
-        return _Splice(self.builder, compute.globals, captured).run(compute.function.body)
+        return _Splice(self.builder, compute.globals, captured, self.kept).run(compute.function.body)
 
 
+_UNBROADCAST, _KEPT = map(function_constant, (unbroadcast, kept))
 _THUNKS = (thunk, Thunk, InplaceableThunk)
 """Here a thunk is what it computes: if nobody reads that, it is dead code."""

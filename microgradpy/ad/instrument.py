@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.ir.rewrite import map_statements
 
@@ -59,6 +59,8 @@ def instrument_function(function: Function) -> Function:
 
 
 def _instrument(statement: Statement) -> tuple[Statement, ...]:
+    if not isinstance(statement, Op) or not isinstance(statement.callee, Opcode):
+        return (statement,)
     match statement:
         case Op(callee=Opcode.INFIX, payload="in"):
             container_last = statement.arguments[::-1]

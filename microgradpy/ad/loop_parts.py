@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import final
 
 from microgradpy.ad.adjoint_builder import Cotangents
 from microgradpy.ad.exits import Frame
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import (
     Break,
@@ -40,7 +40,8 @@ class Carrier:
 @dataclass(frozen=True, slots=True)
 class LoopBody:
     """One walk backwards over the body of a loop: it takes the carried cotangents as `parameters` of `kinds` to `carried`,
-    with `found` at its end. `widened` are the kinds of carried cotangents that turned out to be assumed too narrow."""
+    with `found` at its end. `widened` are the kinds of carried cotangents that turned out to be assumed too narrow, `flags`
+    say of which the zeros are those of a selection, where these are kept."""
 
     statements: list[Statement]
     parameters: tuple[Var, ...]
@@ -48,6 +49,7 @@ class LoopBody:
     carried: tuple[Value, ...]
     found: Cotangents
     widened: Mapping[Var, Kind]
+    flags: tuple[Var, ...]
 
 
 def is_zip(items: Items) -> bool:

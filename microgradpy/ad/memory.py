@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, final
 
 from microgradpy.ad.calls import Unit
 from microgradpy.ad.given_code import any_unknown, asks_class, may_run_generator, runs_given_code
-from microgradpy.ad.known_functions import is_fresh, is_view
+from microgradpy.ad.known_functions import is_fresh, is_view, joins_containers
 from microgradpy.ad.memory_regions import MemoryRegion, Partition
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
     Array,
     Kind,
@@ -28,6 +28,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    is_numeric,
     python_type,
 )
 from microgradpy.ir.nodes import (
@@ -141,6 +142,9 @@ class _Analysis(Partition):
             self.region_of(var).is_returned = True
 
     def statement(self, statement: Statement) -> None:
+        # What is inside comes first: which values are methods has to be known when these are joined.
+        for inner in regions(statement):
+            self.region(inner)
         match statement:
             case Op():
                 self.operation(statement)
@@ -154,8 +158,6 @@ class _Analysis(Partition):
                             self.unite((parameter, value))
             case While() | For():
                 self.loop(statement)
-        for inner in regions(statement):
-            self.region(inner)
 
     def joined(self, results: tuple[Var, ...], arms: Iterable[Region]) -> None:
         for arm in arms:
@@ -168,8 +170,9 @@ class _Analysis(Partition):
             self.unite((parameter, initial, result))
         for terminator in terminators(loop.body, of_inner_loops=False):
             if isinstance(terminator, Continue | Break):
-                for parameter, value in zip(loop.parameters, terminator.values, strict=True):
-                    self.unite((parameter, value))
+                # A result is what `break` carries even if the parameter is proven to be something else, such as None.
+                for parameter, value, result in zip(loop.parameters, terminator.values, loop.results, strict=True):
+                    self.unite((parameter, value, result))
         if isinstance(loop, For):
             region = self.unite((*item_variables(loop.items), *item_sources(loop.items)))
             sources = self.mutable(item_sources(loop.items))
@@ -249,8 +252,7 @@ class _Analysis(Partition):
 
     def call_of_user(self, op: Op, function: Any, reads_active: bool) -> None:
         if function is getattr:
-            target, _, *default = op.arguments
-            self.unite((target, *default, *op.results))
+            self.attribute(op)
         elif self.runs_active(op, function) or (function is operator.getitem and self.joins(op)):
             self.unknown(op, reads_active)
         elif any(function is part for part in (operator.getitem, *CELL_READS)):
@@ -261,10 +263,17 @@ class _Analysis(Partition):
             self.unknown(op)
         elif not is_fresh(function):
             self.unknown(op, reads_active)
-        elif is_view(function):
+        elif is_view(function) or self.may_hold_items(op, function):
             self.unite((*given_values(op.arguments, op.keywords), *op.results))
         else:
             self.made(op)
+
+    def attribute(self, op: Op) -> None:
+        """An attribute is a part of its object; that of a class, function or module may be known by other names too."""
+        target, _, *default = op.arguments
+        region = self.unite((target, *default, *op.results))
+        if region is not None and isinstance(target, Const):
+            region.is_held = region.is_open = True
 
     def runs_active(self, op: Op, function: Any) -> bool:
         """Whether a call may run code of the user's that is given something active."""
@@ -278,6 +287,11 @@ class _Analysis(Partition):
         container, index = op.arguments
         is_plain = isinstance(self.kind(container), Array | Sequence | TupleOf)
         return isinstance(index, Var) and index in self.active and not is_plain
+
+    def may_hold_items(self, op: Op, function: Any) -> bool:
+        """Whether an operator may make a container of what its operands hold: `rows + rows`, `[row] * 2`, `d | e`."""
+        kinds = [self.item_kind(value) for value in op.arguments]
+        return joins_containers(function, kinds) and not is_numeric(self.kind(op.result))
 
     def method_read(self, op: Op) -> tuple[Value, Any] | None:
         """The object and the function of its class, if an attribute that is read is a method of an array or container."""

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Kind, Sequence, Unknown, is_immutable, join, kind_of, map_axes
 from microgradpy.ir.nodes import Const, Op, Value, Var
 from microgradpy.ir.traversal import given_values

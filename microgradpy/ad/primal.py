@@ -13,7 +13,6 @@ what is assumed of its state is what comes out; since assumptions only widen, th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import zip_longest
 from types import MappingProxyType
@@ -26,10 +25,13 @@ from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, 
 from microgradpy.ad.memory import Memory, analyse
 from microgradpy.ad.primal_builder import PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
-from microgradpy.ad.primal_items import ask_for_items, bind_items
+from microgradpy.ad.primal_items import ask_for_items, bind_items, with_pairs_asked
 from microgradpy.ad.primal_structure import lower_structure
+from microgradpy.ad.shared_iterators import iterators_in
+from microgradpy.ad.tracked_calls import holds_values
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.marks import goes_on, tidy_marks
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, join, with_axes_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, is_proven, join, with_axes_of
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -69,9 +71,20 @@ class Primal:
     calls: Mapping[Var, Call]
     active: frozenset[Var]
     lent: frozenset[Var]
-    result_kind: Kind
+    returned: tuple[Kind, ...]
     result_active: bool
     memory: Memory | None = None
+
+    @property
+    def result_kind(self) -> Kind:
+        return reduce(join, self.returned) if self.returned else Inert("NoneType")
+
+    @property
+    def likely_kind(self) -> Kind:
+        """What may be assumed next of the result of a function that calls itself, to be proven: if nothing is proven of it,
+        what is proven where it returns something else than what it made of its own results."""
+        known = [kind for kind in self.returned if is_proven(kind)]
+        return self.result_kind if is_proven(self.result_kind) or not known else reduce(join, known)
 
     @property
     def takes_value(self) -> bool:
@@ -90,8 +103,9 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
     was taken for constant."""
     forced: frozenset[Var] = frozenset()
     items: dict[Var, Kind] = {}
+    iterators = iterators_in(function)
     while True:
-        builder = PrimalBuilder(services=services, forced=forced, items=items)
+        builder = PrimalBuilder(services=services, forced=forced, items=items, iterators=iterators)
         primal = _transformed(function, kinds, active, builder)
         if not services.tracks:
             return primal
@@ -148,7 +162,7 @@ def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool
         MappingProxyType(dict(builder.calls)),
         frozenset(builder.active),
         frozenset(builder.lent),
-        reduce(join, walk.returned) if walk.returned else Inert("NoneType"),
+        tuple(walk.returned),
         walk.returned_active,
     )
 
@@ -176,8 +190,10 @@ class _Walk:
             marked: set[object] = set()
             for statement, following in zip_longest(region.statements, region.statements[1:]):
                 if isinstance(region.terminator, Raise) and _makes(statement, region.terminator.exception):
-                    self.make_exception(statement)
-                    continue
+                    assert isinstance(statement.callee, Const)
+                    if not holds_values(self.builder, statement.callee.value, *self.builder.inputs(statement)):
+                        self.make_exception(statement)
+                        continue
                 if not isinstance(statement, Op) or not is_mark(statement) or statement.payload in marked:
                     self.check_failures()
                     marked.clear()
@@ -306,6 +322,7 @@ class _Walk:
 
     def loop(self, statement: While | For) -> None:
         if isinstance(statement, For):
+            statement = with_pairs_asked(self.builder, statement)
             statement = replace(statement, items=ask_for_items(self.builder, statement.items))
         initial = tuple(map(self.builder.of, statement.initial))
         for parameter, value in zip(statement.parameters, initial, strict=True):

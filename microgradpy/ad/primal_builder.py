@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import _lru_cache_wrapper
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol, final
 
+import numpy as np
+
 from microgradpy.ad.calls import Attribute, Call, Unit
+from microgradpy.ad.shared_iterators import Iterators
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Kind,
@@ -40,6 +43,7 @@ class Services(Protocol):
 
     inlines: bool
     tracks: bool
+    tells_apart: bool
     is_root: bool
 
     def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
@@ -57,8 +61,8 @@ class Services(Protocol):
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""
 
-    def holds_state(self, owner: ModuleType | type, name: str) -> bool:
-        """The same of a variable of another module, or whether functions assign it."""
+    def holds_state(self, owner: Any, name: str) -> bool:
+        """The same of an attribute of a class, function or module; of a module also whether functions assign it."""
 
     def is_rebound(self, name: str) -> bool:
         """Whether a module variable is assigned by functions."""
@@ -101,7 +105,8 @@ class PrimalBuilder(TypedBuilder):
     are those of the user's variables that hold something active because it is stored there, maybe later; and `origin` says
     which of the user's variables a variable of the primal is. `attempts` counts the `Try`s around whose handlers go on. Where
     the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have. `steady` is what is
-    known to raise nothing between two items."""
+    known to raise nothing between two items; `iterators` says which of the user's variables may be iterators that are read at
+    several places."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
@@ -117,6 +122,7 @@ class PrimalBuilder(TypedBuilder):
     catches: bool = False
     unchecked: list[Var] = field(default_factory=list)
     steady: set[Value] = field(default_factory=set)
+    iterators: Iterators = field(default_factory=Iterators)
 
     # What the user's values have become
 
@@ -125,6 +131,13 @@ class PrimalBuilder(TypedBuilder):
         if not isinstance(value, Var):
             return value
         return self.read_method(value, self.methods[value]) if value in self.methods else self.values[value]
+
+    def may_be_read_elsewhere(self, value: Value) -> bool:
+        """Whether one of the user's variables may be an iterator that is not read at this place only."""
+        if not isinstance(value, Var) or value in self.iterators.own or value in self.methods:
+            return False
+        kind = self.kind(self.of(value))
+        return isinstance(kind, Unknown) and (kind.is_iterator or value in self.iterators.shared)
 
     def inputs(self, op: Op) -> tuple[tuple[Value, ...], Keywords]:
         """The arguments and keywords of an operation."""
@@ -160,8 +173,9 @@ class PrimalBuilder(TypedBuilder):
         self.values[old] = new
 
     def bind_method(self, op: Op, target: Value, name: str) -> bool:
-        """Let the result of an attribute's read stand for a method of an array or container; whether it is one."""
-        cls = python_type(self.kind(target))
+        """Let the result of an attribute's read stand for a method of an array, container or `ufunc`; whether it is one."""
+        is_ufunc = isinstance(target, Const) and isinstance(target.value, np.ufunc)
+        cls = np.ufunc if is_ufunc else python_type(self.kind(target))
         if cls is None or not callable(getattr(cls, name, None)):
             return False
         self.bind(op.result, Method(target, cls, name, op))

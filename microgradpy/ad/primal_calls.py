@@ -7,11 +7,11 @@ through it; and otherwise made in one of the ways of `differentiated_calls`.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,17 @@ from microgradpy.ad.differentiated_calls import (
 from microgradpy.ad.given_code import runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
+from microgradpy.ad.keys import check_keys_of, dict_with_keys
+from microgradpy.ad.known_functions import makes_texts
+from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.primal_structure import check_slice, lower_key
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
+from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
+from microgradpy.frontend.resolve import FUNCTION_TYPES
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -54,11 +59,13 @@ from microgradpy.ir.kinds import (
 from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.ir.traversal import given_values
+from microgradpy.originals import is_library
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
-from microgradpy.runtime.constructors import writes_fields
+from microgradpy.runtime.assumptions import REPLACE_OUTSIDE
+from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_finaliser, writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
@@ -66,29 +73,45 @@ from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
+from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
+_SIGNATURE = function_constant(inspect.signature)
 _SEES_THE_FRAME = (eval, exec, locals, vars, dir)
 
 
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
     """Append what becomes of a call."""
+    keyed = dict_with_keys(primal, op)
+    _lower_call(primal, op)
+    if keyed is not None:
+        check_keys_of(primal, keyed)
+
+
+def _lower_call(primal: PrimalBuilder, op: Op) -> None:
     assert not isinstance(op.callee, Opcode)
     tracks = primal.services.tracks
     if isinstance(op.callee, Var) and op.callee in primal.methods:
         (lower_tracked_method if tracks else _call_method)(primal, op, primal.methods[op.callee])
         return
     callee = primal.of(op.callee)
+    if callee == _SIGNATURE and op.arguments and primal.is_active(primal.of(op.arguments[0])):
+        check = (primal.of(op.arguments[0]),)
+        primal.emit(function_constant(check_signature), check, (primal.variable(UNKNOWN),))
+    callee = with_own_sign(primal, op, callee)
     op = active_by_position(primal, op, callee)
     own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
     if own is not None:
         own(primal, op)
     elif isinstance(callee, Const) and isinstance(callee.value, Maker):
-        _make(primal, op)
+        if callee.value.makes_class:
+            _make_class(primal, op)
+        else:
+            _make(primal, op, primal.inputs(op)[0])
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
@@ -124,6 +147,8 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     function = callee.value
     if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
         raise NeedsTracking(f"a shared variable in line {op.where.line}")
+    if function is exceptions.caught:
+        raise NeedsTracking(f"a caught exception in line {op.where.line}")
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
     elif _is_hashable(function) and function in OUT_OF_PLACE:
@@ -172,19 +197,22 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         call_function(primal, op, callee, arguments, keywords)
 
 
-def _make(primal: PrimalBuilder, op: Op) -> None:
-    """A statement such as `class` that Python itself runs. What methods find in the cells of shared variables has its
-    cotangent there; for other values that they capture, none is kept."""
-    arguments, keywords = primal.inputs(op)
-    arguments = arguments[:4]
-    if primal.services.tracks and len(arguments) == 4:
-        # A base class may be in the same memory as an object that holds something active; what a class captures may not.
-        arguments = (*arguments[:2], arguments[3])
-    if primal.any_active(arguments, keywords):
+def _make(primal: PrimalBuilder, op: Op, checked: tuple[Value, ...]) -> None:
+    """A statement that Python itself runs; no cotangent is kept for the `checked` values that it gets."""
+    if primal.any_active(checked):
         what = f"`{op.where.text.rstrip(':')}` with differentiated values in it"
         primal.refuse(op, opaque.refuse_syntax, what, "Define it outside, and pass what it needs as arguments.")
     else:
         primal.plain(op, kind=UNKNOWN, active=primal.services.tracks)
+
+
+def _make_class(primal: PrimalBuilder, op: Op) -> None:
+    """A class. What its methods find in cells has its cotangent there; for what its body reads, none is kept."""
+    (captured, decorators, bases, named, *cells), _ = primal.inputs(op)
+    if not primal.services.tracks and primal.any_active((captured, decorators, bases, named)):
+        raise NeedsTracking(f"a class that may hold what is differentiated in line {op.where.line}")
+    # A base class may be in the same memory as an object that holds something active.
+    _make(primal, op, (captured, decorators, named, *cells[1:]))
 
 
 def _counts_frames(op: Op) -> bool:
@@ -235,9 +263,26 @@ def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
             f"{function.__name__}() reads the variables of the frame it is called in",
             "Write the expression out, or name the variables.",
         )
+    elif isinstance(function, type) and has_finaliser(function):
+        primal.refuse(op, opaque.refuse_mutation, finalised(function), CALL_FINALISER)
+    elif (replaced := _replaced(function, arguments)) is not None:
+        primal.refuse(op, opaque.refuse_mutation, f"{replaced} is replaced inside differentiated code", REPLACE_OUTSIDE)
     else:
         return _refused_as_write(primal, op, function, name_of(callee), arguments)
     return True
+
+
+def _replaced(function: object, arguments: tuple[Value, ...]) -> str | None:
+    """The name of what an assignment to an attribute of a module replaces, if code is compiled for what it was."""
+    if function not in (setattr, delattr) or len(arguments) < 2:
+        return None
+    match arguments[:2]:
+        case Const(value=ModuleType() as module), Const(value=str() as name):
+            is_folded = is_library(module.__name__) or isinstance(vars(module).get(name), FUNCTION_TYPES)
+            return f"{module.__name__}.{name}" if is_folded else None
+        case Const(value=ModuleType() as module), _:
+            return f"an attribute of {module.__name__}"
+    return None
 
 
 def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str, arguments: tuple[Value, ...]) -> bool:
@@ -332,6 +377,9 @@ def _is_method_of_immutable(primal: PrimalBuilder, callee: Value) -> bool:
 def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     """Call a method of an array or container: as the function that it is in the class, `np.ndarray.sum(x)`."""
     path = f"{method.cls.__name__}.{method.name}"
+    if makes_texts(method.cls, method.name, op):
+        primal.plain(op, kind=UNKNOWN)
+        return
     assert not isinstance(op.callee, Opcode)
     function = getattr(method.cls, method.name)
     arguments, keywords = primal.inputs(op)

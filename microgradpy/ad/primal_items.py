@@ -2,27 +2,41 @@
 
 for a in xs:                recorded: Iterated   the cotangent of a is that of the item of xs at the iteration's position
 for a in walker:            an object whose class says how gives its items by a call, which is differentiated
+for k, v in x.items():      of an object whose class has a method `items`: a loop over what a call of that gives
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from microgradpy.ad.calls import Dispatched, Iterated
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.dataclasses import replace
 from microgradpy.frontend.exceptions import check_steady, new_row
-from microgradpy.ir.kinds import INT, UNKNOWN, Array, Sequence, TupleOf, Unknown, entry_kinds, is_proven, item_kind
+from microgradpy.ir.kinds import (
+    INT,
+    UNKNOWN,
+    Array,
+    Sequence,
+    TupleOf,
+    Unknown,
+    carries_nothing,
+    entry_kinds,
+    is_proven,
+    item_kind,
+)
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
     Each,
     Enumerate,
+    For,
     Items,
     Location,
     Op,
+    Opcode,
     Range,
     Records,
     Reversed,
@@ -33,13 +47,16 @@ from microgradpy.ir.nodes import (
     function_constant,
     operator_constant,
 )
+from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.protocols import ITERATION
-from microgradpy.state.iteration import walked, walked_steadily
+from microgradpy.runtime.replacements import pairs_of
+from microgradpy.state.iteration import walked_steadily
 
 _WALKED = function_constant(walked)
 _WALKED_STEADILY = function_constant(walked_steadily)
 _ITER = function_constant(iter)
 _REVERSED = function_constant(reversed)
+_PAIRS_OF = function_constant(pairs_of)
 
 
 def _is_walked(primal: PrimalBuilder, source: Value) -> bool:
@@ -65,10 +82,11 @@ def iterable(primal: PrimalBuilder, source: Value) -> Value:
         primal.services.calls_unknown()
     if _is_walked(primal, value):
         return _asked_for_items(primal, _WALKED, value)
-    is_users = isinstance(kind, Unknown) and not ITERATION.isdisjoint(kind.features.operators)
-    if not is_users or _is_asked(primal, value) or not primal.is_active(value):
+    if not isinstance(kind, Unknown) or _is_asked(primal, value) or not primal.is_active(value):
         return source
-    return _asked_for_items(primal, _ITER, value)
+    if not ITERATION.isdisjoint(kind.features.operators):
+        return _asked_for_items(primal, _ITER, value)
+    return _asked_for_items(primal, _WALKED, value) if primal.may_be_read_elsewhere(source) else source
 
 
 def _asked_for_items(primal: PrimalBuilder, callee: Const, value: Value, hint: str = "items") -> Var:
@@ -120,6 +138,34 @@ def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:
         primal.steady.add(source)
 
 
+def with_pairs_asked(primal: PrimalBuilder, statement: For) -> For:
+    """A loop over the keys and values of what may be an object with a method `items`, as one over the pairs that this gives."""
+    pairs: list[Op] = []
+    items = _with_pairs_asked(primal, statement.items, pairs)
+    if not pairs:
+        return statement
+    return replace(statement, items=items, body=replace(statement.body, statements=(*pairs, *statement.body.statements)))
+
+
+def _with_pairs_asked(primal: PrimalBuilder, items: Items, pairs: list[Op]) -> Items:
+    match items:
+        case DictItems(source=source, key=key, value=value) if _has_items_method(primal, primal.of(source)):
+            pair = fresh("pair")
+            pairs.append(Op(Opcode.UNPACK, (pair,), (key, value), where=primal.where))
+            found = _asked_for_items(primal, _PAIRS_OF, primal.of(source), "pairs")
+            return Each(found if primal.services.tracks else _asked_for_items(primal, _ITER, primal.of(found)), pair)
+        case Enumerate(inner=inner):
+            return replace(items, inner=_with_pairs_asked(primal, inner, pairs))
+        case Zip(inners=inners):
+            return replace(items, inners=tuple(_with_pairs_asked(primal, inner, pairs) for inner in inners))
+    return items
+
+
+def _has_items_method(primal: PrimalBuilder, value: Value) -> bool:
+    kind = primal.kind(value)
+    return primal.is_active(value) and isinstance(kind, Unknown) and "items" in kind.features.operators
+
+
 def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
     """What a loop runs over, after the objects in it have been asked for their items, once and before the loop."""
     match items:
@@ -128,7 +174,8 @@ def ask_for_items(primal: PrimalBuilder, items: Items) -> Items:
         case Enumerate(inner=inner, start=start, index=index):
             return Enumerate(ask_for_items(primal, inner), start, index)
         case Reversed(inner=Each(source=source, item=item)) if _is_walked(primal, primal.of(source)):
-            return Each(_asked_for_items(primal, _REVERSED, primal.of(source)), item)
+            backwards = _asked_for_items(primal, _REVERSED, primal.of(source))
+            return Each(_asked_for_items(primal, _WALKED, primal.of(backwards)), item)
         case Zip(inners=inners, strict=strict):
             return Zip(tuple(ask_for_items(primal, inner) for inner in inners), strict)
         case Range(arguments=arguments, item=item):
@@ -162,7 +209,8 @@ def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
         position = primal.variable(INT, "k")
         bound = Enumerate(bound, Const(0), position)
     for item, source, backwards in sources:
-        primal.record(Iterated(item, source, position, backwards, False, where, lengths.get(source)))
+        length = lengths.get(source) if backwards else None  # others may run over the same list forwards
+        primal.record(Iterated(item, source, position, backwards, False, where, length))
     return bound
 
 
@@ -181,7 +229,8 @@ def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tu
         case DictItems(source=source, key=key, value=value):
             source = primal.of(source)
             key_kind, value_kind = entry_kinds(primal.kind(source))
-            new_key = primal.define(key, key_kind, False)
+            holds_objects = primal.services.tracks and not carries_nothing(key_kind)
+            new_key = primal.define(key, key_kind, holds_objects and primal.is_active(source))
             new_value = primal.define(value, value_kind, primal.is_active(source))
             if new_value in primal.active:
                 primal.record(Iterated(new_value, source, new_key, False, True, where))

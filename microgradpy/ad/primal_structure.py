@@ -7,7 +7,7 @@ def g(): return x       recorded: Capture    x is a field of the function g
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 from microgradpy.ad.calls import (
     DEFAULTS,
@@ -16,12 +16,14 @@ from microgradpy.ad.calls import (
     Build,
     Capture,
     Field,
+    Iterated,
     Suspend,
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
-from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.ad.primal_items import iterable
+from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
     INT,
@@ -31,8 +33,10 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     TupleOf,
+    Unknown,
     carries_nothing,
     dict_of,
+    is_numeric,
     item_kind,
     join,
     list_of,
@@ -46,7 +50,8 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.runtime import opaque
-from microgradpy.runtime.keys import check_bounds, check_index, constant_key
+from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key
+from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.variables import read_variable
 
 
@@ -77,14 +82,22 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             raise AssertionError(f"{opcode} in an instrumented function")
 
 
+_NO_SET = "A set finds items by their values, through which no derivative flows: write a tuple or list: min((x, y))."
+
+
 def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
     parts, _ = primal.inputs(op)
     active = primal.any_active(parts)
     if opcode is Opcode.SET and active:
-        primal.refuse(op, opaque.refuse_syntax, "a set of differentiated values", "Use a list or a tuple.")
-        return
+        if any(is_numeric(primal.kind(part)) and may_be_differentiated_key(primal, part) for part in parts):
+            primal.refuse(op, opaque.refuse_syntax, "a set of differentiated numbers", _NO_SET)
+            return
+        _hold_as_keys(primal, op, parts)
     if opcode is Opcode.DICT and active:
-        parts = tuple(part if place % 2 else key_in_dict(primal, part) for place, part in enumerate(parts))
+        if any(_may_be_object(primal, key) for key in parts[::2]):
+            _hold_as_keys(primal, op, parts[::2])
+        else:
+            parts = tuple(part if place % 2 else key_in_dict(primal, part) for place, part in enumerate(parts))
         active = primal.any_active(parts)
     kinds = tuple(map(primal.kind, parts))
     match opcode:
@@ -95,7 +108,7 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
         case Opcode.DICT:
             kind = _kind_of_dict(parts[::2], kinds[1::2])
         case _:
-            kind = Sequence(opcode.value)
+            kind = UNKNOWN if active else Sequence("set")
     result = primal.define(op.result, kind, active)
     primal.emit(opcode, parts, (result,))
     primal.lend_with(result, parts)
@@ -109,8 +122,35 @@ def _build(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
 
 def lower_key(primal: PrimalBuilder, op: Op) -> None:
     """What becomes of the mark that the front end puts on the keys of a dict comprehension."""
-    key = key_in_dict(primal, primal.of(op.arguments[0]))
-    primal.values[op.result] = key
+    key = primal.of(op.arguments[0])
+    if _may_be_object(primal, key):
+        _hold_as_keys(primal, op, (key,))
+        primal.stand_for(op.result, key)
+    else:
+        primal.values[op.result] = key_in_dict(primal, key)
+
+
+def _may_be_object(primal: PrimalBuilder, key: Value) -> bool:
+    """Whether a key is taken for an object that may be differentiated. Where writes are not tracked, that is what was given
+    to the function as one, or is in a list that was; others, texts as a rule, are looked at when they are there."""
+    if not isinstance(primal.kind(key), Unknown) or not primal.is_active(key):
+        return False
+    made = _origin_of(primal, key)
+    return primal.services.tracks or made is None or (isinstance(made, Iterated) and _origin_of(primal, made.source) is None)
+
+
+def _origin_of(primal: PrimalBuilder, value: Value) -> Any:
+    return (primal.calls.get(value) or primal.producers.get(value)) if isinstance(value, Var) else value
+
+
+def _hold_as_keys(primal: PrimalBuilder, op: Op, keys: tuple[Value, ...]) -> None:
+    """Let objects be keys, or items of a set: there are no cotangents for those but the ones that the objects themselves have
+    where writes are tracked. Numbers are refused."""
+    if not primal.services.tracks:
+        raise NeedsTracking(f"an object as a key in line {op.where.line}")
+    for key in keys:
+        if may_be_differentiated_key(primal, key):
+            primal.emit(function_constant(check_key), (key,), (primal.variable(Inert("NoneType"), "checked"),))
 
 
 def key_in_dict(primal: PrimalBuilder, key: Value) -> Value:
@@ -137,7 +177,7 @@ def check_slice(primal: PrimalBuilder, bounds: tuple[Value, ...]) -> None:
 
 
 def may_be_differentiated_key(primal: PrimalBuilder, key: Value) -> bool:
-    made = (primal.calls.get(key) or primal.producers.get(key)) if isinstance(key, Var) else None
+    made = _origin_of(primal, key)
     is_rounded = getattr(made, "callee", None) == function_constant(round)
     return primal.is_active(key) and not (is_rounded or carries_nothing(primal.kind(key)) or primal.kind(key) == INT)
 
@@ -177,6 +217,8 @@ def _closure(primal: PrimalBuilder, op: Op) -> None:
     body = op.payload
     assert isinstance(body, ClosureBody)
     values, _ = primal.inputs(op)
+    if primal.any_active(values[len(body.code.co_freevars) :]):
+        note_active_defaults(body.code)
     active = primal.any_active(values) or (primal.services.tracks and _reads_state(primal, body))
     result = primal.plain(op, kind=UNKNOWN, active=active)
     if result in primal.active:
@@ -196,7 +238,8 @@ def _reads_state(primal: PrimalBuilder, body: ClosureBody) -> bool:
 
 
 def _read_global(primal: PrimalBuilder, op: Op) -> None:
-    if primal.services.tracks and primal.services.is_rebound(op.payload):
+    services = primal.services
+    if services.tracks and (services.is_rebound(op.payload) or (services.tells_apart and services.is_state(op.payload))):
         module = primal.services.variables()
         dispatch(primal, op, function_constant(read_variable), (module, Const(op.payload)), ())
         return

@@ -17,19 +17,19 @@ The adjoint of a loop is found by walking its body until the set of cotangents i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, assert_never, final
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.calls import Call, Item, Unit
+from microgradpy.ad.calls import Call, Dispatched, Item, Iterated, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
+from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.ir.kinds import BOOL, UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -51,6 +51,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
     fresh,
+    operator_constant,
 )
 from microgradpy.ir.traversal import is_mark, item_variables, terminators, walk
 
@@ -58,8 +59,13 @@ from microgradpy.ir.traversal import is_mark, item_variables, terminators, walk
 class Halves(Protocol):
     """What the adjoint asks of the compiler."""
 
-    def adjoint_half(self, unit: Unit) -> Const:
-        """The constant that stands for the unit's adjoint."""
+    keeps_zeros: bool
+    """Whether zeros of selections are to be strong (see `zeros`)."""
+    seed_is_selected: bool
+    """Whether the seed may have such zeros."""
+
+    def adjoint_half(self, unit: Unit, is_selected: bool) -> Const:
+        """The constant that stands for the unit's adjoint, for a seed that may have zeros of a selection if it says so."""
 
 
 @final
@@ -75,6 +81,10 @@ class Reverse:
     frames: Mapping[Var, Frame]
     kinds: Mapping[Var, Kind]
     shadows: Var | None = None
+    selected: tuple[bool, ...] = ()
+    """Of which cotangents the zeros are those of a selection."""
+    selects: bool = True
+    """Whether any cotangent in it may have such zeros, whatever the seed has."""
 
 
 def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves) -> Reverse:
@@ -83,6 +93,7 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
     builder = _builder(primal, services)
     is_value = primal.memory is None or primal.takes_value
     seed = builder.variable(cotangent_kind(primal.result_kind) if is_value else UNKNOWN, _seed_hint(primal.function))
+    builder.select(seed, services.seed_is_selected)
     reverse = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
@@ -105,6 +116,8 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
         reverse.frames,
         builder.kinds,
         builder.shadows if isinstance(builder, TrackedAdjointBuilder) else None,
+        tuple(bar is None or builder.is_surely_selected(bar) for bar in found),
+        primal.memory is not None or builder.selects,
     )
 
 
@@ -114,16 +127,20 @@ def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
     made = {op.results[0]: op for op in walked if isinstance(op, Op) and len(op.results) == 1}
     kinds, active = dict(primal.function.kinds), set(primal.active)
     if primal.memory is None:
-        return AdjointBuilder(kinds=kinds, active=active, adjoint_half=services.adjoint_half, made=made)
+        return AdjointBuilder(
+            kinds=kinds, active=active, adjoint_half=services.adjoint_half, made=made, keeps_zeros=services.keeps_zeros
+        )
     return TrackedAdjointBuilder(
         kinds=kinds,
         active=active,
         adjoint_half=services.adjoint_half,
         made=made,
+        keeps_zeros=services.keeps_zeros,
         shadows=fresh("shadows"),
         by_value=primal.memory.by_value,
         views=_views(primal),
         region_of=primal.memory.region_of,
+        pieces=_pieces(primal),
         lasting=_lasting(primal.function),
         seed_is_value=primal.takes_value,
     )
@@ -148,6 +165,16 @@ def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
         for call in primal.calls.values()
         if isinstance(call, Item) and call.container not in primal.memory.by_value and isinstance(kinds[call.result], Array)
     }
+
+
+def _pieces(primal: Primal) -> frozenset[Var]:
+    """What indices and iteration take out of arrays and containers."""
+    getitem = operator_constant("getitem")
+    return frozenset(
+        call.result
+        for call in primal.calls.values()
+        if isinstance(call, Item | Iterated) or (isinstance(call, Dispatched) and call.callee == getitem)
+    )
 
 
 def _seed_hint(function: Function) -> str:
@@ -367,6 +394,8 @@ class _Walk:
         assumed = {carrier.inside: self.assumed_kind(carrier, kinds) for carrier in carriers}
         bars = {var: builder.variable(kind, builder.bar_name(var), var.user_named) for var, kind in assumed.items()}
         builder.owned.update(bars.values())
+        flags = tuple(builder.variable(BOOL, "is_selected") for _ in bars) if builder.keeps_zeros else ()
+        builder.selected.update(zip(bars.values(), flags, strict=False))
         self.frame, self.state, self.yielded = frame, tuple(map(bars.get, statement.parameters)), ()
         builder.cotangents = {var: bar for var, bar in bars.items() if var not in statement.parameters}
         with builder.region() as statements:
@@ -381,7 +410,7 @@ class _Walk:
             kind = join(before, builder.kind(value))
             if kind != before:
                 widened[var] = kind
-        return LoopBody(statements, tuple(bars.values()), tuple(assumed.values()), carried, found, widened)
+        return LoopBody(statements, tuple(bars.values()), tuple(assumed.values()), carried, found, widened, flags)
 
     def assumed_kind(self, carrier: Carrier, kinds: Mapping[Var, Kind]) -> Kind:
         """What is proven of a carried cotangent in every iteration, as far as is known: to begin with, what is proven of
@@ -406,7 +435,15 @@ class _Walk:
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)
             results.append(result)
+        parameters, every = made.parameters, list(results)
+        if builder.keeps_zeros:
+            # Of a loop without iterations nothing is used.
+            parameters += made.flags
+            starts += [as_value(c.start is None or builder.is_selected(c.start)) for c in carriers]
+            carried += [as_value(builder.is_selected(value)) for value in made.carried]
+            every += [builder.variable(BOOL, "is_selected") for _ in results]
+            builder.selected.update(zip(results, every[len(results) :], strict=True))
         body = Region(tuple(made.statements), Continue(tuple(carried)))
         items = Records(frame.tape, ())
-        builder.add(For(items, body, made.parameters, tuple(starts), tuple(results), statement.where))
+        builder.add(For(items, body, parameters, tuple(starts), tuple(every), statement.where))
         return results

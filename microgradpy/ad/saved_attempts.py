@@ -18,9 +18,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from microgradpy.ad.exits import Frame
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import UNDEFINED, Const, For, If, Op, Region, Statement, Try, Value, Var, While, Yield
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import definitions, is_mark, walk

@@ -16,13 +16,13 @@ A value computed in one arm of an `If` becomes a result of it, None on the other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import final
 
 from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.nodes import (
     Break,

@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import KEPT, Const, Op, Region, Statement, fresh, function_constant
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import walk

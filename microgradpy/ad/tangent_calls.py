@@ -10,8 +10,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, assert_never
 
 from microgradpy.ad.calls import (
@@ -33,6 +32,7 @@ from microgradpy.ad.calls import (
 )
 from microgradpy.ad.primal_builder import Services
 from microgradpy.ad.transposition import NotTransposable, TangentBuilder, transpose
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import (
     UNDEFINED,
@@ -48,18 +48,21 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import given_values
 from microgradpy.rules.linearity import LINEAR_ATTRIBUTES, keeps_linear, linear_arguments
 from microgradpy.rules.registry import frule, rrule
+from microgradpy.rules.selections import inserts, may_be_infinite
 from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
+from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.pairing import has_only_fields
 from microgradpy.tangents.reading import item_tangent
+from microgradpy.tangents.strong_zeros import kept_call, kept_tangent
 
 
 class ForwardServices(Services, Protocol):
     """What the pass asks of the compiler, besides what the primal does."""
 
-    def adjoint_half(self, unit: Unit) -> Const:
+    def adjoint_half(self, unit: Unit, is_selected: bool) -> Const:
         """The constant that stands for the unit's adjoint."""
 
     def pushforward(self, unit: Unit) -> Const:
@@ -91,13 +94,14 @@ def dot_kind(kind: Kind) -> Kind:
 class Tangents:
     """`dots` has the tangent of each active variable, and `pairs` the pairs that calls left in the primal. `pending` are the
     statements that compute tangents since the last of the user's assignments: they come after it, so that its operations stay
-    one expression."""
+    one expression. `selected` are the variables whose tangents may have zeros of a selection."""
 
     builder: TangentBuilder
     services: ForwardServices
     pairs: Mapping[Var, Call]
     dots: dict[Var, Value] = field(default_factory=dict, kw_only=True)
     pending: list[Statement] = field(default_factory=list, kw_only=True)
+    selected: set[Value] = field(default_factory=set, kw_only=True)
 
     def dot(self, value: Value) -> Value:
         """The tangent of a value, None where it is zero."""
@@ -165,31 +169,60 @@ class Tangents:
         else:
             kind = UNKNOWN
         dot = self.builder.variable(kind, self.builder.bar_name(result))
+        found: Value = dot
         self.builder.add(replace(op, results=(result, dot)))
-        self.know_dot(result, dot)
+        values = [value for value in call.arguments if self.dot(value) != NONE]
+        is_known = isinstance(call, Dispatched) and isinstance(call.callee, Const) and rrule.has(call.callee.value)
+        if isinstance(call, UnitCall):
+            may_insert = call.unit.inserts
+        else:
+            may_insert = not is_known or inserts(call.callee.value)  # type: ignore[union-attr]
+        self.note_zeros(result, values, may_insert)
+        if isinstance(call, UnitCall) and values and all(value in self.selected for value in values):
+            found = self.builder.helper(kept_call, self.tuple_of(tuple(map(self.dot, values))), dot, kind=kind)
+        self.know_dot(result, found)
 
     def inlined(self, op: Op, call: Inlined) -> None:
         if call.function is not None and frule.has(call.function):
             self.by_forward_rule(op, call)
             return
         dots = {value: self.dot(value) for value in call.arguments if self.dot(value) != NONE}
+        self.note_zeros(call.result, dots, inserts(call.function))
         again = self.reapplied(op, call, dots)
+        rest = {value: dot for value, dot in dots.items() if value not in again}
+        kept = [value for value in rest if value in self.selected] if may_be_infinite(call.function) else []
+        groups = [{value: rest.pop(value)} for value in kept]
         try:
-            rest = {value: dot for value, dot in dots.items() if value not in again}
-            statements, dot = transpose(call, rest, self.builder, self.services) if rest else ([], None)
+            transposed = [transpose(call, group, self.builder, self.services) for group in (rest, *groups) if group]
         except NotTransposable:
             self.by_rule(op, call)
             return
         self.builder.add(op)
         with self.builder.region(self.pending):
             parts = [self.apply_again(op, value, dots[value]) for value in again]
-            for statement in statements:
-                self.builder.add(statement)
-            parts += [] if dot is None else [dot]
+            first_kept = len(transposed) - len(groups)
+            for number, (statements, dot) in enumerate(transposed):
+                for statement in statements:
+                    self.builder.add(statement)
+                if dot is not None and number >= first_kept:
+                    dot = self.kept(dots[kept[number - first_kept]], dot)
+                parts += [] if dot is None else [dot]
             total = parts[0] if parts else NONE
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
             self.know_dot(call.result, total)
+
+    # Zeros of selections
+
+    def note_zeros(self, result: Value, values: Iterable[Value], may_insert: bool) -> None:
+        """Note whether the zeros of a tangent that is computed of those of `values` are those of a selection: if what is
+        computed may insert some, or if all of the values' are."""
+        if isinstance(result, Var) and (may_insert or all(value in self.selected for value in values)):
+            self.selected.add(result)
+
+    def kept(self, x_dot: Value, y_dot: Value) -> Value:
+        """The part of a tangent that comes of `x_dot`, whose zeros stay zero."""
+        return self.builder.helper(kept_tangent, x_dot, y_dot, kind=self.builder.kind(y_dot))
 
     def reapplied(self, op: Op, call: Inlined, dots: Mapping[Value, Value]) -> list[Value]:
         """The arguments of a call which it is linear in, and for whose tangents it can be made again."""
@@ -218,14 +251,20 @@ class Tangents:
         """The call with the tangent in the place of the argument."""
         arguments = tuple(dot if value == argument else value for value in op.arguments)
         assert not isinstance(op.callee, Opcode)
-        return self.builder.call(op.callee, arguments, op.keywords)
+        keeps = argument in self.selected and isinstance(op.callee, Const) and may_be_infinite(op.callee.value)
+        if not keeps:
+            return self.builder.call(op.callee, arguments, op.keywords)
+        # Of infinite slopes these are the quotients only: 0 / 0 is NaN without a warning.
+        kind = self.builder.kind_of_call(op.callee, arguments, op.keywords)
+        return self.kept(dot, self.builder.call(function_constant(divide), arguments, kind=kind))
 
     def by_rule(self, op: Op, call: Inlined) -> None:
         """The reverse rule at run time, which gives the value and its tangent."""
         self.flush()
         arguments = self.operands_of(call.arguments)
         dots = self.tuple_of(tuple(map(self.dot, call.arguments)))
-        given = (call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
+        function = NONE if call.function is None else function_constant(call.function)
+        given = (function, call.rule, Const(call.callee), arguments, dots, self.dict_of(call.keywords))
         self.by_pair(op, call, run_time.pushed_by_rule, given)
 
     def by_forward_rule(self, op: Op, call: Inlined) -> None:
@@ -257,6 +296,7 @@ class Tangents:
     # Structure
 
     def structure(self, call: Call) -> None:
+        self.note_structure(call)
         match call:
             case Build():
                 self.build(call)
@@ -278,6 +318,21 @@ class Tangents:
                 raise AssertionError("not the record of an operation on structure")
             case _:
                 assert_never(call)
+
+    def note_structure(self, call: Call) -> None:
+        """Structure hands zeros on; what is built of constants too has some in their places."""
+        match call:
+            case Build(result=result, items=values) | Capture(result=result, values=values):
+                self.note_zeros(result, (), any(value in self.selected or self.dot(value) is NONE for value in values))
+            case Append(result=result, items=items, item=item):
+                self.note_zeros(result, (), bool(self.selected & {items, item}) or self.dot(item) is NONE)
+            case Attribute(result=result, target=source) | Item(result=result, container=source):
+                self.note_zeros(result, (source,), False)
+            case Iterated(result=result, source=source):
+                self.note_zeros(result, (source,), False)
+            case Unpack(results=results, source=source):
+                for item in results:
+                    self.note_zeros(item, (source,), False)
 
     def iterated(self, call: Iterated) -> Value:
         position = call.position

@@ -8,10 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.adjoint_builder import AdjointBuilder, Known
 from microgradpy.ad.instrument import GETATTR
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     CELL,
     INT,
@@ -37,7 +37,9 @@ _NOTHING = Inert("NoneType")
 class TrackedAdjointBuilder(AdjointBuilder):
     """`by_value` are the arrays whose cotangents travel by value; `views` has, for a view that an index makes of an array, the
     array and the index. `reached` are the regions of memory to whose cotangents anything is added. The shadows of arrays that
-    are there all the time, `lasting`, are looked up once, in the `prelude` of the adjoint."""
+    are there all the time, `lasting`, are looked up once, in the `prelude` of the adjoint. `unselected` are the regions to
+    whose cotangents anything is added whose zeros are not those of a selection; `pieces`, which indices make, count by
+    themselves, as what else is in the region was not chosen."""
 
     shadows: Var = field(kw_only=True)
     seed_is_value: bool = True
@@ -48,6 +50,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
     prelude: list[Statement] = field(default_factory=list)
     region_of: Mapping[Var, Var] = field(default_factory=dict)
     reached: set[Var] = field(default_factory=set)
+    unselected: set[Var] = field(default_factory=set)
+    pieces: frozenset[Var] = frozenset()
 
     # What a cotangent is
 
@@ -84,6 +88,16 @@ class TrackedAdjointBuilder(AdjointBuilder):
         (result,) = self.operation(callee, (self.shadows, *arguments), kinds=(kind,), hints=(hint,), from_user=True)
         return result
 
+    def give(self, function: object, source: Value, *arguments: Value, hint: str = "") -> Var:
+        """The same for a function that gives a cotangent to a value, whose shadow may be where it goes."""
+        self.reach(source)
+        return self.effect(function, source, *arguments, hint=hint)
+
+    def reach(self, value: Value) -> None:
+        """Note that something is added to the cotangent of what a value is, holds or is a part of."""
+        if isinstance(value, Var):
+            self.reached.add(self.region_of.get(value, value))
+
     # Adding and taking
 
     def accumulate(self, target: Value, contribution: Value) -> None:
@@ -95,7 +109,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
         if self.kind(contribution) == _NOTHING:
             return
         assert isinstance(target, Var)
-        self.reached.add(self.region_of.get(target, target))
+        self.reach(target)
+        self.note_zeros(target, self.is_selected(contribution))
         if self.kind(target) == CELL:
             return  # its cotangent is in the shadows, wherever the call was made
         if isinstance(contribution, Var):
@@ -108,12 +123,35 @@ class TrackedAdjointBuilder(AdjointBuilder):
         elif self.is_mutable(target):
             self.ask("add", target, contribution)
         else:
-            self.keep_value(target, self.ask("settle", target, contribution, hint=self.bar_name(target)))
+            settled = self.ask("settle", target, contribution, hint=self.bar_name(target))
+            self.select(settled, self.is_selected(contribution))
+            self.keep_value(target, settled)
+
+    # Zeros of selections
+
+    def note_zeros(self, target: Value, are_selected: Known) -> None:
+        """Note what the zeros are of what is added to the cotangent of a value in the shadows."""
+        if are_selected is not True and isinstance(target, Var):
+            self.unselected.add(self.place(target))
+
+    def note_write(self, target: Value) -> None:
+        """Note that before a write nothing depends on what is written over."""
+        if isinstance(target, Var):
+            self.unselected.discard(self.place(target))
+
+    def place(self, var: Var) -> Var:
+        """What a variable counts as where zeros are concerned."""
+        return var if var in self.pieces else self.region_of.get(var, var)
+
+    def has_selected(self, value: Value, local: Value | None) -> Known:
+        """Whether the zeros of the cotangent of a value are those of a selection, of which `local` travels by value."""
+        if isinstance(value, Var) and not self.travels(value) and self.place(value) in self.unselected:
+            return False
+        return local is None or self.is_selected(local)
 
     def add_item(self, container: Value, index: Value, contribution: Value) -> None:
         """shadows.of(container)[index] += contribution"""
-        if isinstance(container, Var):
-            self.reached.add(self.region_of.get(container, container))
+        self.reach(container)
         is_real_part = container in self.lasting and self.is_floating(container) and is_real(self.kind(contribution))
         if is_real_part and self.selects_once(index):
             self.increment(self.shadow(container), index, contribution)
@@ -197,7 +235,9 @@ class TrackedAdjointBuilder(AdjointBuilder):
         assert isinstance(target, Var)
         current = self.cotangents.get(target)
         total = value if current is None else self.helper(arithmetic.accumulate, current, value, hint=self.bar_name(target))
-        self.cotangents[target] = self.named(total, target)
+        is_selected = self.both(self.is_selected(value), current is None or self.is_selected(current))
+        self.cotangents[target] = named = self.named(total, target)
+        self.select(named, is_selected)
 
     def pass_on(self, target: Value, cotangent: Value) -> None:
         """What a branch or an iteration gives on: what is mutable has it in the shadows already."""
@@ -211,7 +251,9 @@ class TrackedAdjointBuilder(AdjointBuilder):
         returns is a value, or an array that it made, on every path."""
         if self.seed_is_value or not self.travels(value) or is_immutable(self.kind(value)):
             return seed
-        return self.ask("born", value, seed, hint=self.bar_name(value))
+        found = self.ask("born", value, seed, hint=self.bar_name(value))
+        self.select(found, self.is_selected(seed))
+        return found
 
     def born(self, var: Var) -> Value | None:
         """The cotangent of what an operation has just made; None if that cannot be known to be other than zero."""
@@ -220,5 +262,8 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return local
         hint = self.bar_name(var)
         if self.is_mutable(var):
-            return self.ask("take", var, hint=hint)
-        return self.ask("born", var, Const(None) if local is None else local, hint=hint)
+            found = self.ask("take", var, hint=hint)
+        else:
+            found = self.ask("born", var, Const(None) if local is None else local, hint=hint)
+        self.select(found, self.has_selected(var, local))
+        return found

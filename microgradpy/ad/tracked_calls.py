@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from dataclasses import replace
 from functools import _lru_cache_wrapper
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
@@ -27,11 +26,13 @@ from microgradpy.ad.differentiated_calls import (
     inline_rule,
 )
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
-from microgradpy.ad.known_functions import is_view
+from microgradpy.ad.known_functions import is_view, makes_texts
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_structure import check_slice, check_stored
+from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.codes import receives
+from microgradpy.frontend.exceptions import caught, suppresses
 from microgradpy.ir.kinds import (
     CELL,
     INT,
@@ -42,6 +43,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    Unknown,
     carries_nothing,
     is_immutable,
     is_numeric,
@@ -55,20 +57,33 @@ from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
+from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.making import IMPORTERS
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
+from microgradpy.runtime.watching import may_write
+from microgradpy.state.apart_access import COMPARISONS, IDENTITIES
 from microgradpy.state.arrays import check_store
 from microgradpy.state.detached import detached, may_return_arguments
+from microgradpy.state.generators import makes_manager
 from microgradpy.state.held import is_users_class
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """A call of something that is known now."""
+    if primal.services.tells_apart and callee.value in IDENTITIES:
+        callee = function_constant(IDENTITIES[callee.value])
+        op = replace(op, callee=callee)
     function = callee.value
     arguments, keywords = primal.inputs(op)
     if function is slice:
         check_slice(primal, arguments)
-    if function in OF_CELLS or function in OF_MODULES or function in IMPORTERS:
+    if (
+        function in OF_CELLS
+        or function in OF_MODULES
+        or function in IMPORTERS
+        or function in _OF_EXCEPTIONS
+        or holds_values(primal, function, arguments, keywords)
+    ):
         # Whatever is stored there, something active may be before or afterwards.
         dispatch(primal, op, callee, arguments, keywords)
         result = primal.of(op.result)
@@ -81,12 +96,32 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         _attribute(primal, op, arguments[1].value)
     elif _may_return_arguments(primal, function, arguments):
         _detached(primal, op, callee)
-    elif asks_a_class(primal, function, arguments, keywords) or _holds_code(function, arguments):
+    elif (
+        asks_a_class(primal, function, arguments, keywords)
+        or _holds_code(primal, function, arguments)
+        or _compares_what_stands_in(primal, function, arguments)
+    ):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords) and not _reads_state(primal, function):
-        primal.plain(op, kind=_inactive_kind(primal, callee, arguments, keywords), callee=callee)
+        _inactive(primal, op, callee, arguments, keywords)
     else:
         _active(primal, op, callee, arguments, keywords)
+
+
+def holds_values(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
+    """Whether a call makes an exception with something in it that a handler may read, and that has a cotangent then."""
+    if not primal.services.tracks or not isinstance(function, type) or not issubclass(function, BaseException):
+        return False
+    is_own = isinstance(function.__init__, FunctionType) or isinstance(function.__new__, FunctionType)
+    return is_own or not all(carries_nothing(primal.kind(value)) for value in given_values(arguments, keywords))
+
+
+def _inactive(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
+    """A call that no derivative flows through; one of the user's may replace functions that others rely on."""
+    function = callee.value
+    primal.plain(op, kind=_inactive_kind(primal, callee, arguments, keywords), callee=callee)
+    if is_users_class(function) and isinstance(function, FunctionType) and may_write(function):
+        primal.emit(function_constant(check_assumed), (), (primal.variable(Inert("NoneType")),))
 
 
 def _may_return_arguments(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...]) -> bool:
@@ -102,14 +137,25 @@ def _detached(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     primal.emit(function_constant(detached), (callee, *arguments), (result,), keywords)
 
 
-def _holds_code(function: Any, arguments: tuple[Value, ...]) -> bool:
-    """Whether a call makes something that will call a function of the user's, which may read something active then."""
+def _compares_what_stands_in(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...]) -> bool:
+    """Whether a call compares what may stand in for something else."""
+    compares = primal.services.tells_apart and function in COMPARISONS
+    return compares and not all(is_immutable(primal.kind(value)) for value in arguments)
+
+
+def _holds_code(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...]) -> bool:
+    """Whether a call makes something that will call a function of the user's, which may read something active then; or, by an
+    operator that has no derivative, a set of objects that are in others."""
+    if function in (operator.and_, operator.xor):
+        return any(isinstance(primal.kind(value), Unknown) and primal.is_active(value) for value in arguments)
     if function is not defaultdict or not arguments:
         return False
     factory = arguments[0]
     return not (isinstance(factory, Const) and isinstance(factory.value, type | BuiltinFunctionType | None))
 
 
+_OF_EXCEPTIONS = frozenset({caught, suppresses})
+"""They hand an exception on, which may hold something active."""
 _READERS = (FunctionType, type, _lru_cache_wrapper, BuiltinMethodType, MethodWrapperType, np.vectorize, np.ufunc)
 
 
@@ -117,7 +163,9 @@ def _reads_state(primal: PrimalBuilder, function: Any) -> bool:
     """Whether a function or class that gets constants may still read something active, or be sent it."""
     if not isinstance(function, _READERS) or rrule.covers(function):
         return False
-    return (isinstance(function, FunctionType) and receives(function.__code__)) or primal.services.reads_state(function)
+    is_manager = is_users_class(function) and makes_manager(function)
+    is_sent = isinstance(function, FunctionType) and (is_manager or receives(function.__code__))
+    return is_sent or primal.services.reads_state(function)
 
 
 def _inactive_kind(primal: PrimalBuilder, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
@@ -224,7 +272,8 @@ def _inlined(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
     if is_users_class(rule) and not isinstance(kind, Scalar):
         return False  # its value may be an argument, and its derivative another one
     name = callee.path or callee.value.__name__
-    return rule is not None and inline_rule(primal, op, rule, name, arguments, dict(keywords), is_view(callee.value))
+    function, given = callee.value, dict(keywords)
+    return rule is not None and inline_rule(primal, op, rule, name, arguments, given, is_view(function), function)
 
 
 def _item(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], kind: Kind) -> None:
@@ -268,7 +317,7 @@ def _attribute(primal: PrimalBuilder, op: Op, name: str) -> None:
     cls = python_type(kind)
     proven = result_kind(getattr, (kind, Inert("str")), (target, Const(name)), {})
     owner = target.value if isinstance(target, Const) else None
-    if isinstance(owner, ModuleType | type) and primal.services.holds_state(owner, name):
+    if owner is not None and primal.services.holds_state(owner, name):
         dispatch(primal, op, GETATTR, (target, Const(name)), ())
         return
     if not active or isinstance(owner, ModuleType) or (cls is not None and is_inert_attribute(cls, name)):
@@ -309,6 +358,9 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     """A method of an array or container: the function that it is in the class."""
     function = getattr(method.cls, method.name)
     path = f"{method.cls.__name__}.{method.name}"
+    if makes_texts(method.cls, method.name, op):
+        primal.plain(op, kind=UNKNOWN)
+        return
     arguments, keywords = primal.inputs(op)
     with_target = (method.target, *arguments)
     kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
@@ -325,7 +377,8 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     elif not is_event and rrule.has(function) and is_numeric_call(primal, with_target):
         can_be = primal.services.inlines and is_numeric(kind)
         rule = find_rule(function, tuple(map(primal.kind, with_target))) if can_be else None
-        if rule is None or not inline_rule(primal, op, rule, path, with_target, dict(keywords), is_view(function)):
+        given, shares = dict(keywords), is_view(function)
+        if rule is None or not inline_rule(primal, op, rule, path, with_target, given, shares, function):
             dispatch(primal, op, callee, with_target, keywords)
     else:
         dispatch(primal, op, callee, with_target, keywords)

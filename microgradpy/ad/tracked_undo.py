@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from microgradpy.ad.adjoint_builder import as_value
 from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
 from microgradpy.ad.calls import (
     AddInPlace,
@@ -24,6 +25,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
+from microgradpy.ad.zeros import gives_selected, makes_selection
 from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
@@ -36,6 +38,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.runtime import cotangents as run_time
+from microgradpy.runtime.zeros import bars_keeping_zeros
 from microgradpy.state import undo
 from microgradpy.tangents import arithmetic
 
@@ -45,24 +48,30 @@ _NOTHING = Inert("NoneType")
 def undo_tracked(adjoint: TrackedAdjointBuilder, call: Call) -> None:
     """Append the adjoint of a call."""
     adjoint.where = call.where
+    if adjoint.keeps_zeros:
+        adjoint.passes = makes_selection(adjoint, call)
     _UNDO[type(call)](adjoint, call)
 
 
 def _undo_stored(adjoint: TrackedAdjointBuilder, call: StoreItem) -> None:
+    adjoint.passes = adjoint.has_selected(call.container, None)
     taken = adjoint.taken(call.container, call.index)
     if adjoint.is_active(call.value):
         adjoint.accumulate(call.value, adjoint.spread(taken, call.value))
+    adjoint.note_write(call.container)
 
 
 def _undo_attribute(adjoint: TrackedAdjointBuilder, call: Attribute) -> None:
     local = adjoint.take(call.result)
     if local is not None:
+        adjoint.passes = adjoint.is_surely_selected(local)
         adjoint.accumulate(call.target, adjoint.effect(undo.field_bar, call.target, Const(call.name), local))
 
 
 def _undo_capture(adjoint: TrackedAdjointBuilder, call: Capture) -> None:
     local = adjoint.take(call.result)
     if local is not None:
+        adjoint.passes = adjoint.is_surely_selected(local)
         for place, value in zip(call.fields, call.values, strict=True):
             adjoint.accumulate(value, _field_of(adjoint, local, place))
 
@@ -81,6 +90,7 @@ def _undo_inlined(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
 def _undo_born(adjoint: TrackedAdjointBuilder, call: Inlined) -> None:
     cotangent = adjoint.born(call.result)
     if cotangent is not None:
+        adjoint.passes = gives_selected(adjoint, call, cotangent)
         undo_inlined(adjoint, call, cotangent)
 
 
@@ -88,13 +98,22 @@ def _undo_dispatched(adjoint: TrackedAdjointBuilder, call: Dispatched) -> None:
     local = adjoint.take(call.result)
     targets = (call.callee, *call.arguments)
     given = Const(None) if local is None else local
-    (bars,) = adjoint.operation(call.pullback, (given, adjoint.shadows), from_user=True)
+    is_selected = adjoint.has_selected(call.result, local)
+    adjoint.passes = makes_selection(adjoint, call) or is_selected
+    callee: Value = call.pullback
+    arguments: tuple[Value, ...] = (given, adjoint.shadows)
+    if adjoint.keeps_zeros:
+        callee, arguments = function_constant(bars_keeping_zeros), (call.pullback, as_value(is_selected), *arguments)
+    (bars,) = adjoint.operation(callee, arguments, from_user=True)
+    if call.callee == operator_constant("setitem"):
+        adjoint.note_write(call.arguments[0])
     unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
 
 
 def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
     unit, result = call.unit, call.result
     local = adjoint.take(result)
+    is_selected = adjoint.has_selected(result, local) is True
     if unit.takes_value and not adjoint.travels(result):
         hint = adjoint.bar_name(result)
         local = adjoint.ask("born", result, Const(None) if local is None else local, hint=hint)
@@ -110,14 +129,15 @@ def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
     arguments = [value for value, is_active in zip(call.arguments, unit.active, strict=True) if is_active]
     absent = unit.absent or (False,) * len(arguments)
     targets = tuple(Const(None) if gone else value for value, gone in zip(arguments, absent, strict=True))
-    half = adjoint.adjoint_half(unit)
+    half = adjoint.adjoint_half(unit, is_selected)
     if len(targets) == 1:
         (bar,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
+        adjoint.select(bar, all(half.value.gives_selected))
         adjoint.accumulate(targets[0], bar)
     else:
         (bars,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
         if targets:
-            unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+            unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets), half.value.gives_selected)
 
 
 def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
@@ -126,11 +146,13 @@ def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
         local = adjoint.take(call.result)
         if local is None:
             return
+        adjoint.passes = adjoint.is_surely_selected(local)
         for key, item in zip(call.keys, call.items, strict=True):
             if adjoint.is_active(item):
                 part = adjoint.helper(run_time.cotangent_item, local, key)
                 adjoint.pass_on(item, part)
         return
+    adjoint.passes = adjoint.has_selected(call.result, None)
     taken = adjoint.ask("take", call.result, hint=adjoint.bar_name(call.result))
     for number, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
         if adjoint.is_active(item) and not adjoint.is_mutable(item):
@@ -145,18 +167,20 @@ def _may_repeat(call: Build) -> bool:
 
 def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:
     bars = tuple(map(adjoint.take, call.results))
+    adjoint.passes = adjoint.passes or all(bar is None or adjoint.is_surely_selected(bar) for bar in bars)
     # What is unpacked may be a generator, which is advanced by it.
     is_unknown = isinstance(adjoint.kind(call.source), Unknown)
     if all(bar is None for bar in bars) and not is_unknown:
         return
     (items,) = adjoint.operation(Opcode.TUPLE, tuple(Const(None) if bar is None else bar for bar in bars))
     if is_unknown:
-        adjoint.keep_value(call.source, adjoint.effect(undo.unpacked, call.source, items, hint=adjoint.bar_name(call.source)))
+        adjoint.keep_value(call.source, adjoint.give(undo.unpacked, call.source, items, hint=adjoint.bar_name(call.source)))
     else:
         adjoint.accumulate(call.source, adjoint.helper(run_time.from_items, call.source, items))
 
 
 def _undo_append(adjoint: TrackedAdjointBuilder, call: Append) -> None:
+    adjoint.passes = adjoint.has_selected(call.items, None)
     bar = adjoint.effect(undo.appended, call.items, call.length)
     adjoint.pass_on(call.item, bar)
 
@@ -166,6 +190,7 @@ def _undo_addition(adjoint: TrackedAdjointBuilder, call: AddInPlace) -> None:
     if not adjoint.is_active(call.value):
         return
     d = adjoint.read(call.target)
+    adjoint.passes = adjoint.has_selected(call.target, None)
     if call.subtracts:
         d = adjoint.call(operator_constant("neg"), (d,), kind=adjoint.kind(call.target))
     adjoint.accumulate(call.value, adjoint.spread(d, call.value))
@@ -175,8 +200,10 @@ def _undo_item(adjoint: TrackedAdjointBuilder, call: Item) -> None:
     local = adjoint.take(call.result)
     if local is None:
         return
+    adjoint.passes = adjoint.passes or adjoint.is_selected(local)
+    adjoint.note_zeros(call.container, adjoint.passes)
     if isinstance(adjoint.kind(call.container), Sequence):
-        adjoint.effect(undo.add_slot, call.container, call.index, local)
+        adjoint.give(undo.add_slot, call.container, call.index, local)
     elif adjoint.travels(call.container):
         adjoint.accumulate_item(arithmetic.add_item, call.container, call.index, local)
     else:
@@ -195,6 +222,8 @@ def _undo_suspension(adjoint: TrackedAdjointBuilder, call: Suspend) -> None:
 
 def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
     local = adjoint.take(call.result)
+    adjoint.passes = adjoint.passes or adjoint.has_selected(call.result, local)
+    adjoint.note_zeros(call.source, adjoint.passes)
     position = call.position
     if call.backwards:
         position = adjoint.call(operator_constant("sub"), (Const(-1), position))
@@ -206,11 +235,11 @@ def _undo_iterated(adjoint: TrackedAdjointBuilder, call: Iterated) -> None:
         return  # an item of a list has its cotangent itself, and a row is a view
     given = Const(None) if local is None else local
     if call.is_key:
-        adjoint.effect(undo.iterated_value, call.source, position, call.result, given)
+        adjoint.give(undo.iterated_value, call.source, position, call.result, given)
         return
     if call.length is not None:
         position = adjoint.call(operator_constant("add"), (position, call.length))
-    bar = adjoint.effect(undo.iterated, call.source, position, call.result, given)
+    bar = adjoint.give(undo.iterated, call.source, position, call.result, given)
     adjoint.keep_value(call.source, bar)
 
 

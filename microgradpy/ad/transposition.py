@@ -15,16 +15,17 @@ shapes and dtypes; where it asks for those, the value of the call stands in for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Inlined
-from microgradpy.ad.inline import NotInlinable, Static, StaticClosure, StaticTuple, splice_pullback
+from microgradpy.ad.inline import NotInlinable, splice_pullback
 from microgradpy.ad.primal import walked
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
+from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var

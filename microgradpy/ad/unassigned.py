@@ -11,10 +11,14 @@ starts as `UNASSIGNED`, and every read of the user's is checked:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
+from microgradpy.dataclasses import replace
+from microgradpy.ir.closures import nested_function
+from microgradpy.ir.flows import Flow, connected, flows_in, maybe_undefined
+from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import (
+    UNASSIGNED,
     Break,
     Const,
     Continue,
@@ -35,18 +39,18 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import is_mark, regions, terminators, uses, walk
-from microgradpy.runtime.opaque import UNASSIGNED, check_assigned
+from microgradpy.ir.traversal import uses, walk
+from microgradpy.runtime.activity import UNASSIGNED_KIND
+from microgradpy.runtime.opaque import check_assigned
+from microgradpy.runtime.variables import check_captured
 
 _UNASSIGNED = Const(UNASSIGNED, "UNASSIGNED", UNASSIGNED)
 _CHECK = function_constant(check_assigned)
-Flow = tuple[Var, Value]
-
-
+_CHECK_CAPTURED = function_constant(check_captured)
 def bind_unassigned(function: Function) -> Function:
     """The primal with the saved variables that may be unassigned bound on every path."""
-    flows = list(_flows(function.body, {}))
-    maybe = _closure({target for target, value in flows if isinstance(value, Undefined)}, flows, forward=True)
+    flows = flows_in(function.body)
+    maybe = maybe_undefined(flows)
     if not maybe:
         return function
     saved = {
@@ -56,68 +60,40 @@ def bind_unassigned(function: Function) -> Function:
         for value in uses(statement)
         if isinstance(value, Var)
     }
-    bound = _closure(saved & maybe, flows, forward=False) & maybe
+    bound = connected(saved & maybe, flows, forward=False) & maybe
     if not bound:
         return function
-    return replace(function, body=_Binder(bound, _closure(set(bound), flows, forward=True)).region(function.body))
+    return replace(function, body=_Binder(bound, connected(set(bound), flows, forward=True)).region(function.body))
 
 
-def _closure(start: set[Var], flows: list[Flow], *, forward: bool) -> set[Var]:
-    """What the variables flow into, or what flows into them."""
-    found = set(start)
-    while True:
-        if forward:
-            more = {target for target, value in flows if value in found} - found
-        else:
-            more = {value for target, value in flows if target in found and isinstance(value, Var)} - found
-        if not more:
-            return found
-        found |= more
+def check_unassigned_captures(function: Function, kinds: Sequence[Kind]) -> Function:
+    """The function with its reads of captured variables checked, as far as these have no value. `kinds` are those of the
+    inputs, the captured variables first."""
+    empty = {var for var, kind in zip(function.captured, kinds, strict=False) if kind == UNASSIGNED_KIND}
+    if not empty:
+        return function
+    names = _names_of(empty, flows_in(function.body))
+    return replace(function, body=_Binder(set(), set(names), _CHECK_CAPTURED, names).region(function.body))
 
 
-def _flows(region: Region, seen: dict[Var, tuple[Var, ...]]) -> Iterator[Flow]:
-    """`seen` are the parameters of the scopes around."""
-    for statement in region.statements:
-        match statement:
-            case Op(payload=scope, arguments=values) if is_mark(statement):
-                # After the first mark, what is undefined leaves the parameter as it is.
-                pairs = zip(seen[scope], values, strict=True)
-                yield from (pair for pair in pairs if not isinstance(pair[1], Undefined))
-            case Try():
-                seen[statement.scope] = statement.parameters
-                yield from zip(statement.parameters, uses(statement.body.statements[0]), strict=True)
-                yield from _yields(statement)
-            case If():
-                yield from _yields(statement)
-            case While() | For():
-                yield from zip(statement.parameters, statement.initial, strict=True)
-                yield from zip(statement.results, statement.parameters, strict=True)
-                yield from _edges(statement)
-        for inner in regions(statement):
-            yield from _flows(inner, seen)
-
-
-def _yields(statement: If | Try) -> Iterator[Flow]:
-    """What the regions of a statement give its results."""
-    for arm in regions(statement):
-        if isinstance(arm.terminator, Yield):
-            yield from zip(statement.results, arm.terminator.values, strict=True)
-
-
-def _edges(loop: While | For) -> Iterator[Flow]:
-    """What each `Continue` and `Break` of a loop carries."""
-    for terminator in terminators(loop.body, of_inner_loops=False):
-        match terminator:
-            case Continue(values=values):
-                yield from zip(loop.parameters, values, strict=True)
-            case Break(values=values):
-                yield from zip(loop.results, values, strict=True)
+def _names_of(captured: set[Var], flows: list[Flow]) -> dict[Var, str]:
+    """The variables that captured ones flow into, with the names of these: what paths merge into may have none."""
+    names: dict[Var, str] = {}
+    for var in captured:
+        names |= {reached: var.hint for reached in connected({var}, flows, forward=True) if reached not in names}
+    return names | {var: var.hint for var in captured}
 
 
 class _Binder:
-    def __init__(self, bound: set[Var], checked: set[Var]) -> None:
+    """`names` are those that the checks speak of, where they are not the variables' own."""
+
+    def __init__(
+        self, bound: set[Var], checked: set[Var], checking: Const = _CHECK, names: Mapping[Var, str] | None = None
+    ) -> None:
         self.bound = bound
         self.checked = checked
+        self.checking = checking
+        self.names = names or {}
 
     def region(self, region: Region, targets: tuple[Var, ...] = (), results: tuple[Var, ...] = ()) -> Region:
         """`targets` are what a Continue gives values to, `results` what a Break does."""
@@ -139,10 +115,10 @@ class _Binder:
         )
 
     def check(self, var: Var, where: Location) -> Op:
-        return Op(_CHECK, (var, Const(var.hint)), (fresh(),), from_user=True, where=where)
+        return Op(self.checking, (var, Const(self.names.get(var, var.hint))), (fresh(),), from_user=True, where=where)
 
     def statement(self, statement: Statement, targets: tuple[Var, ...], results: tuple[Var, ...]) -> list[Statement]:
-        read = [value for value in dict.fromkeys(uses(statement)) if isinstance(value, Var) and value in self.checked]
+        read = [value for value in dict.fromkeys(_read_by(statement)) if isinstance(value, Var) and value in self.checked]
         if isinstance(statement, Op):
             checks: list[Statement] = [self.check(var, statement.where) for var in read] if statement.from_user else []
             return [*checks, statement]
@@ -174,3 +150,9 @@ class _Binder:
         if isinstance(new.terminator, Yield):
             new = Region(new.statements, Yield(self.values(merged, new.terminator.values)))
         return new
+
+
+def _read_by(statement: Statement) -> Sequence[Value]:
+    """What a statement reads: a function that is made captures variables without reading them."""
+    function = nested_function(statement) if isinstance(statement, Op) else None
+    return tuple(uses(statement))[0 if function is None else len(function.captured) :]

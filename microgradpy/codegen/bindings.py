@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import math
+import types
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 from microgradpy.codegen.functions import make_function
 from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation, store
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value
 from microgradpy.ir.traversal import regions, terminator_values, uses, walk
+from microgradpy.originals import BUILTINS, root_of
 
 _MISSING = object()
 # Builtins that the emitter itself writes.
@@ -39,7 +40,7 @@ class Bindings:
         if self._is_builtin(constant):
             self.builtin_names.add(constant.path)
             return
-        stem, bound = _stem_and_object(constant)
+        stem, bound, _ = _written_as(constant)
         key = (stem, id(bound))
         if key not in self._by_object:
             name = _first_free(stem, self.taken | self.names.keys() | self.builtin_names)
@@ -50,26 +51,25 @@ class Bindings:
         """The dotted text of a constant that is not a literal."""
         if self._is_builtin(constant):
             return constant.path
-        stem, bound = _stem_and_object(constant)
+        stem, bound, rest = _written_as(constant)
         name = self._by_object[(stem, id(bound))]
         self.used[name] = bound
-        _, dot, rest = constant.path.partition(".")
-        return f"{name}.{rest}" if dot else name
+        return f"{name}.{rest}" if rest else name
 
     def builtin(self, name: str) -> ast.expr:
         """A builtin that the emitter writes by itself."""
-        return ast.Name(self.text(Const(getattr(builtins, name), name)), ast.Load())
+        return ast.Name(self.text(Const(BUILTINS[name], name)), ast.Load())
 
     def _is_builtin(self, constant: Const) -> bool:
         path = constant.path
-        return bool(path) and path not in self.taken and getattr(builtins, path, _MISSING) is constant.value
+        return bool(path) and path not in self.taken and BUILTINS.get(path, _MISSING) is constant.value
 
 
 def bind(function: Function, taken: Set[str]) -> Bindings:
     """Names for every constant of a function, in program order. `taken` are the names of the user's variables."""
     bindings = Bindings(taken)
     for name in sorted(_WRITTEN_BUILTINS):
-        bindings.add(Const(getattr(builtins, name), name))
+        bindings.add(Const(BUILTINS[name], name))
     for value in _written(function.body):
         if isinstance(value, Const):
             bindings.add(value)
@@ -103,13 +103,17 @@ def closure_constants(op: Op) -> Iterator[Const]:
         yield Const(op.payload.code, f"{name}_code")
 
 
-def _stem_and_object(constant: Const) -> tuple[str, Any]:
-    """The name a constant would like its first part to have, and the object bound to it."""
-    head, dot, _ = constant.path.partition(".")
+def _written_as(constant: Const) -> tuple[str, Any, str]:
+    """The name a constant would like its first part to have, the object bound to it, and the path from there. What is in a
+    library is read from the copy of which nobody can replace a part; what is not there has a name of its own."""
+    head, _, rest = constant.path.partition(".")
+    if is_plain_name(head) and rest and isinstance(constant.root, types.ModuleType):
+        root = constant.root if isinstance(constant.value, types.ModuleType) else root_of(constant.root, rest, constant.value)
+        return (rest.rpartition(".")[2], constant.value, "") if root is None else (head, root, rest)
     if is_plain_name(head):
-        return head, constant.root if dot else constant.value
+        return head, constant.root if rest else constant.value, rest
     name = getattr(constant.value, "__name__", "") or type(constant.value).__name__.lower()
-    return (name if isinstance(name, str) and is_plain_name(name) else "function"), constant.value
+    return (name if isinstance(name, str) and is_plain_name(name) else "function"), constant.value, ""
 
 
 def _first_free(stem: str, taken: Set[str]) -> str:

@@ -44,15 +44,16 @@ def effect(statement: Statement, kinds: Mapping[Var, Kind]) -> Effect:
 
 def _effect_of_operation(op: Op, kinds: Mapping[Var, Kind]) -> Effect:
     sign = notation(op)
-    if isinstance(sign, InPlace) or op.callee in (Opcode.SUSPEND, Opcode.RECORD, Opcode.APPEND, Opcode.MARK):
+    opcode = op.callee if isinstance(op.callee, Opcode) else None
+    if isinstance(sign, InPlace) or opcode in (Opcode.SUSPEND, Opcode.RECORD, Opcode.APPEND, Opcode.MARK):
         return Effect.WRITES
     numbers = sign is not None and all(_is_number(value, kinds) for value in op.arguments)
     if op.from_user:
         # Arithmetic on numbers may raise (and so keeps its place) but can write nothing.
         return Effect.CALLS if numbers else Effect.WRITES
-    if numbers or op.callee in (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.TAPE):
+    if numbers or opcode in (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.TAPE):
         return Effect.PURE
-    if sign is not None or (isinstance(op.callee, Opcode) and op.callee is not Opcode.APPLY):
+    if sign is not None or (opcode is not None and opcode is not Opcode.APPLY):
         return Effect.READS
     return _effect_of_call(op.callee)
 

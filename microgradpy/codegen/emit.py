@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, final
 
 from microgradpy.codegen.bindings import bind
@@ -25,6 +24,7 @@ from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.codegen.placement import place
 from microgradpy.codegen.statements import Statements
 from microgradpy.codegen.undefined import filled_variables
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import For, Function, Location, Parameter, ParameterKind, Region, Try, Var, While
 from microgradpy.ir.traversal import item_variables, regions, walk
 

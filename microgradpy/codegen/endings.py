@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import final
 
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import Continue, If, Region, Try, Unreachable, Var, Yield
 from microgradpy.ir.traversal import regions, terminator_values, terminators, uses, walk
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import assert_never
 
 from microgradpy.codegen.bindings import Bindings, closure_constants, is_literal, literal
@@ -21,6 +20,7 @@ from microgradpy.codegen.notation import (
     is_plain_name,
     notation,
 )
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import CompilerBug
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_real_scalar
 from microgradpy.ir.nodes import Const, If, Location, Op, Opcode, Undefined, Value, Var

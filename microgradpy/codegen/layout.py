@@ -6,8 +6,10 @@ import ast
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
-from microgradpy.codegen.printing import print_statement
+from microgradpy.codegen.printing import is_same, parsed, print_statement
+from microgradpy.codegen.quick_printing import NotQuick, quick_text
 from microgradpy.ir.nodes import Location
 
 _INDENT = "    "
@@ -23,21 +25,58 @@ def lay_out(
     """The text of a function and its line map. With `comments`, each group of statements has the line of the user's
     source that it is from above it. `inside` are the places of expressions: a statement that is from no line itself
     (`return`, the start of a loop) has in the line map the place of what is computed in it."""
-    layout = _Layout(places, comments, inside or {})
-    header, *_ = print_statement(_with_empty_body(function)).splitlines()
-    layout.lines.append(header)
-    layout.block(function.body, 1)
-    return "\n".join(layout.lines) + "\n", layout.line_map
+    layout = _Layout(places, comments, inside or {}, _Quick())
+    text = layout.text(function)
+    body = parsed(text)
+    if len(body) != 1 or not is_same(body[0], function):
+        layout = _Layout(places, comments, inside or {}, _Careful())
+        text = layout.text(function)
+    return text, layout.line_map
+
+
+class _Careful:
+    """Each statement is printed with all that Python has, and compared with its tree."""
+
+    def line(self, statement: ast.stmt) -> str:
+        """A simple statement, or the first line of a compound one."""
+        if isinstance(statement, ast.FunctionDef | ast.If | ast.For | ast.While):
+            return print_statement(_with_empty_body(statement)).splitlines()[0]
+        return print_statement(statement)
+
+    def expression(self, value: ast.expr) -> str:
+        return self.line(ast.Expr(value)).strip()
+
+    def folded(self, text: str, width: int) -> list[str]:
+        lines = folded(text, width)
+        return lines if len(lines) == 1 or _is_same("\n".join(lines), text) else [text]
+
+
+class _Quick(_Careful):
+    """The text is compared with the tree when it is whole."""
+
+    def line(self, statement: ast.stmt) -> str:
+        with suppress(NotQuick):
+            return quick_text(statement)
+        return super().line(statement)
+
+    def folded(self, text: str, width: int) -> list[str]:
+        return folded(text, width)
 
 
 class _Layout:
-    def __init__(self, places: Places, comments: bool, inside: Mapping[ast.AST, Location]) -> None:
+    def __init__(self, places: Places, comments: bool, inside: Mapping[ast.AST, Location], printing: _Careful) -> None:
+        self.printing = printing
         self.places = places
         self.inside = inside
         self.comments = comments
         self.lines: list[str] = []
         self.line_map: dict[int, Location] = {}
         self.last: tuple[str, int] | None = None
+
+    def text(self, function: ast.FunctionDef) -> str:
+        self.lines.append(self.printing.line(function))
+        self.block(function.body, 1)
+        return "\n".join(self.lines) + "\n"
 
     def block(self, statements: Sequence[ast.stmt], depth: int) -> None:
         for statement in statements:
@@ -53,12 +92,12 @@ class _Layout:
             case ast.If():
                 self._if(statement, place, depth, "if")
             case ast.For() | ast.While():
-                self._line(_header(statement), place, depth)
+                self._line(self.printing.line(statement), place, depth)
                 self.block(statement.body, depth + 1)
             case ast.Try():
                 self._try(statement, place, depth)
             case _:
-                self._line(print_statement(statement), place, depth)
+                self._line(self.printing.line(statement), place, depth)
 
     def _place_inside(self, statement: ast.stmt) -> Location | None:
         if isinstance(statement, ast.If | ast.For | ast.While | ast.Try):
@@ -70,11 +109,11 @@ class _Layout:
         self._line("try:", place, depth)
         self.block(statement.body, depth + 1)
         for handler in statement.handlers:
-            self._line(_caught(handler), None, depth)
+            self._line(self._caught(handler), None, depth)
             self.block(handler.body, depth + 1)
 
     def _if(self, statement: ast.If, place: Location | None, depth: int, word: str) -> None:
-        self._line(word + _header(statement).removeprefix("if"), place, depth)
+        self._line(word + self.printing.line(statement).removeprefix("if"), place, depth)
         self.block(statement.body, depth + 1)
         match statement.orelse:
             case [ast.If() as inner] if not self._has_comment(inner):
@@ -92,50 +131,43 @@ class _Layout:
             self.lines.append(f"{_INDENT * depth}# {place.text.splitlines()[0]}")
             self.last = (place.file, place.line)
 
+    def _caught(self, handler: ast.ExceptHandler) -> str:
+        name = "" if handler.name is None else f" as {handler.name}"
+        match handler.type:
+            case None:
+                return "except:"
+            case ast.Tuple(elts=types):
+                return f"except ({', '.join(map(self.printing.expression, types))}){name}:"
+        return f"except {self.printing.expression(handler.type)}{name}:"
+
     def _line(self, text: str, place: Location | None, depth: int) -> None:
-        for line in folded(text, _WIDTH - len(_INDENT) * depth):
+        for line in self.printing.folded(text, _WIDTH - len(_INDENT) * depth):
             self.lines.append(_INDENT * depth + line)
             if place is not None and place.line:
                 self.line_map[len(self.lines)] = place
 
 
-def _caught(handler: ast.ExceptHandler) -> str:
-    name = "" if handler.name is None else f" as {handler.name}"
-    match handler.type:
-        case None:
-            return "except:"
-        case ast.Tuple(elts=types):
-            return f"except ({', '.join(print_statement(ast.Expr(caught)).strip() for caught in types)}){name}:"
-    return f"except {print_statement(ast.Expr(handler.type)).strip()}{name}:"
-
-
 def folded(text: str, width: int) -> list[str]:
     """The lines of a statement, or of the first line of one. Longer than `width`, its longest list of names gets lines of
     its own, in parentheses."""
+    if len(text) <= width:
+        return [text]
     lists = sorted(_NAMES.finditer(text), key=lambda found: len(found[0]))
-    if len(text) <= width or not lists:
+    if not lists:
         return [text]
     start, end = lists[-1].span()
     before, after = text[:start], text[end:]
     if not (before.endswith("(") and after.startswith(")")):
         before, after = f"{before}(", f"){after}"
     names = textwrap.wrap(lists[-1][0] + ",", max(width - len(_INDENT), _NARROWEST), break_long_words=False)
-    lines = [before, *(_INDENT + line for line in names), after]
-    return lines if _is_same("\n".join(lines), text) else [text]
+    return [before, *(_INDENT + line for line in names), after]
 
 
 def _is_same(first: str, second: str) -> bool:
     """Whether two texts are the same statement; the first is none if it broke a text in quotes."""
     rest = "\n    pass" if second.endswith(":") else ""
-    try:
-        trees = [ast.dump(ast.parse(text.replace("elif", "if", 1) + rest)) for text in (first, second)]
-    except SyntaxError:
-        return False
-    return trees[0] == trees[1]
-
-
-def _header(statement: ast.If | ast.For | ast.While) -> str:
-    return print_statement(_with_empty_body(statement)).splitlines()[0]
+    trees = [parsed(text.replace("elif", "if", 1) + rest) for text in (first, second)]
+    return bool(trees[0]) and is_same(*trees)
 
 
 def _with_empty_body(statement: ast.FunctionDef | ast.If | ast.For | ast.While) -> ast.stmt:

@@ -12,13 +12,11 @@ Live sets go backwards through the regions:
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import assert_never, final
 
 from microgradpy.codegen.nesting import Nesting
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -60,7 +58,10 @@ class Interference:
         return 1 << self.numbers.setdefault(var, len(self.numbers))
 
     def vars(self, variables: Iterable[Var]) -> Vars:
-        return reduce(operator.or_, map(self.bit, variables), 0)
+        numbers, found = self.numbers, 0
+        for var in variables:
+            found |= 1 << numbers.setdefault(var, len(numbers))
+        return found
 
     def add(self, var: Var, others: Vars) -> None:
         self.rows[var] = self.rows.get(var, 0) | (others & ~self.bit(var))
@@ -112,9 +113,19 @@ class _Analysis:
     marked: dict[int, set[Var]] = field(default_factory=dict)
     # What was found live at the head of a loop in an earlier visit: it can only grow, so the next visit starts there.
     heads: dict[int, Vars] = field(default_factory=dict)
+    # What was looked at in an earlier visit: the statements of regions, and what operations read.
+    visited: dict[int, tuple[Region, Sequence[Statement]]] = field(default_factory=dict)
+    read: dict[int, Vars] = field(default_factory=dict)
 
     def vars(self, variables: Iterable[Var]) -> Vars:
         return self.interference.vars(variables)
+
+    def roots(self, region: Region) -> Sequence[Statement]:
+        """The statements of a region that are not written inside of others, the last one first."""
+        known = self.visited.get(id(region))
+        if known is None:
+            known = self.visited[id(region)] = region, tuple(self.nesting.roots(region))[::-1]
+        return known[1]
 
     def among(self, variables: Iterable[Var], live: Vars) -> list[Var]:
         return [var for var in variables if live & self.interference.bit(var)]
@@ -133,7 +144,7 @@ class _Analysis:
         return self.statements(region, self._terminator(region.terminator, targets) | self.raising, targets)
 
     def statements(self, region: Region, live: Vars, targets: _Targets) -> Vars:
-        for statement in reversed(list(self.nesting.roots(region))):
+        for statement in self.roots(region):
             if isinstance(statement, Op) and statement.callee is Opcode.MARK:
                 live = self._mark(statement, live)
             else:
@@ -232,7 +243,9 @@ class _Analysis:
         return live | self.vars(self.forced & set(variables))
 
     def _operation(self, op: Op, after: Vars) -> Vars:
-        reads = self.vars(self.nesting.reads(op))
+        reads = self.read.get(id(op))
+        if reads is None:
+            reads = self.read[id(op)] = self.vars(self.nesting.reads(op))
         if op.callee is Opcode.APPEND and isinstance(op.arguments[0], Var):
             # The result is the list itself: two names for it are never needed.
             self.define(op.results, after & ~self.interference.bit(op.arguments[0]))

@@ -14,7 +14,6 @@ tracebacks, warnings, `logging`, coverage and breakpoints are those of the plain
 from __future__ import annotations
 
 import ast
-import importlib.abc
 import importlib.machinery
 import itertools
 import linecache
@@ -26,10 +25,11 @@ import types
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from microgradpy.ir.nodes import Location
+from microgradpy.originals import BUILTINS, TEXTS
+from microgradpy.quiet import without_warnings
 
 DUMP_VARIABLE = "MICROGRADPY_DUMP"
 _PACKAGE = "microgradpy_generated"
@@ -40,8 +40,8 @@ _modules: dict[str, str] = {}
 _unwanted: deque[str] = deque()
 
 
-class _TextLoader(importlib.abc.InspectLoader):
-    """Knows the text of one generated module."""
+class _TextLoader:
+    """Knows the text of one generated module. (It has no base class: the module of those imports a dozen others.)"""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -59,12 +59,14 @@ def load(
     if places and os.environ.get(DUMP_VARIABLE):
         text = _with_places(text, places)
     module_name, filename = _register(text, name)
-    namespace: dict[str, Any] = dict(bindings)
+    namespace: dict[str, Any] = dict(bindings) | _BUILTINS
     namespace.update(_module_attributes(module_name, filename, text))
-    exec(compile(text, filename, "exec", dont_inherit=True), namespace)
+    exec(_compiled(text, filename), namespace)
     return namespace
 
 
+# The names that a text does not bind are those of the builtins as they were: what a user replaced is bound.
+_BUILTINS = {"__builtins__": BUILTINS}
 # What `warnings` and `linecache` ask a frame's module for.
 _IDENTITY = ("__name__", "__package__", "__file__", "__loader__", "__spec__")
 
@@ -77,11 +79,11 @@ def load_in_place_of(
     `inspect` shows of it."""
     module_name, filename = _register(text, tree.name)
     module = origin.__globals__
-    namespace: dict[str, Any] = {name: module[name] for name in _IDENTITY if name in module} | dict(bindings)
+    namespace: dict[str, Any] = {name: module[name] for name in _IDENTITY if name in module} | dict(bindings) | _BUILTINS
     # A warning that is shown once per place is shown once for the two of them.
     namespace["__warningregistry__"] = module.setdefault("__warningregistry__", {})
     running, code = origin.__code__, ast.Module([tree], [])
-    exec(compile(code, running.co_filename, "exec", dont_inherit=True), namespace)
+    exec(_compiled(code, running.co_filename), namespace)
     function = namespace[tree.name]
     assert isinstance(function, types.FunctionType)
     function.__code__ = function.__code__.replace(co_name=running.co_name, co_qualname=running.co_qualname)
@@ -90,12 +92,20 @@ def load_in_place_of(
     return function, filename
 
 
+def _compiled(source: str | ast.Module, filename: str) -> types.CodeType:
+    # What Python has to say of the user's text it has said, and where the text is made nobody expects it.
+    with without_warnings():
+        code: types.CodeType = compile(source, filename, "exec", dont_inherit=True)
+        return code
+
+
 def unload(filename: str) -> None:
     """Forget the text of a file that `load` made up. Its functions go on working, but nobody can see their source."""
     with _lock:
         module_name = _modules.pop(filename, None)
     if module_name is not None:
         sys.modules.pop(module_name, None)
+        TEXTS.discard(module_name)
         linecache.cache.pop(filename, None)
 
 
@@ -127,6 +137,7 @@ def _register(text: str, name: str) -> tuple[str, str]:
     with _lock:
         _modules[filename] = module_name
     sys.modules[module_name] = module
+    TEXTS.add(module_name)
     linecache.cache.pop(filename, None)
     return module_name, filename
 
@@ -136,7 +147,7 @@ def _with_places(text: str, places: Mapping[int, Location]) -> str:
     lines = text.splitlines()
     for number, place in places.items():
         said = place.text.splitlines()[:1]
-        lines[number - 1] += f"  # {': '.join([f'{Path(place.file).name}:{place.line}', *said])}"
+        lines[number - 1] += f"  # {': '.join([f'{os.path.basename(place.file)}:{place.line}', *said])}"
     return "\n".join(lines) + "\n"
 
 
@@ -144,13 +155,15 @@ def _write(text: str, stem: str) -> str:
     folder = os.environ.get(DUMP_VARIABLE)
     if not folder:
         return f"{_PACKAGE}/{stem}.py"
-    path = Path(folder).resolve() / f"{stem}.py"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return str(path)
+    folder = os.path.realpath(folder)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"{stem}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
 
 
 def _module_attributes(module_name: str, filename: str, text: str) -> dict[str, Any]:
-    loader = _TextLoader(text)
+    loader: Any = _TextLoader(text)
     spec = importlib.machinery.ModuleSpec(module_name, loader, origin=filename)
     return {"__name__": module_name, "__file__": filename, "__loader__": loader, "__spec__": spec}

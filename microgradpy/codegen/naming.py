@@ -12,12 +12,12 @@ from __future__ import annotations
 import itertools
 import keyword
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
 from microgradpy.codegen.liveness import Copy, Interference, Liveness, Vars
 from microgradpy.codegen.nesting import Nesting
-from microgradpy.codegen.notation import Attribute, InPlace, Item, SliceOf, is_plain_name, notation, operator_name
+from microgradpy.codegen.notation import Attribute, Item, SliceOf, is_in_place, is_plain_name, notation, operator_name
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Try, Var, While
 from microgradpy.ir.traversal import item_variables, regions
 from microgradpy.ir.words import OPERATORS
@@ -80,22 +80,39 @@ def _colour(
     order: Sequence[Var], webs: _Webs, hints: Mapping[Var, str], fixed: Mapping[Var, str], taken: Set[str]
 ) -> dict[Var, str]:
     names: dict[Var, str] = {}
-    holders: dict[str, list[Var]] = {}
+    holders: dict[str, tuple[Vars, Vars]] = {}
+    """The bits of all that have a name, and of what is near to any of them."""
 
     def call(web: Var, name: str) -> None:
         names[web] = name
-        holders.setdefault(name, []).append(web)
+        (own, near), (others, near_others) = webs.bits(web), holders.get(name, (0, 0))
+        holders[name] = own | others, near | near_others
+
+    wanted = set(hints.values())
+    candidates: dict[str, tuple[list[str], Iterator[str]]] = {}
+
+    def names_for(hint: str) -> Iterator[str]:
+        if hint not in candidates:
+            candidates[hint] = [], (name for name in _candidates(hint, wanted) if name not in taken)
+        known, more = candidates[hint]
+        yield from known
+        for name in more:
+            known.append(name)
+            yield name
+
+    def is_free(name: str, own: Vars, near: Vars) -> bool:
+        others, near_others = holders.get(name, (0, 0))
+        return not (near & others or near_others & own)
 
     for var, name in fixed.items():
         call(webs.find(var), name)
-    wanted = set(hints.values())
     for var in order:
         web = webs.find(var)
         if web in names:
             continue
         hint = next((hints[member] for member in webs.members(web) if hints.get(member)), "value")
-        free = (name for name in _candidates(hint, wanted) if name not in taken)
-        call(web, next(name for name in free if not any(webs.interfere(web, other) for other in holders.get(name, ()))))
+        own, near = webs.bits(web)
+        call(web, next(name for name in names_for(hint) if is_free(name, own, near)))
     return {var: names[webs.find(var)] for var in order}
 
 
@@ -188,7 +205,7 @@ def _continued(region: Region, nesting: Nesting) -> Iterator[tuple[Var, Var]]:
     for statement in nesting.roots(region):
         if isinstance(statement, Op) and len(statement.results) == 1 and statement.arguments:
             first = statement.arguments[0]
-            inplace = statement.callee is Opcode.APPEND or isinstance(notation(statement), InPlace)
+            inplace = statement.callee is Opcode.APPEND or is_in_place(statement)
             if inplace and isinstance(first, Var) and first not in nesting.nested:
                 yield statement.result, first
         for inner in regions(statement):
@@ -225,6 +242,8 @@ class _Wishes:
     liveness: Liveness
     hints: dict[Var, str] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
+    words: dict[str, str] = field(default_factory=dict)
+    """For the word of an operation, one that is no name of the user's."""
 
     def own(self, variables: Iterable[Var]) -> None:
         for var in variables:
@@ -287,7 +306,10 @@ class _Wishes:
     def _free_word(self, op: Op) -> str:
         """A word for an operation that is no name of the user's."""
         word = self._word(op)
-        return word if word not in self.users else next(n for n in _candidates(word, self.users) if n != word)
+        if word not in self.words:
+            others = (name for name in _candidates(word, self.users) if name != word)
+            self.words[word] = word if word not in self.users else next(others)
+        return self.words[word]
 
     def _word(self, op: Op) -> str:
         sign = notation(op)

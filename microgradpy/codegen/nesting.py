@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import final
 
 from microgradpy.codegen.effects import Effect, conflict, effect
-from microgradpy.codegen.notation import InPlace, SliceOf, notation, operands
+from microgradpy.codegen.notation import SliceOf, is_in_place, notation, operands
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.nodes import (
     Augmented,
     Break,
@@ -273,8 +273,9 @@ class _Fold:
         if isinstance(statement, If):
             return place if value in self.planner.choices else None
         assert isinstance(statement, Op)
-        keeps_name = statement.callee in _NEVER_NESTED or isinstance(notation(statement), InPlace)
-        return None if keeps_name else place
+        if isinstance(statement.callee, Opcode) and statement.callee in _NEVER_NESTED:
+            return None
+        return None if is_in_place(statement) else place
 
     def _may_move(self, place: int, root: int) -> bool:
         """Whether the statement at `place` may run at `root`. What has moved already runs later still."""
@@ -295,7 +296,7 @@ def _open_operands(op: Op) -> tuple[Value, ...]:
     """The operands of an operation that may be expressions, in the order of evaluation."""
     if op.callee is Opcode.MARK:
         return ()
-    if op.callee in (Opcode.APPEND, Opcode.RECORD) or isinstance(notation(op), InPlace):
+    if op.callee is Opcode.APPEND or op.callee is Opcode.RECORD or is_in_place(op):
         return op.arguments[1:]
     return operands(op)
 

@@ -7,10 +7,10 @@ import builtins
 import keyword
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any, final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.nodes import Augmented, Const, Form, Op, Opcode, Value
 
 Sign = ast.operator | ast.unaryop | ast.cmpop
@@ -173,23 +173,30 @@ _NAMES: Mapping[type[Sign], str] = {
 
 def notation(op: Op) -> Notation | None:
     """How an operation is written, or None if it is a call or a display."""
-    match op.callee:
-        case Opcode.INFIX:
-            return _MAKERS[op.payload.removesuffix("x"), len(op.arguments)](*op.arguments)
-        case Opcode.GETITEM:
-            return Item(*op.arguments)
-        case Opcode.GETATTR:
-            return Attribute(op.arguments[0], op.payload)
-        case Const(value=value) if not op.keywords:
-            return _notation_of_call(value, op.arguments)
-    return None
+    callee = op.callee
+    if isinstance(callee, Const):
+        return None if op.keywords else _notation_of_call(callee.value, op.arguments)
+    if callee is Opcode.INFIX:
+        return _MAKERS[op.payload.removesuffix("x"), len(op.arguments)](*op.arguments)
+    if callee is Opcode.GETITEM:
+        return Item(*op.arguments)
+    return Attribute(op.arguments[0], op.payload) if callee is Opcode.GETATTR else None
+
+
+_IN_PLACE = frozenset(id(getattr(operator, "i" + name.rstrip("_"))) for name, _ in _BINARY.values())
+
+
+def is_in_place(op: Op) -> bool:
+    """Whether an operation is written as `InPlace`."""
+    callee = op.callee
+    if isinstance(callee, Const):
+        return id(callee.value) in _IN_PLACE and len(op.arguments) == 2 and not op.keywords
+    return callee is Opcode.INFIX and op.payload.removesuffix("=") in _BINARY and op.payload not in _BINARY
 
 
 def _notation_of_call(callee: Any, arguments: tuple[Value, ...]) -> Notation | None:
-    if callee is slice and 1 <= len(arguments) <= 3:
-        return SliceOf(arguments)
     if type(callee) is not BuiltinFunctionType:
-        return None
+        return SliceOf(arguments) if callee is slice and 1 <= len(arguments) <= 3 else None
     if callee is builtins.getattr:
         return _attribute(arguments)
     make = _MAKERS.get((callee, len(arguments)))

@@ -4,9 +4,9 @@ its own place. Between the two, no statement on the way may assign a name that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from microgradpy.codegen.nesting import Nesting
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import CompilerBug
 from microgradpy.ir.nodes import Break, Continue, Terminator, Value, Var, Yield
 from microgradpy.ir.traversal import uses

@@ -16,26 +16,41 @@ from microgradpy.ir.nodes import Location
 def place(function: ast.FunctionDef, places: Mapping[ast.AST, Location], file: str, first_line: int) -> None:
     """Give each node of a function the position in `file` that `places` has for it. A statement without one counts as
     part of the statement before it, an expression without one as part of what it is in."""
-    _put(function, Location(file, first_line))
-    last: ast.stmt = function
+    last = _put(function, _range(Location(file, first_line)))
+    _place_inside(function, last, places, file)
     for statement in _statements(function.body):
         where = places.get(statement)
-        if where is None or not where.line or where.file != file:
-            ast.copy_location(statement, last)
-        else:
-            _put(statement, where)
-            last = statement
-        for node in _expressions(statement):
-            where = places.get(node)
-            if where is not None and where.line and where.file == file:
-                _put(node, where)
-    ast.fix_missing_locations(function)
+        if where is not None and where.line and where.file == file:
+            last = _range(where)
+        _place_inside(statement, _put(statement, last), places, file)
 
 
-def _put(node: ast.stmt | ast.expr, where: Location) -> None:
-    node.lineno, node.col_offset = where.line, where.column
+_Range = tuple[int, int, int, int]
+
+
+def _range(where: Location) -> _Range:
     # A place that only names a line is an empty range, which the compiler accepts.
-    node.end_lineno, node.end_col_offset = (where.end_line, where.end_column) if where.end_line else (where.line, where.column)
+    end = (where.end_line, where.end_column) if where.end_line else (where.line, where.column)
+    return where.line, where.column, *end
+
+
+def _put(node: ast.AST, found: _Range) -> _Range:
+    node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = found  # type: ignore[attr-defined]
+    return found
+
+
+def _place_inside(around: ast.AST, outer: _Range, places: Mapping[ast.AST, Location], file: str) -> None:
+    """Give what is in a node, but for the statements in it, its position."""
+    for name in around._fields:
+        inner = getattr(around, name, None)
+        for node in inner if isinstance(inner, list) else (inner,):
+            if not isinstance(node, ast.AST) or isinstance(node, ast.stmt) or not (node._fields or node._attributes):
+                continue
+            where = places.get(node) if isinstance(node, ast.expr) else None
+            own = outer if where is None or not where.line or where.file != file else _range(where)
+            if node._attributes:
+                _put(node, own)
+            _place_inside(node, own, places, file)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -50,14 +65,3 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _statements(statement.body)
                 for handler in statement.handlers:
                     yield from _statements(handler.body)
-
-
-def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement, without those of the statements in it."""
-    waiting = list(ast.iter_child_nodes(statement))
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, ast.stmt):
-            waiting += ast.iter_child_nodes(node)
-            if isinstance(node, ast.expr):
-                yield node

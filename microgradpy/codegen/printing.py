@@ -1,4 +1,4 @@
-"""Syntax trees -> text. The only module that imports astor."""
+"""Syntax trees -> text, which is read back and compared with the tree. The only module that imports astor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import ast
 import warnings
 from collections.abc import Callable
 
+from microgradpy.codegen.quick_printing import quoted
 from microgradpy.errors import CompilerBug
+from microgradpy.quiet import without_warnings
 
 with warnings.catch_warnings():
     # astor 0.8.1 names syntax nodes that Python has deprecated.
@@ -15,16 +17,14 @@ with warnings.catch_warnings():
 
 
 def print_statement(statement: ast.stmt) -> str:
-    """The text of a statement, one line for each line of its block. The text is read back and compared with the tree:
-    astor prints it, `ast.unparse` where astor cannot."""
+    """The text of a statement, one line for each line of its block: astor prints it, `ast.unparse` where astor cannot."""
     statement = ast.fix_missing_locations(statement)
-    wanted = ast.dump(statement)
     printers = (_print_with_astor, ast.unparse)
     for print_tree in reversed(printers) if _has_single(statement) else printers:
         text = _try(print_tree, statement)
-        if text and _dump(text) == wanted:
+        if text and _is_same_as(text, statement):
             return text
-    raise CompilerBug(f"a statement that cannot be printed: {wanted}")
+    raise CompilerBug(f"a statement that cannot be printed: {ast.dump(statement)}")
 
 
 def _has_single(statement: ast.stmt) -> bool:
@@ -36,16 +36,14 @@ def _has_single(statement: ast.stmt) -> bool:
 
 
 def _print_with_astor(statement: ast.stmt) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with without_warnings():
         # astor would break lines at 100 columns and strings over lines; here a statement is a line.
         text = astor.to_source(statement, pretty_source="".join, pretty_string=_plain_string)
     return str(text).rstrip("\n")
 
 
 def _plain_string(text: str, *_: object, **__: object) -> str:
-    quoted = repr(text)
-    return quoted if '"' in quoted or "\\" in quoted else f'"{quoted[1:-1]}"'
+    return quoted(text)
 
 
 def _try(print_tree: Callable[[ast.stmt], str], statement: ast.stmt) -> str:
@@ -56,9 +54,42 @@ def _try(print_tree: Callable[[ast.stmt], str], statement: ast.stmt) -> str:
         return ""
 
 
-def _dump(text: str) -> str:
+def _is_same_as(text: str, statement: ast.stmt) -> bool:
+    body = parsed(text)
+    return len(body) == 1 and is_same(body[0], statement)
+
+
+def parsed(text: str) -> list[ast.stmt]:
+    """The statements of a text, none if it is no program."""
     try:
-        body = ast.parse(text).body
+        return ast.parse(text).body
     except SyntaxError:
-        return ""
-    return ast.dump(body[0]) if len(body) == 1 else ""
+        return []
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {
+    node: tuple(name for name in node._fields if name not in ("ctx", "kind", "type_comment", "type_params"))
+    for node in vars(ast).values()
+    if isinstance(node, type) and issubclass(node, ast.AST)
+}
+
+
+def is_same(first: object, second: object) -> bool:
+    """Whether two syntax trees are the same but for their places; where a name is read and where it is assigned follows from
+    what it stands in."""
+    waiting = [(first, second)]
+    while waiting:
+        one, other = waiting.pop()
+        kind = type(one)
+        if kind is not type(other):
+            return False
+        fields = _FIELDS.get(kind)
+        if fields is not None:
+            waiting += [(getattr(one, name, None), getattr(other, name, None)) for name in fields]
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return False
+            waiting += zip(one, other, strict=True)
+        elif one is not other and repr(one) != repr(other):
+            return False
+    return True

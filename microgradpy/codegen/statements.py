@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from microgradpy.codegen.endings import Flow, completes, is_read, is_shortcut
@@ -17,6 +16,7 @@ from microgradpy.codegen.iteration import iterable, target_of
 from microgradpy.codegen.liveness import Liveness
 from microgradpy.codegen.notation import Binary, InPlace, notation, store
 from microgradpy.codegen.order_check import OrderCheck
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.nodes import (
     NOWHERE,
     Break,
@@ -124,13 +124,12 @@ class Statements:
     def _operation(self, op: Op) -> list[ast.stmt]:
         for value in uses(op):
             self.check.read(value)
-        match op.callee:
-            case Opcode.APPEND:
-                return self._append(op)
-            case Opcode.RECORD:
-                return [self._placed(self._append_call(op.arguments[0], self._record(op.arguments[1:])), op.where)]
-            case Opcode.UNPACK:
-                return [self._unpack(op)]
+        if op.callee is Opcode.APPEND:
+            return self._append(op)
+        if op.callee is Opcode.RECORD:
+            return [self._placed(self._append_call(op.arguments[0], self._record(op.arguments[1:])), op.where)]
+        if op.callee is Opcode.UNPACK:
+            return [self._unpack(op)]
         (result,) = op.results
         if result not in self.liveness.live and not result.user_named:
             written = self._store(op)

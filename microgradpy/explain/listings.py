@@ -7,17 +7,18 @@ import ast
 import re
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, final
 
 from microgradpy.cache import Unit, reached_units
 from microgradpy.compiler import compile_for_call
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import find_source
 from microgradpy.introspect import signature_of
 from microgradpy.ir.nodes import Location
 from microgradpy.ir.printer import block_lines
+from microgradpy.linking import finish_reached
 
 _BARE_RETURN = re.compile(r"\s*return \w+(, \w+)*$")
 
@@ -58,6 +59,7 @@ def sheets_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | No
     """The sheet of a function, and of those that its derivative calls which are compiled with it."""
     function, kinds, active = signature_of(f, args, argnums)
     unit = compile_for_call(function, kinds, active)
+    finish_reached(unit)
     found = {id(unit): (function, unit)}
     for owner in reached_units(unit):
         called = {_place(guard.function.__code__): guard.function for guard in owner.own_guards.functions}

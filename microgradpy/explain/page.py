@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from microgradpy import __version__
-from microgradpy.api import is_real_scalar, pullback
+from microgradpy.api import pullback
 from microgradpy.boundary import BOUNDARY
 from microgradpy.errors import DifferentiationError
 from microgradpy.explain.listings import Line, Listing, Sheet, sheets_of
+from microgradpy.held import is_real_scalar
 
 _LONGEST = 400
 Rows = list[tuple[str, str, str]]

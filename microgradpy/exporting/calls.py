@@ -6,7 +6,9 @@ import ast
 import dis
 import linecache
 import operator
+import sys
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +56,7 @@ def rules_of_call(function: Any, target: Any, call: ast.Call) -> list[Choice]:
     if function is not pullback_of or not is_simple or not _is_called_by_rule(target):
         return []
     rule = rrule.find(target, (None,) * (len(call.args) - 1))
-    typed = rrule.typed_rules(target)
+    typed = [each for each in rrule.typed_rules(target) if deque not in each[0]]  # which `parts.check_operand` refuses
     if rule is None or any(each is None or not _DATA.issuperset(types) for types, each in typed):
         return []
     return [*((types, each) for types, each in typed if each is not None), ((), rule)]
@@ -86,6 +88,13 @@ def dispatcher_refusal(value: Any, *, has_examples: bool) -> tuple[str, str] | N
     if value in DISPATCHERS or needs_run(value):
         return found, _WITH_EXAMPLES if has_examples else _WITHOUT_EXAMPLES
     return ("a function that is made when it runs", CLOSURE_REMEDY) if value is make_function else None
+
+
+def check_is_everywhere(module: str, refusal: Callable[[str, str], Exception]) -> None:
+    """Refuse what a stand-alone module may not import."""
+    root = module.partition(".")[0]
+    if root != "numpy" and root not in sys.stdlib_module_names:
+        raise refusal(f"the module {module}", "A stand-alone module has NumPy and the standard library only.")
 
 
 def needs_run(value: Any) -> bool:

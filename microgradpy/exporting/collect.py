@@ -14,7 +14,7 @@ import numpy as np
 from microgradpy.cache import Unit, reached_units
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.exporting import parts
-from microgradpy.exporting.calls import DISPATCHERS, Choice, call_place, dispatcher_refusal, text_at
+from microgradpy.exporting.calls import DISPATCHERS, Choice, call_place, check_is_everywhere, dispatcher_refusal, text_at
 from microgradpy.exporting.entries import Entry, Reference
 from microgradpy.exporting.halves import HalfReader
 from microgradpy.exporting.scopes import MISSING, bound_names, lookup, meaning_of, outer_names
@@ -24,11 +24,12 @@ from microgradpy.exporting.syntax import check_syntax, has_newer_texts, in_older
 from microgradpy.exporting.target import Target, writes_refusal
 from microgradpy.exporting.values import NotWritable, expression
 from microgradpy.frontend.source import place_of
-from microgradpy.ir.nodes import Location
+from microgradpy.ir.nodes import UNASSIGNED, Location, Unassigned
+from microgradpy.linking import finish, finish_reached
 from microgradpy.runtime.cotangents import attribute_cotangent
-from microgradpy.runtime.opaque import UNASSIGNED, Unassigned
 from microgradpy.runtime.rule_texts import importable
 from microgradpy.state.snapshots import frozen
+from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.types import is_structural_zero
 
 _PACKAGE = __name__.partition(".")[0]
@@ -38,10 +39,10 @@ _REPLACED: dict[Any, Any] = {
     Unassigned: parts.Unassigned,
     attribute_cotangent: parts.attribute_cotangent,
     frozen: parts.frozen,
+    dict_of: parts.dict_of,
 }
 
 
-@final
 class Collector:
     """The entries of one module, by what they stand for."""
 
@@ -52,6 +53,9 @@ class Collector:
         self.entries: dict[Any, Entry] = {}
         self.halves: dict[int, tuple[Unit, bool]] = {}
         for unit in reached_units(root):
+            finish(unit)
+        finish_reached(root)
+        for unit in reached_units(root):
             self.halves[id(unit.primal)] = (unit, False)
             self.halves[id(unit.adjoint)] = (unit, True)
 
@@ -59,12 +63,15 @@ class Collector:
 
     def half(self, unit: Unit, is_adjoint: bool) -> Entry:
         """The entry of a generated function and, from it, of all that it needs."""
-        key = ("half", id(unit), is_adjoint)
-        if key in self.entries:
-            return self.entries[key]
         assert unit.texts is not None
         function: Any = unit.adjoint if is_adjoint else unit.primal
-        text = unit.texts[is_adjoint]
+        return self.generated(function, unit.texts[is_adjoint], is_adjoint)
+
+    def generated(self, function: Any, text: str, is_adjoint: bool) -> Entry:
+        """The same of a generated function and its text."""
+        key = ("half", id(function))
+        if key in self.entries:
+            return self.entries[key]
         tree = ast.parse(text).body[0]
         assert isinstance(tree, ast.FunctionDef)
         entry = Entry(tree.name, "half", tree=tree, text=text)
@@ -119,9 +126,7 @@ class Collector:
         return self.entries[key]
 
     def _import(self, module: types.ModuleType, name: str) -> Entry:
-        root = module.__name__.partition(".")[0]
-        if root != "numpy" and root not in sys.stdlib_module_names:
-            raise self.refusal(f"the module {module.__name__}", "A stand-alone module has NumPy and the standard library only.")
+        check_is_everywhere(module.__name__, self.refusal)
         canonical = {"numpy": "np", "posixpath": "path", "ntpath": "path"}.get(module.__name__, module.__name__)
         stem = canonical if "." not in canonical else name
         key = ("import", module.__name__)

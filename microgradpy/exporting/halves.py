@@ -10,11 +10,12 @@ from typing import Any, final
 
 from microgradpy.errors import DifferentiationError
 from microgradpy.exporting import parts
-from microgradpy.exporting.calls import CLOSURE_REMEDY, Choice, is_direct, rules_of_call
+from microgradpy.exporting.calls import CLOSURE_REMEDY, Choice, check_is_everywhere, is_direct, rules_of_call
 from microgradpy.exporting.entries import Entry, Reference
 from microgradpy.exporting.kinds import is_data
 from microgradpy.exporting.scopes import MISSING, lookup, meaning_of
 from microgradpy.exporting.specialise import without_twins
+from microgradpy.runtime.making import import_from, import_module
 
 ReferenceTo = Callable[..., Reference]
 Refusal = Callable[[str, str], DifferentiationError]
@@ -73,6 +74,8 @@ class HalfReader:
         self.skipped.update(ast.walk(node.type or caught))
 
     def _call(self, node: ast.Call, function: Any, callee: ast.expr) -> None:
+        if function in (import_module, import_from) and isinstance(callee, ast.Constant):
+            check_is_everywhere(str(callee.value), self.refusal)
         target = meaning_of(callee, self.namespace)
         if is_direct(function, target, node):
             # call_unchanged(f, x) -> f(x)

@@ -30,15 +30,20 @@ def module_text(target: Target, version: str) -> str:
     arguments = {argument.name.partition("[")[0] for argument in target.arguments}
     give_names(entries, _OWN_NAMES | arguments)
     driver = _driver(target, lambda part: used[id(part)].text, primal, adjoint, {entry.name for entry in entries})
+    before, definitions = texts_of(entries, target, primal)
+    driver_text = joined(driver.lines())
+    after = "".join(f"\n\n\n{text.strip()}" for text in [driver_text, *definitions])
+    public = ["pullback", "value_and_gradient"] if "def value_and_gradient(" in driver_text else ["pullback"]
+    return _checked(head(target, version, entries, public, before + after) + before + after + "\n")
+
+
+def texts_of(entries: list[Entry], target: Target, primal: Entry) -> tuple[str, list[str]]:
+    """The text of what has to come first, and the texts of the other definitions."""
     first = definition_order(entries)
     rest = [entry for entry in entries if entry.sort in ("half", "function", "class") and entry not in first]
     halves = [generated_text(entry, target, is_primal=entry is primal) for entry in rest if entry.sort == "half"]
     helpers = sorted(_callers_first([entry for entry in rest if entry.sort != "half"]), key=_is_part)
-    driver_text = joined(driver.lines())
-    before = _definitions(first)
-    after = "".join(f"\n\n\n{text.strip()}" for text in [driver_text, *halves, *map(copied_text, helpers)])
-    public = ["pullback", "value_and_gradient"] if "def value_and_gradient(" in driver_text else ["pullback"]
-    return _checked(head(target, version, entries, public, before + after) + before + after + "\n")
+    return _definitions(first), [*halves, *map(copied_text, helpers)]
 
 
 def _references(collector: Collector, target: Target) -> dict[int, Reference]:

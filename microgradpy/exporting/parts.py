@@ -314,7 +314,7 @@ def check_unchanged(copies: list[tuple[np.ndarray, np.ndarray]]) -> None:
 def frozen(x: Any) -> Any:
     """A number as it is, an array with the contents that it has now."""
     if isinstance(x, np.ndarray):
-        return x.copy(order="K")
+        return np.ndarray.copy(x, "K")
     if not is_plain(x):
         raise DifferentiationError(f"a value is {described(x)}, which is neither a number nor an array")
     return x
@@ -344,6 +344,11 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     if name in ("T", "mT") and is_array:
         return np.transpose(d) if name == "T" else np.swapaxes(d, -1, -2)
     raise DifferentiationError(f"the attribute {name} was read of a value {described(x)}")
+
+
+def dict_of(x: Any) -> Any:
+    """The fields of an object."""
+    return getattr(x, "__dict__", {})
 
 
 def pullback_by_rule(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from microgradpy.errors import CompilerBug, DifferentiationError
-from microgradpy.runtime.streams import Stream
+from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import InplaceableThunk, Thunk, computed, thunk, unthunk
@@ -24,7 +24,7 @@ Meaning = Callable[[ast.expr], Any]
 UNKNOWN = object()
 
 # No value of these comes up in an exported module.
-ABSENT: tuple[Any, ...] = (Stream, Projected, NotImplementedTangent, Thunk, InplaceableThunk, NoTangent, ZeroTangent)
+ABSENT: tuple[Any, ...] = (Stream, Turn, Projected, NotImplementedTangent, Thunk, InplaceableThunk, NoTangent, ZeroTangent)
 _ZEROS = (NoTangent, ZeroTangent)
 _UNPACKED = (computed, unthunk)
 

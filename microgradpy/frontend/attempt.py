@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import AnomalyError, CompilerBug, DifferentiationError
 from microgradpy.frontend.lower_core import Lowering
 from microgradpy.frontend.places import Arm, Scope, Step

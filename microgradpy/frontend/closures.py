@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.frontend.codes import comes_from, first_line, is_named, span
 from microgradpy.frontend.scope import Binding, FunctionNode, Position
 from microgradpy.frontend.sharing import functions_in, generator_expressions_in

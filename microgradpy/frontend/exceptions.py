@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import types
+import sys
 from typing import Any, final
 
 import numpy as np
 
-from microgradpy.errors import CompilerBug, DifferentiationError, UnsupportedSyntaxError
+from microgradpy.errors import CompilerBug, DifferentiationError, MutationError, UnsupportedSyntaxError
+from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Row, failed, raise_failure
 
-_CARRIES_NOTHING = (str, bytes, bool, type(None), type, types.TracebackType, types.ModuleType)
 _STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
 
 
-def is_inert(value: object) -> bool:
-    """Whether a value certainly carries no derivative. A number may: it may have been computed from an argument."""
-    if type(value) is tuple or type(value) is list:
-        return all(map(is_inert, value))
-    if isinstance(value, BaseException):
-        return is_inert(value.args) and all(map(is_inert, vars(value).values()))
-    return isinstance(value, _CARRIES_NOTHING)
-
-
-def check_caught(exception: BaseException, place: str) -> None:
-    """Refuse an exception that holds what may depend on an argument where it is used as a value."""
-    if not is_inert(exception):
-        _refuse(f"the {type(exception).__name__} caught here holds values that may be differentiated", place)
-
-
-def check_part_of_caught(exception: BaseException, part: object, place: str) -> None:
-    """The same for what is read from an exception."""
-    if getattr(part, "__self__", None) is exception:
-        part = exception
-    if not is_inert(part):
-        _refuse(f"what is read from the {type(exception).__name__} caught here may be differentiated", place)
-
-
-def _refuse(found: str, place: str) -> None:
-    raise UnsupportedSyntaxError(found, place, "Assign the value to a variable before the exception is raised.")
+def caught(exception: BaseException, place: str) -> BaseException:
+    """A caught exception that is used as a value: what it holds has its cotangent in the exception, as the fields of any other
+    object have. So this is for runs that track writes; there it is an event. `place` is for the refusal of what others made."""
+    return exception
 
 
 def check_not_interrupted(exception: BaseException, place: str) -> None:
@@ -122,7 +101,13 @@ def find_exit(manager: Any) -> Any:
 
 def enter_context(manager: Any) -> Any:
     """What `with manager as value` binds."""
-    return type(manager).__enter__(manager)
+    entered = type(manager).__enter__(manager)
+    try:
+        check_assumed()
+    except MutationError:
+        type(manager).__exit__(manager, None, None, None)  # the `with` is not going to
+        raise
+    return entered
 
 
 def leave_context(leave: Any, manager: Any) -> None:
@@ -138,9 +123,28 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     return bool(suppressed)
 
 
+def suppressed_by_library(leave: Any, manager: Any, exception: BaseException) -> bool:
+    """The same, of a context that is known to read nothing from an exception but its class."""
+    for _, callback in getattr(manager, "_exit_callbacks", ()):  # of an ExitStack
+        entered = getattr(callback, "__self__", None)
+        if entered is not None and not is_of_libraries(getattr(entered, "func", type(entered))):
+            raise UnsupportedSyntaxError(
+                f"an exception leaves an ExitStack with a {type(entered).__name__}, which may read what it holds",
+                None,
+                "Enter it by a `with` of its own.",
+            )
+    return suppresses(leave, manager, exception)
+
+
+def is_of_libraries(context: object) -> bool:
+    """Whether what makes a context is one of Python's or NumPy's."""
+    return str(getattr(context, "__module__", "")).partition(".")[0] in _LIBRARIES
+
+
+_LIBRARIES = (sys.stdlib_module_names - {"__main__"}) | {"numpy"}
+
+
 CHECKS = (
-    check_caught,
-    check_part_of_caught,
     check_not_interrupted,
     check_steady,
     find_exit,

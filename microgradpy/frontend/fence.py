@@ -7,9 +7,9 @@ A refusal fires when it is reached, not when the function is read: it is lowered
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError, UnsupportedSyntaxError
 
 _KEEP_OUT = "Do it outside the differentiated function, or in a function with a rule of its own (`rrule.register`)."
@@ -43,6 +43,10 @@ SHARED_EXCEPTION = _syntax(
     "a handler whose exception has the name of a variable that other functions assign", "Give the exception another name."
 )
 GENERIC_CLASS = _syntax("a generic class defined inside a function", "Define the class at the top of the module.")
+DEEP_BRANCHES = _syntax(
+    "more than ninety branches inside of each other (`elif`, `and`, `or`, conditional expressions, `if` with `return`)",
+    "Use a table, a loop or several functions.",
+)
 BARE_SUPER = _syntax("`super()` in a comprehension", "Call `super()` before it, or name the class: `Base.method(self, ...)`.")
 EXCEPTION_TYPES = _syntax(
     "an `except` that does not name its classes", "Write the classes after `except`: `except (ValueError, KeyError):`."

@@ -6,6 +6,7 @@ import ast
 from typing import Any, TypeVar
 
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION
+from microgradpy.frontend.trees import children
 
 Node = TypeVar("Node", bound=ast.AST)
 FIRST_ITERABLE = ".0"
@@ -48,5 +49,5 @@ def suspends(node: ast.expr) -> bool:
         if isinstance(inner, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(inner, ast.Lambda):
-            pending.extend(ast.iter_child_nodes(inner))
+            pending.extend(children(inner))
     return False

@@ -10,9 +10,9 @@ def f(x, n):                      f(x, n):
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
 from typing import final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.frontend import (  # noqa: F401 - these register what they lower
     lower_calls,
     lower_comprehensions,
@@ -30,6 +30,7 @@ from microgradpy.frontend.resolve import Guard, Resolver
 from microgradpy.frontend.scope import mangle_private_names
 from microgradpy.frontend.source import find_source
 from microgradpy.ir.nodes import Function
+from microgradpy.runtime.room import with_room
 
 
 @final
@@ -41,6 +42,7 @@ class Lowered:
     constants: tuple[Guard, ...]
 
 
+@with_room
 def lower_function(
     function: types.FunctionType,
     resolve: Resolver | None = None,

@@ -107,8 +107,9 @@ def lower_keywords(low: Lowering, node: ast.Call | ast.ClassDef) -> Value:
         return pieces[0]
     total: Value = low.emit(builtin(dict), pieces[0], node=node)
     for piece in pieces[1:]:
-        _refuse_repeated(low, total, piece, node)
-        total = low.emit(Opcode.INFIX, total, low.emit(builtin(dict), piece, node=node), node=node, payload="|")
+        added = low.emit(builtin(dict), piece, node=node)
+        _refuse_repeated(low, total, added, node)
+        total = low.emit(Opcode.INFIX, total, added, node=node, payload="|")
     return total
 
 

@@ -22,7 +22,7 @@ from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Comprehension, bound_in_expression, bound_in_target, end_of, start_of
-from microgradpy.ir.nodes import UNDEFINED, Const, Items, Opcode, Value, function_constant
+from microgradpy.ir.nodes import KEYS_CHECKED, UNDEFINED, Const, Items, Opcode, Value, function_constant
 from microgradpy.runtime.keys import constant_key
 
 # These take all items of their argument at once, so a list does as well.
@@ -41,7 +41,7 @@ def lower_set_comprehension(low: Lowering, node: ast.SetComp, name: str) -> Valu
 
 @lowers(EXPRESSIONS, ast.DictComp)
 def lower_dict_comprehension(low: Lowering, node: ast.DictComp, name: str) -> Value:
-    return low.emit(builtin(dict), collect(low, node), node=node, name=name)
+    return low.emit(builtin(dict), collect(low, node), node=node, name=name, payload=KEYS_CHECKED)
 
 
 def collect(low: Lowering, node: Comprehension, name: str = "") -> Value:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend import exceptions, fence
 from microgradpy.frontend.closures import PendingClosure
 from microgradpy.frontend.fence import Refusal
@@ -29,6 +29,7 @@ from microgradpy.frontend.places import BREAK, CONTINUE, RETURN, Arm, Block, Lef
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import Binding, Position, start_of
 from microgradpy.ir.nodes import (
+    UNASSIGNED,
     UNDEFINED,
     Break,
     Const,
@@ -53,7 +54,8 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import is_always_true
-from microgradpy.runtime.opaque import UNASSIGNED
+
+_DEEPEST = 90  # Python allows blocks to be indented a hundred times
 
 
 def cell_key(name: str) -> str:
@@ -90,8 +92,10 @@ class Lowering:
     inner_names: frozenset[str] = frozenset()  # the comprehension variables in scope
     in_condition: int = 0  # inside the condition of a `while`
     closures: list[PendingClosure] = field(default_factory=list)
+    captures: list[tuple[str, Value]] = field(default_factory=list)  # by functions and classes made here
     perhaps_unassigned: set[Value] = field(default_factory=set)  # results of branches and loops that may have no value
     hidden: int = 0
+    depth: int = 0  # the branches around the place being lowered
 
     # Places and operations
 
@@ -307,12 +311,12 @@ class Lowering:
         """Lower an `If`. True if `rest`, what follows it in its block, was lowered inside it."""
         if self.unit.marks_effects and self.scopes and isinstance(condition, Var):
             condition = self.emit(function_constant(exceptions.asked), condition, node=node, name=".holds")
-        arms = (self.arm(then), self.arm(orelse))
+        arms = (self.arm(self.inside(then, node)), self.arm(self.inside(orelse, node)))
         leaving = [arm for arm in arms if not arm.is_open]
         takes_rest = False
         if len(leaving) == 1 and rest is not None and not leaving[0].block.raises:
             (going_on,) = (arm for arm in arms if arm.is_open)
-            self.resume(going_on, rest)
+            self.resume(going_on, self.inside(rest, node))
             takes_rest = True
         results, yields = self.join(arms)
         then_region, else_region = (arm.block.seal(Yield(values)) for arm, values in zip(arms, yields, strict=True))
@@ -320,6 +324,20 @@ class Lowering:
         if not any(arm.is_open for arm in arms):
             self.leave(Unreachable(), raises=all(arm.block.raises for arm in arms))
         return takes_rest
+
+    def inside(self, step: Step, node: ast.AST) -> Step:
+        """A step that is refused if it is inside of too many branches: what follows here takes time by their square."""
+
+        def one_deeper() -> Any:
+            self.depth += 1
+            try:
+                if self.depth > _DEEPEST:
+                    self.refuse(fence.DEEP_BRANCHES, node)
+                return step()
+            finally:
+                self.depth -= 1
+
+        return one_deeper
 
     def join(self, arms: Sequence[Arm], bound: Iterable[Var] = ()) -> tuple[tuple[Var, ...], list[tuple[Value, ...]]]:
         """Give every name its value after the arms; the results needed for that, and what each arm yields. `bound` are

@@ -64,6 +64,8 @@ def lower_name(low: Lowering, node: ast.Name, name: str) -> Value:
         if node.id in low.unit.fragile and value in low.perhaps_unassigned:
             low.emit(function_constant(check_assigned), value, Const(node.id), node=node)
         return value
+    if node.id == "__debug__":
+        return Const(__debug__)  # a constant of Python's, that no module and no builtin holds
     constant = low.unit.resolver.name(node.id)
     return constant if constant is not None else low.emit(Opcode.GLOBAL, node=node, name=name, payload=node.id)
 
@@ -74,7 +76,10 @@ def lower_attribute(low: Lowering, node: ast.Attribute, name: str) -> Value:
     if node.attr in fence.OF_FRAMES:
         low.refuse(fence.frame_access(node.attr), node)
     constant = low.unit.resolver.attribute(value, node.attr) if isinstance(value, Const) else None
-    return constant or low.emit(Opcode.GETATTR, value, node=node, name=name, payload=node.attr)
+    if constant is not None:
+        return constant
+    value = low.unit.resolver.source(value, node.attr) if isinstance(value, Const) else value
+    return low.emit(Opcode.GETATTR, value, node=node, name=name, payload=node.attr)
 
 
 @lowers(EXPRESSIONS, ast.Subscript)

@@ -1,6 +1,7 @@
 """A function's parameters and body, and the functions defined inside it."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import itertools
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from microgradpy.frontend import fence
+from microgradpy.frontend.class_bodies import read_in_cells
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
 from microgradpy.frontend.failures import catch_all
@@ -33,8 +35,10 @@ from microgradpy.frontend.scope import (
     fragile_names,
     parameter_names,
 )
-from microgradpy.frontend.sharing import note_shared, rebound_inside, shared_in
+from microgradpy.frontend.sharing import known_cells, note_cells, note_shared, rebound_inside, shared_by_inner, shared_in
 from microgradpy.frontend.source import shared_names
+from microgradpy.frontend.trees import walk
+from microgradpy.ir.flows import Flow, connected, flows_in, maybe_undefined
 from microgradpy.ir.nodes import (
     SELF,
     Const,
@@ -50,10 +54,12 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.runtime.making import LATER, tie
+from microgradpy.runtime.making import LATER, annotated, tie
 from microgradpy.runtime.suspension import is_generator
 
 _LATER = Const(LATER, "LATER", LATER)
+_READERS = frozenset({"register", "signature", "get_type_hints", "get_annotations", "__annotations__"})
+"""By these, code reads the annotations of a function that it is given."""
 
 
 def lower_code(
@@ -70,7 +76,11 @@ def lower_code(
     """The IR of a function, given the syntax tree and the code object of the same text. For functions that write,
     `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising.
     With `notes` it notes what its variables are when it returns."""
-    shared = shared_names(code, resolver.module_globals()) | rebound_inside(code)
+    rebound = rebound_inside(code) | shared_by_inner(code)
+    shared = shared_names(code, resolver.module_globals()) | rebound | known_cells(code)
+    if marks_effects:
+        note_cells(code, read_in_cells(tree, code))
+        shared |= known_cells(code)
     while True:
         for inner, names in shared_in(code, shared):
             note_shared(inner, names)
@@ -80,6 +90,7 @@ def lower_code(
             )
         except Shared as found:
             shared |= found.names
+            note_cells(code, found.names)
 
 
 def _lower_with(
@@ -131,6 +142,10 @@ def _lower_with(
     )
     low = Lowering(unit, env, tree)
     region = low.arm(lambda: _lower_body(low, tree)).block.seal(Unreachable())
+    unassigned = _perhaps_unassigned(flows_in(region)) if low.captures else ()
+    missing = frozenset(name for name, value in low.captures if value in unassigned)
+    if missing:
+        raise Shared(missing)
     if unit.notes is not None:
         region = with_notes(region, unit.notes, parameters, marks_effects)
     region = prune(region)
@@ -148,6 +163,11 @@ def _lower_with(
     name = {"<lambda>": "lambda_", GENERATOR_EXPRESSION: "generator"}.get(code.co_name, code.co_name)
     low.statement = tree
     return Function(name, parameters, captured, region, where=low.location(tree))
+
+
+def _perhaps_unassigned(flows: list[Flow]) -> set[Var]:
+    """The variables that have no value on some path, or none any more, after `del`."""
+    return maybe_undefined(flows) | connected({target for target, value in flows if value == MISSING}, flows, forward=True)
 
 
 def _lower_body(low: Lowering, tree: FunctionNode) -> None:
@@ -193,9 +213,26 @@ def lower_nested_function(low: Lowering, node: ast.FunctionDef | ast.AsyncFuncti
         return
     decorators = [low.expression(decorator) for decorator in node.decorator_list]
     value: Value = make_closure(low, node, "" if decorators else node.name)
+    if decorators or not _READERS.isdisjoint(low.unit.code.co_names):
+        value = _annotated(low, node, value)
     for decorator in reversed(decorators):
         value = low.emit(decorator, value, node=node, name=node.name)
     assign_name(low, node.name, value, node)
+
+
+def _annotated(low: Lowering, node: ast.FunctionDef | ast.AsyncFunctionDef, function: Value) -> Value:
+    """A function with its annotations, where a decorator or something else may read them."""
+    given = node.args
+    parameters = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    found = [(parameter.arg, parameter.annotation) for parameter in parameters if parameter is not None]
+    written = {name: value for name, value in (*found, ("return", node.returns)) if value is not None}
+    if not written:
+        return function
+    if low.unit.code.co_flags & __future__.annotations.compiler_flag:
+        values: list[Value] = [Const(ast.unparse(value)) for value in written.values()]
+    else:
+        values = [low.expression(value) for value in written.values()]
+    return low.emit(function_constant(annotated), function, Const(tuple(written)), *values, node=node)
 
 
 def _lower_group(low: Lowering, group: Group) -> None:
@@ -229,7 +266,7 @@ def find_groups(tree: FunctionNode, code: types.CodeType) -> dict[ast.stmt, Grou
 
 def _bodies(tree: ast.AST) -> Iterator[list[Any]]:
     """The sequences of statements in a tree that may define functions."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         bodies = (getattr(node, "body", None), getattr(node, "orelse", None))
         yield from (body for body in bodies if isinstance(body, list))
 
@@ -261,7 +298,7 @@ def _groups_of(run: list[ast.FunctionDef], code: types.CodeType) -> Iterator[Gro
 @lowers(EXPRESSIONS, ast.GeneratorExp)
 def lower_generator_expression(low: Lowering, node: ast.GeneratorExp, name: str) -> Value:
     """A generator expression that is kept is a function that yields, called with what it runs over first."""
-    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+    if any(isinstance(inner, ast.NamedExpr) for inner in walk(node)):
         low.refuse(fence.BINDING_GENERATOR, node)
     source = low.expression(node.generators[0].iter)
     function = make_closure(low, function_of_expression(node), "")
@@ -310,6 +347,7 @@ def captured_value(low: Lowering, name: str, node: ast.AST) -> Value:
     value = low.env.get(name)
     if value is None or isinstance(value, Undefined) or value == MISSING:
         raise Shared(frozenset((name,)))
+    low.captures.append((name, value))
     return value
 
 

@@ -21,6 +21,7 @@ from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign, is_pattern, name_of
 from microgradpy.frontend.places import LoopFrame, Step
 from microgradpy.frontend.scope import bound_in_expression, bound_in_target, bound_names, statements_in
+from microgradpy.frontend.trees import children
 from microgradpy.ir.nodes import (
     Const,
     DictItems,
@@ -122,7 +123,7 @@ def _has_break(body: list[ast.stmt]) -> bool:
         if isinstance(node, ast.For | ast.While | ast.AsyncFor):
             pending.extend(node.orelse)
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(children(node))
     return False
 
 
@@ -156,6 +157,9 @@ def lower_items(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple
             return _lower_reversed(low, inner, target)
         case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[], keywords=[]):
             return _lower_dict_items(low, node, owner, target)
+        case ast.List(elts=[*items]) if low.unit.marks_effects and all(isinstance(item, ast.Constant) for item in items):
+            # As Python does: nobody can write into a tuple, so its items stay the constants that they are.
+            return _lower_each(low, low.expression(ast.copy_location(ast.Tuple(items, ast.Load()), node)), target)
     return _lower_each(low, low.expression(node), target)
 
 

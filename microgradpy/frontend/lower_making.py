@@ -13,6 +13,7 @@ import types
 from typing import Any
 
 from microgradpy.frontend import fence
+from microgradpy.frontend.class_bodies import DECORATORS, is_code_of, read_by_methods
 from microgradpy.frontend.closures import Shared, rebindings
 from microgradpy.frontend.lower_calls import lower_keywords
 from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
@@ -21,6 +22,7 @@ from microgradpy.frontend.lower_functions import bindings_of, captured_value
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.places import Step
 from microgradpy.frontend.scope import Binding, end_of
+from microgradpy.frontend.trees import walk
 from microgradpy.ir.nodes import Const, Opcode, Value, function_constant
 from microgradpy.runtime.making import Maker, class_maker, import_from, import_module
 
@@ -70,8 +72,10 @@ def _absolute_name(low: Lowering, node: ast.ImportFrom) -> str:
 
 @lowers(STATEMENTS, ast.ClassDef)
 def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
-    """The class is made by Python from the code of its body; it is refused later if what it captures is differentiated."""
-    code = _class_code(low.unit.code, node)
+    """The class is made by Python from the code of its body. It is refused later if what that reads is differentiated; what its
+    methods read is in cells where writes are tracked."""
+    codes = (inner for inner in low.unit.code.co_consts if isinstance(inner, types.CodeType))
+    code = next((inner for inner in codes if is_code_of(inner, node)), None)
     if code is None or getattr(node, "type_params", []):
         low.refuse(fence.GENERIC_CLASS, node)
     decorators = lower_display(low, Opcode.TUPLE, node.decorator_list, node)
@@ -86,19 +90,27 @@ def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     bases = lower_display(low, Opcode.TUPLE, node.bases, node)
     keywords = lower_keywords(low, node)
     maker = class_maker(code, low.unit.resolver.module_globals(), own_name, shared)
-    cells = (low.emit(Opcode.TUPLE, *(captured_value(low, name, node) for name in shared), node=node),) if shared else ()
+    cells: tuple[Value, ...] = ()
+    if shared:
+        by_methods = read_by_methods(node, code) if _decorators_are_known(low, node) else ()
+        found = {name: captured_value(low, name, node) for name in shared}
+        read = [cell for name, cell in found.items() if name not in by_methods]
+        cells = tuple(low.emit(Opcode.TUPLE, *values, node=node) for values in (found.values(), read))
     arguments = (captured, decorators, bases, keywords, *cells)
     value = low.emit(_constant(maker, node.name), *arguments, node=node, name=node.name)
     assign_name(low, node.name, value, node)
 
 
-def _class_code(code: types.CodeType, node: ast.ClassDef) -> types.CodeType | None:
-    """The code of a class's body: the one of that name that starts in the line of its first decorator."""
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType) and inner.co_firstlineno == first and node.name.endswith(inner.co_name):
-            return inner
-    return None
+def _decorators_are_known(low: Lowering, node: ast.ClassDef) -> bool:
+    """Whether the names of decorators mean what `class_bodies` takes them for."""
+    inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.ClassDef | ast.FunctionDef))
+    for decorator in (decorator for inner in inside for decorator in inner.decorator_list):
+        expression = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = ast.unparse(expression).rpartition(".")[2]
+        known = low.constant(expression)
+        if name in DECORATORS and (known is None or known.value is not DECORATORS[name]):
+            return False
+    return True
 
 
 def _rebound(low: Lowering, names: list[str], node: ast.stmt) -> tuple[Binding, ...]:
@@ -116,7 +128,7 @@ def lower_type_alias(low: Lowering, node: Any, rest: Step) -> None:
     """`type X = ...`: what it stands for is evaluated when somebody asks, so the statement itself is run, in a function
     that has the local variables it names as parameters."""
     name = node.name.id
-    used = dict.fromkeys(inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name))
+    used = dict.fromkeys(inner.id for inner in walk(node.value) if isinstance(inner, ast.Name))
     names = [used_name for used_name in used if used_name != name and used_name in low.env]
     bound = [binding for used_name in names for binding in bindings_of(low, used_name)]
     for binding in rebindings(bound, end_of(node), low.loops)[:1]:

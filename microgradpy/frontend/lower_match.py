@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import final
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.lower_core import MISSING, STATEMENTS, Lowering, lowers
 from microgradpy.frontend.lower_statements import nothing
 from microgradpy.frontend.lower_targets import assign_name, unpack

@@ -4,13 +4,13 @@
     finally     is there twice, as Python compiles it: in a handler that catches everything and raises it again, and after
                 the `Try`. A `return`, `break` or `continue` inside is put off until it has run
 
-What a caught exception holds is not followed. Reading an active value from it is refused when it happens.
+A handler that uses the exception as a value, and does not just print it or look at its class, gets it from `caught`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from microgradpy.frontend import exceptions, fence
@@ -29,16 +29,17 @@ from microgradpy.ir.nodes import (
     Raise,
     Region,
     Statement,
+    Try,
     Value,
     Var,
     fresh,
     function_constant,
 )
-from microgradpy.ir.rewrite import map_regions
-from microgradpy.ir.traversal import is_mark, terminator_values, uses
+from microgradpy.ir.rewrite import substitute
+from microgradpy.ir.traversal import is_mark, terminator_values, terminators, uses, walk
 
 # What may be done with an exception without reading a value from it that a derivative could flow through.
-_CHECKS = (exceptions.suppresses, exceptions.check_not_interrupted)
+_CHECKS = (exceptions.suppresses, exceptions.suppressed_by_library, exceptions.check_not_interrupted)
 _HARMLESS = (print, str, repr, format, isinstance, type, issubclass, id, *_CHECKS)
 
 
@@ -172,10 +173,9 @@ def _catch(low: Lowering, handler: ast.ExceptHandler) -> Catch:
             if handler.name is not None:
                 low.env.pop(handler.name, None)
 
-    where = low.location(handler)
-
     def finish(region: Region, exception: Var) -> Region:
-        return check_reads(region, exception, where)
+        named = {scope.var: scope.names for scope in low.scopes}
+        return _handed_over(region, exception, handler.name, named, low.location(handler))
 
     return Catch(types, handler.name or "", run, finish)
 
@@ -212,27 +212,40 @@ def _resolved(low: Lowering, node: ast.expr) -> Const | None:
 # What is read from an exception
 
 
-def check_reads(region: Region, exception: Var, where: Location) -> Region:
-    """A handler, which begins at `where`, with a check where the exception, or a part of it, is used as a value."""
-    kept: list[Statement] = []
-    for statement in region.statements:
-        reads = exception in uses(statement)
-        if not isinstance(statement, Op) or not reads:
-            kept.append(map_regions(statement, lambda inner: check_reads(inner, exception, where)))
-        elif statement.callee is Opcode.GETATTR:
-            kept += [statement, _check(exceptions.check_part_of_caught, exception, statement.result, where=statement.where)]
-        elif is_mark(statement) or statement.payload == RAISED or _is_harmless(statement.callee):
-            kept.append(statement)
-        else:
-            kept += [_check(exceptions.check_caught, exception, where=statement.where), statement]
-    if exception in terminator_values(region.terminator) and not isinstance(region.terminator, Raise):
-        kept.append(_check(exceptions.check_caught, exception, where=where))
-    return Region(tuple(kept), region.terminator)
+def _handed_over(
+    region: Region, exception: Var, name: str | None, named: Mapping[Var, tuple[str, ...]], where: Location
+) -> Region:
+    """A handler, which begins at `where`; one that uses the exception, or a part of it, as a value gets it from `caught`.
+    `named` has the variables that the marks of each `try` around carry."""
+    statements = tuple(walk(region))
+    tries = [statement for statement in statements if isinstance(statement, Try)]
+    named = {**named, **{inner.scope: tuple(parameter.hint for parameter in inner.parameters) for inner in tries}}
+    used = (s for s in statements if exception in uses(s))
+    reads = (not _is_harmless(s, exception, name, named) and not _is_only_shown(s, statements, region) for s in used)
+    ends = (end for end in terminators(region) if not isinstance(end, Raise))
+    if not any(reads) and all(exception not in terminator_values(end) for end in ends):
+        return region
+    value = fresh(exception.hint)
+    taken = Op(function_constant(exceptions.caught), (exception, Const(str(where))), (value,), where=where)
+    handler = substitute(region, {exception: value})
+    return Region((taken, *handler.statements), handler.terminator)
 
 
-def _is_harmless(callee: Opcode | Value) -> bool:
-    return isinstance(callee, Const) and any(callee.value is known for known in _HARMLESS)
+def _is_harmless(statement: Statement, exception: Var, name: str | None, named: Mapping[Var, tuple[str, ...]]) -> bool:
+    if not isinstance(statement, Op):
+        return False
+    if is_mark(statement):
+        # Python unbinds the name at the end of the handler. What another name is for, is read later.
+        pairs = zip(named[statement.payload], statement.arguments, strict=True)
+        return all(value is not exception or carried == name for carried, value in pairs)
+    is_known = isinstance(statement.callee, Const) and any(statement.callee.value is known for known in _HARMLESS)
+    return statement.payload == RAISED or is_known
 
 
-def _check(function: Callable[..., None], *values: Value, where: Location) -> Op:
-    return Op(function_constant(function), (*values, Const(str(where))), (fresh(),), where=where)
+def _is_only_shown(statement: Statement, statements: Sequence[Statement], region: Region) -> bool:
+    """Whether a statement reads the arguments of an exception, which are printed, or made text of, and nothing else."""
+    if not isinstance(statement, Op) or statement.callee is not Opcode.GETATTR or statement.payload != "args":
+        return False
+    part = statement.result
+    shown = all(not is_mark(s) and _is_harmless(s, part, None, {}) for s in statements if part in uses(s))
+    return shown and all(part not in terminator_values(end) for end in terminators(region))

@@ -30,7 +30,7 @@ from microgradpy.frontend.lower_try import local_names, protect
 from microgradpy.frontend.places import Step
 from microgradpy.frontend.resolve import builtin
 from microgradpy.frontend.scope import bound_in_target
-from microgradpy.ir.nodes import Const, Raise, Var, function_constant
+from microgradpy.ir.nodes import Const, Op, Raise, Value, Var, function_constant
 
 _LET_PASS = (np.errstate, np.printoptions, contextlib.nullcontext, contextlib.redirect_stdout, warnings.catch_warnings, open)
 
@@ -43,8 +43,9 @@ def lower_with(low: Lowering, node: ast.With, rest: Step) -> None:
 def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
     """Enter one of the managers; the others and the body are inside of it."""
     item = node.items[index]
-    never = _never_suppresses(low, item.context_expr)
     manager = low.expression(item.context_expr, "")
+    made = _called_for(low, manager)
+    never = made is not None and any(made.value is known for known in _LET_PASS)
     leave = low.emit(function_constant(exceptions.find_exit), manager, node=item.context_expr, name=".leave")
     bound = name_of(item.optional_vars)
     value = low.emit(function_constant(exceptions.enter_context), manager, node=item.context_expr, name=bound)
@@ -61,8 +62,9 @@ def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
             low.statements(node.body, None)
 
     def caught(exception: Var) -> None:
-        suppresses = function_constant(exceptions.suppresses)
-        suppressed = low.emit(suppresses, leave, manager, exception, node=item.context_expr)
+        is_python = made is not None and exceptions.is_of_libraries(made.value)
+        how = function_constant(exceptions.suppressed_by_library if is_python else exceptions.suppresses)
+        suppressed = low.emit(how, leave, manager, exception, node=item.context_expr)
         if never:
             low.leave(Raise(None), raises=True)
         low.branch(suppressed, nothing, lambda: low.leave(Raise(None), raises=True), node)
@@ -84,10 +86,11 @@ def _lower_item(low: Lowering, node: ast.With, index: int) -> None:
     protect(low, node, names, body, [catch], final)
 
 
-def _never_suppresses(low: Lowering, node: ast.expr) -> bool:
-    """Whether an expression makes a context that is known to let exceptions pass."""
-    made = low.constant(node.func) if isinstance(node, ast.Call) else None
-    return made is not None and any(made.value is known for known in _LET_PASS)
+def _called_for(low: Lowering, manager: Value) -> Const | None:
+    """What was called to make a context, right here or in one of the statements before, where it got a name."""
+    made = (op.callee for op in reversed(low.block.statements) if isinstance(op, Op) and manager in op.results)
+    callee = next(made, None)
+    return callee if isinstance(callee, Const) else None
 
 
 def _targets(item: ast.withitem) -> list[str]:

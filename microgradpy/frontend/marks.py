@@ -7,9 +7,9 @@ what the one before said, or come right before another one, with nothing between
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import final
 
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.scope import Position
 from microgradpy.ir.nodes import (
     Break,

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     KEPT,
     Const,

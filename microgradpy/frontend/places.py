@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.resolve import Resolver
 from microgradpy.frontend.scope import Binding, Position
 from microgradpy.ir.nodes import Region, Statement, Terminator, Value, Var

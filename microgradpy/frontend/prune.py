@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.nodes import (
     Break,
     Continue,

@@ -12,18 +12,19 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
+from microgradpy.originals import is_library, original
 from microgradpy.runtime.variables import Variables, variables_of
 
-_FUNCTION_TYPES: tuple[type, ...] = (
+FUNCTION_TYPES: tuple[type, ...] = (
     types.ModuleType,
     type,
     types.FunctionType,
@@ -36,6 +37,8 @@ _FUNCTION_TYPES: tuple[type, ...] = (
 # Modules whose plain data never change (`math.pi`, `np.newaxis`): only there are numbers folded.
 _FIXED_MODULES = ("math", "cmath", "numpy")
 
+
+_MISSING: Any = object()
 
 builtins_of: Callable[[types.FunctionType], Mapping[str, Any]] = attrgetter("__builtins__")
 """The built-in names a function sees; the type stubs know the attribute under some versions only."""
@@ -62,7 +65,6 @@ class Guard:
         return found is self.value
 
 
-_MISSING: Any = object()
 MATCHING_THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 """The classes of which a positional pattern matches the object as a whole; nobody can give them a `__match_args__`."""
 
@@ -89,7 +91,7 @@ class Resolver:
         value = self.namespace[name] if name in self.namespace else self.builtins.get(name, _MISSING)
         if name in self.rebound:
             return None
-        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or value is NotImplemented or value is Ellipsis):
+        if value is _MISSING or not (isinstance(value, FUNCTION_TYPES) or value is NotImplemented or value is Ellipsis):
             return None
         self._guard(name, (), value)
         return Const(value, path=name, root=value)
@@ -101,7 +103,8 @@ class Resolver:
             return None
         # Only what is already there: a module's `__getattr__` may import, warn or compute.
         value = vars(module).get(attribute, _MISSING)
-        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(module, value)):
+        is_constant = isinstance(value, FUNCTION_TYPES) or (value is not _MISSING and _is_fixed(module, value))
+        if not is_constant and not is_library(module.__name__):
             return None
         if attribute in rebound_in(vars(module)):
             return None
@@ -111,7 +114,18 @@ class Resolver:
             self._guard(name, (*path, attribute), value)
         else:
             self._guard(found_by[0], (*found_by[1:], *path, attribute), value, is_module=True)
-        return Const(value, path=f"{constant.path}.{attribute}", root=constant.root)
+        return Const(value, path=f"{constant.path}.{attribute}", root=constant.root) if is_constant else None
+
+    def source(self, constant: Const, attribute: str) -> Const:
+        """The module in which generated text reads what is not folded: the one that nobody else can reach, if the attribute is
+        there what it is in the other."""
+        module = constant.value
+        if not isinstance(module, types.ModuleType) or not is_library(module.__name__):
+            return constant
+        kept = vars(original(module)).get(attribute, _MISSING)
+        if kept is _MISSING or kept is not vars(module).get(attribute, _MISSING):
+            return constant
+        return Const(original(module), constant.path, original(constant.root))
 
     def module(self, name: str, bound: str, *, whole: bool) -> Const | None:
         """The constant that `import name` binds to the variable `bound` (`whole`: `import name as bound`); None if the
@@ -131,7 +145,7 @@ class Resolver:
         if not isinstance(found, types.ModuleType):
             return None
         value = vars(found).get(name, _MISSING)
-        if value is _MISSING or not (isinstance(value, _FUNCTION_TYPES) or _is_fixed(found, value)):
+        if value is _MISSING or not (isinstance(value, FUNCTION_TYPES) or _is_fixed(found, value)):
             return None
         if name in rebound_in(vars(found)):
             return None

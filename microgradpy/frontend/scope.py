@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, final
+
+from microgradpy.dataclasses import dataclass
+from microgradpy.frontend.trees import children, walk
 
 Position = tuple[int, int]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -52,7 +54,7 @@ def bound_names(statements: Iterable[ast.stmt]) -> tuple[str, ...]:
 
 def bound_in_target(target: ast.expr) -> list[str]:
     """The names that an assignment target binds, outer ones first."""
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    return [node.id for node in walk(target) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
 
 
 def bound_in_expression(node: ast.expr) -> tuple[str, ...]:
@@ -78,7 +80,7 @@ def fragile_names(statements: Iterable[ast.stmt]) -> frozenset[str]:
     """The names that may be without value though they had one, or seem to have one: those that are deleted, and those in
     patterns of `match`. Names of functions inside are among them."""
     found: set[str] = set()
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    for node in (node for statement in statements for node in walk(statement)):
         match node:
             case ast.Name(id=name, ctx=ast.Del()):
                 found.add(name)
@@ -96,7 +98,7 @@ def declared_elsewhere(statements: Iterable[ast.stmt]) -> frozenset[str]:
         if isinstance(node, ast.Global | ast.Nonlocal):
             found.update(node.names)
         elif not isinstance(node, FunctionNode | ast.ClassDef):
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(children(node))
     return frozenset(found)
 
 
@@ -108,7 +110,7 @@ def statements_in(statements: Iterable[ast.stmt]) -> list[ast.AST]:
         node = pending.pop()
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
             found.append(node)
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(children(node))
     return found
 
 

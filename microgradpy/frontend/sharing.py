@@ -31,13 +31,13 @@ def functions_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def generator_expressions_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code objects of the generator expressions of a function, which are functions too if they are kept."""
+    """The code objects of the generator expressions of a function, which are functions too if they are kept; also of those
+    inside of one that is a part of the function, because a builtin consumes it on the spot."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType) and is_inline(constant):
             if constant.co_name == "<genexpr>":
                 yield constant
-            else:
-                yield from generator_expressions_in(constant)
+            yield from generator_expressions_in(constant)
 
 
 def is_inline(code: types.CodeType) -> bool:
@@ -86,24 +86,53 @@ def shared_in(code: types.CodeType, known: frozenset[str]) -> Iterator[tuple[typ
         yield from shared_in(inner, captured)
 
 
+def shared_by_inner(code: types.CodeType) -> frozenset[str]:
+    """The variables of a function that are known to be shared, as a function inside captured them. A generator expression has
+    variables of its own where it is kept, and those of the function around where it is not; which, its code does not tell."""
+    inner = (*functions_in(code), *generator_expressions_in(code))
+    known = frozenset[str]().union(*(known_shared(each) or () for each in inner))
+    return known & frozenset(code.co_cellvars)
+
+
 # What is known of the code objects that run
 
-_shared: dict[int, tuple[weakref.ref[types.CodeType], frozenset[str]]] = {}
+_Known = dict[int, tuple[weakref.ref[types.CodeType], frozenset[str]]]
+_shared: _Known = {}
+_own: _Known = {}
 
 
 def known_shared(code: types.CodeType) -> frozenset[str] | None:
     """The shared ones among the variables that a function captured; None if nobody has asked yet."""
-    known = _shared.get(id(code))
-    return known[1] if known is not None and known[0]() is code else None
+    return _found(_shared, code)
 
 
 def note_shared(code: types.CodeType, names: frozenset[str]) -> None:
     """Note that captured variables of a function are shared."""
-    names |= known_shared(code) or frozenset()
-    if len(_shared) > 4096:
-        for key in [key for key, (reference, _) in _shared.items() if reference() is None]:
-            del _shared[key]
-    _shared[id(code)] = weakref.ref(code), names
+    _note(_shared, code, names)
+
+
+def known_cells(code: types.CodeType) -> frozenset[str]:
+    """The variables of a function that were found to need cells when it was lowered before, maybe in another mode: functions
+    inside rely on that."""
+    return _found(_own, code) or frozenset()
+
+
+def note_cells(code: types.CodeType, names: frozenset[str]) -> None:
+    """Note that variables of a function need cells."""
+    _note(_own, code, names)
+
+
+def _found(table: _Known, code: types.CodeType) -> frozenset[str] | None:
+    known = table.get(id(code))
+    return known[1] if known is not None and known[0]() is code else None
+
+
+def _note(table: _Known, code: types.CodeType, names: frozenset[str]) -> None:
+    names |= _found(table, code) or frozenset()
+    if len(table) > 4096:
+        for key in [key for key, (reference, _) in table.items() if reference() is None]:
+            del table[key]
+    table[id(code)] = weakref.ref(code), names
 
 
 _rebound: dict[int, tuple[Mapping[str, Any], set[str]]] = {}

@@ -12,12 +12,13 @@ import ast
 import functools
 import inspect
 import linecache
+import os
+import sys
 import types
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import SourceNotFoundError
 from microgradpy.frontend import fence
 from microgradpy.frontend.codes import comes_from, first_line, is_asynchronous, is_named, is_same_code, span
@@ -31,7 +32,10 @@ from microgradpy.frontend.sharing import (
     rebound_globals,
     shared_in,
 )
+from microgradpy.frontend.trees import children
 from microgradpy.ir.nodes import Location
+from microgradpy.quiet import without_warnings
+from microgradpy.runtime.room import with_room
 from microgradpy.runtime.variables import value_in
 
 # The flags of code objects that `from __future__ import ...` sets.
@@ -68,6 +72,8 @@ def find_source_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> F
         raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, _way_to_text(code))
     parsed = _parse(code.co_filename, "".join(lines), code.co_flags & _FUTURES)
     found = _find(parsed, code) if parsed is not None else None
+    if (parsed is None or found is None) and code.co_filename == "<string>":  # Python 3.13 keeps that of its option -c
+        raise SourceNotFoundError(f"There is no source text of `{code.co_qualname}`", place, _way_to_text(code))
     if parsed is None or found is None:
         raise SourceNotFoundError(f"The source text of `{code.co_qualname}` is not the code that runs", place, _RELOAD)
     assert isinstance(found.tree, ast.FunctionDef | ast.Lambda)
@@ -115,6 +121,7 @@ _RELOAD = (
     "If the file was edited after it was imported, import it again (importlib.reload, or a new process). If something rewrites "
     "the code that runs, as tools for tracing and mocking do, differentiate without it, or register a rule (`rrule.register`)."
 )
+_FROZEN = "<frozen "
 _OTHERWISE = "or register a rule for it (`rrule.register`)."
 
 
@@ -130,7 +137,12 @@ def _way_to_text(code: types.CodeType) -> str:
 
 def place_of(function: types.FunctionType) -> Location:
     """Where a function starts."""
-    return _place(function.__code__, _lines_of(function.__code__, function.__globals__))
+    return place_of_code(function.__code__, function.__globals__)
+
+
+def place_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> Location:
+    """Where the code of a function starts; `namespace` are the variables of its module."""
+    return _place(code, _lines_of(code, namespace))
 
 
 def _place(code: types.CodeType, lines: Sequence[str]) -> Location:
@@ -146,6 +158,10 @@ def _lines_of(code: types.CodeType, namespace: Mapping[str, Any]) -> list[str]:
     lines = linecache.getlines(code.co_filename, dict(namespace) if type(namespace) is not dict else namespace)
     if lines:
         return lines
+    if code.co_filename.startswith(_FROZEN):
+        # The interpreter has this module built in, but comes with its file.
+        module = sys.modules.get(code.co_filename.removeprefix(_FROZEN).rstrip(">"))
+        return linecache.getlines(getattr(module, "__file__", None) or "")
     try:
         # Python 3.13 keeps what is typed at the prompt and given to `-c`; inspect knows where.
         return inspect.findsource(code)[0]
@@ -174,28 +190,36 @@ class _ParsedFile:
     shared: Mapping[int, frozenset[str]]
 
 
+@with_room
 @functools.lru_cache(maxsize=64)
 def _parse(file: str, text: str, flags: int) -> _ParsedFile | None:
     """A parsed file; None if the text is no program, so certainly not the one that runs."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the file's own warnings were given when it was imported
+        with without_warnings():  # the file's own were given when it was imported
             tree = ast.parse(text, file)
-            code = compile(tree, file, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            compiled = [_compile(tree, file, flags)]
+            if not os.path.isfile(file):
+                # A notebook compiles the statements of a cell one by one, and then an imported name is none of the same text.
+                compiled += [_compile(ast.Module([statement], []), file, flags) for statement in tree.body]
     except (SyntaxError, ValueError):
         return None
     trees: dict[int, list[_Defined]] = {}
     for defined in _functions(tree, ""):
         trees.setdefault(first_line(defined.tree), []).append(defined)
     codes: dict[int, list[types.CodeType]] = {}
-    for inner in _codes(code):
+    for inner in (inner for code in compiled for inner in _codes(code)):
         codes.setdefault(inner.co_firstlineno, []).append(inner)
-    shared = {id(inner): names for inner, names in shared_in(code, frozenset())}
+    shared = {id(inner): names for code in compiled for inner, names in shared_in(code, frozenset())}
     return _ParsedFile(tuple(text.splitlines(keepends=True)), trees, codes, shared)
 
 
+def _compile(tree: ast.Module, file: str, flags: int) -> types.CodeType:
+    code: types.CodeType = compile(tree, file, "exec", flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    return code
+
+
 def _functions(node: ast.AST, class_name: str) -> Iterator[_Defined]:
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, FunctionNode):
             yield _Defined(child, class_name)
         elif isinstance(child, ast.GeneratorExp):

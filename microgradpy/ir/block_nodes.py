@@ -4,9 +4,9 @@ derives the view."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import assert_never, final
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import NOWHERE, Items, Location, Op, Raise, Return, Unreachable, Value, Var
 from microgradpy.ir.traversal import item_sources, item_variables, terminator_values, uses
 

@@ -25,11 +25,10 @@ Before (structured, see printer.py)       After
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import assert_never, final
 
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.block_nodes import Advance, Block, Branch, Exit, Instruction, Iterate
 from microgradpy.ir.nodes import (
     NOWHERE,
@@ -240,7 +239,7 @@ class _Builder:
         self.region(region, targets)
 
     def conditional(self, statement: If, outer: _Targets) -> None:
-        targets = dataclasses.replace(outer, join=_Draft())
+        targets = replace(outer, join=_Draft())
         condition = self.value(statement.condition)
         orelse = statement.orelse
         other: _Draft | None = None
@@ -263,7 +262,7 @@ class _Builder:
 
     def attempt(self, statement: Try, outer: _Targets) -> None:
         """The exceptions of the body go to the handlers with the values of its marks."""
-        targets = dataclasses.replace(outer, join=_Draft())
+        targets = replace(outer, join=_Draft())
         caught = []
         for handler in statement.handlers:
             bound = () if handler.exception is None else (handler.exception,)

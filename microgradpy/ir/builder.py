@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of, slice_kind_of
 from microgradpy.ir.nodes import (
     NOWHERE,
@@ -33,9 +33,9 @@ class Builder:
     open_regions: list[list[Statement]] = field(default_factory=lambda: [[]])
 
     def kind(self, value: Value) -> Kind:
+        if isinstance(value, Var):
+            return self.kinds.get(value, UNKNOWN)
         match value:
-            case Var():
-                return self.kinds.get(value, UNKNOWN)
             case Const(value=slice() as constant):
                 return slice_kind_of(constant.start, constant.stop, constant.step)
             case Const(value=constant):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import reduce
+from inspect import Parameter, Signature
 from types import CellType
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.objects import NO_FEATURES, Features, features_in
 
 
@@ -75,9 +76,11 @@ class Numeric:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """Nothing is proven. A cotangent of unknown kind may be None. `features` are not proven either: they tell that the value
-    is, or holds, an object whose operators or attributes call functions, so that these had better be differentiated."""
+    is, or holds, an object whose operators or attributes call functions, so that these had better be differentiated; and
+    `is_iterator` that it may have been read before."""
 
     features: Features = NO_FEATURES
+    is_iterator: bool = False
 
 
 Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
@@ -91,25 +94,36 @@ UNASSIGNED = Inert("unassigned")
 WHOLE_SLICE = Inert("slice", ":")
 
 
-def kind_of(value: object) -> Kind:
-    """The kind of an example value, as far as the cache distinguishes values."""
+def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
+    """The kind of an example value, as far as the cache distinguishes values. `around` are the dicts that it was found in, of
+    which nothing is said again."""
     kind = _BY_TYPE.get(type(value))
     if kind is not None:
         return kind
     if type(value) is list:
         return Sequence("list", _kind_of_items(value))
     if type(value) is dict:
-        return dict_of((key, kind_of(item)) for key, item in value.items())
+        if id(value) in around:
+            return UNKNOWN
+        around = (*around, id(value))
+        return dict_of((key, kind_of(item, around)) for key, item in value.items())
+    if type(value) is set and all(map(_is_plain_item, value)):
+        return Sequence("set")
     if type(value) is slice:
         return WHOLE_SLICE if (value.start, value.stop, value.step) == (None, None, None) else Inert("slice")
     if type(value) is np.ndarray:
-        return Array(value.ndim, _DTYPES.get(value.dtype.kind, ""))
+        return _kind_of_array(value)
     if type(value) is tuple:
-        return TupleOf(tuple(map(kind_of, value)))
+        return TupleOf(tuple(kind_of(item, around) for item in value))
     if isinstance(value, np.generic):
         name = _DTYPES.get(value.dtype.kind)
         return Scalar(name) if name else UNKNOWN
     return object_with(features_in((value,)))
+
+
+def _kind_of_array(value: np.ndarray[Any, Any]) -> Kind:
+    """One of objects may hold anything, as a list does."""
+    return UNKNOWN if value.dtype.kind == "O" else Array(value.ndim, _DTYPES.get(value.dtype.kind, ""))
 
 
 def object_with(features: Features) -> Kind:
@@ -144,6 +158,11 @@ def slice_kind_of(start: Any, stop: Any, step: Any) -> Kind:
     return Inert("slice")
 
 
+def _is_plain_item(value: object) -> bool:
+    """Whether an item of a set is a number, a text or a tuple of these, which carries nothing there."""
+    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_plain_item, value)))
+
+
 def _kind_of_items(items: list[Any]) -> Kind:
     """What all items of a list are, if their types alone say it: numbers of one type, or texts."""
     types = set(map(type, items))
@@ -154,6 +173,7 @@ def _kind_of_items(items: list[Any]) -> Kind:
 
 
 _MOST_TYPES = 3
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type, np.float64, np.int64})
 _DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
 _BY_TYPE: dict[type, Kind] = {
     float: FLOAT,
@@ -168,9 +188,10 @@ _BY_TYPE: dict[type, Kind] = {
     type(Ellipsis): Inert("ellipsis"),
     type(NotImplemented): Inert("NotImplementedType"),
     type: Inert("type"),
-    set: Sequence("set"),
     range: Sequence("range"),
     CellType: CELL,
+    Signature: Inert("Signature"),
+    Parameter: Inert("Parameter"),
 }
 
 
@@ -320,7 +341,11 @@ def item_kind(kind: Kind) -> Kind:
             return INT
         case Sequence(name="list", item=item) if item != UNASSIGNED:
             return item
-        case Inert(name="str") | Unknown():
+        case Sequence(name="dict", entries=(_, *_)):
+            return Inert("str")
+        case Unknown(features=features):
+            return object_with(features)
+        case Inert(name="str"):
             return kind
     return UNKNOWN
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.block_nodes import Block, Exit, Instruction, bound_variables
 from microgradpy.ir.blocks import blocks_and_origins
 from microgradpy.ir.nodes import Function, Var

@@ -28,9 +28,10 @@ import enum
 import itertools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
+
+from microgradpy.dataclasses import dataclass, field
 
 if TYPE_CHECKING:
     from microgradpy.ir.kinds import Kind
@@ -94,6 +95,9 @@ def fresh(hint: str = "", user_named: bool = False) -> Var:
     return Var(next(_ids), hint, user_named)
 
 
+_LITERALS = (str, int, float, complex, bytes)
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
@@ -106,15 +110,18 @@ class Const:
     root: Any = None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Const) or type(self.value) is not type(other.value):
+        if type(other) is not Const:
             return False
-        return self.value is other.value or (
-            isinstance(self.value, bool | int | float | complex | str | bytes) and repr(self.value) == repr(other.value)
-        )
+        value, given = self.value, other.value
+        if value is given:
+            return True
+        return type(value) is type(given) and isinstance(value, _LITERALS) and repr(value) == repr(given)
 
     def __hash__(self) -> int:
-        literal = isinstance(self.value, bool | int | float | complex | str | bytes)
-        return hash((type(self.value), repr(self.value) if literal else id(self.value)))
+        value = self.value
+        if not isinstance(value, _LITERALS):
+            return id(value)
+        return hash(value) if value == value else 0  # NaN is equal to NaN here
 
 
 def operator_constant(name: str) -> Const:
@@ -161,8 +168,22 @@ class SelfReference(enum.Enum):
 
 
 SELF = SelfReference.SELF
+
+
+@final
+class Unassigned:
+    """What stands for the value of a variable that has none."""
+
+    def __repr__(self) -> str:
+        return "<unassigned>"
+
+
+UNASSIGNED = Unassigned()
+
 RAISED = "raised"
 """The payload of the call that makes an exception where it is raised."""
+KEYS_CHECKED = "keys checked"
+"""The payload of the call that makes a dict of pairs whose keys have been looked at."""
 KEPT = "kept"
 """The payload of a call that the compiler makes for its effect, so that it is not removed though nobody reads its value."""
 Value = Var | Const | Undefined

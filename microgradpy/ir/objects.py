@@ -9,13 +9,16 @@ decides how a program is compiled, not whether its derivative is right.
 from __future__ import annotations
 
 import functools
+import gc
 import types
 import weakref
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+
+from microgradpy.dataclasses import dataclass
 
 ANY_NAME = "*"
 """Among the computed attributes of a class with `__getattr__` or a `__getattribute__` of its own."""
@@ -51,7 +54,7 @@ _OPERATORS = frozenset(
         *("len", "length_hint", "bool", "str", "repr", "format", "fspath", "hash", "index", "contains"),
         *("array", "array_ufunc", "array_function"),
     )
-)
+) | {"items"}  # which loops ask, `for k, v in x.items()`
 ANY_FEATURES = Features(frozenset({ANY_NAME}), _OPERATORS)
 PLAIN_MEMBERS = (
     types.FunctionType,
@@ -138,10 +141,7 @@ def _holder(cls: type) -> Callable[[Any], Iterable[Any]]:
     fields = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
     if not isinstance(fields, types.GetSetDescriptorType):
         return (lambda value: [_slot(member, value) for member in members]) if members else _nothing
-    read = fields.__get__
-    if members:
-        return lambda value: [*read(value).values(), *(_slot(member, value) for member in members)]
-    return lambda value: read(value).values()
+    return lambda value: gc.get_referents(value)  # not its `__dict__`, which would make it slower
 
 
 def _is_slot(member: Any) -> bool:
@@ -171,6 +171,8 @@ class _Class:
 
 
 _classes: dict[int, _Class] = {}
+_DEQUE = _Class(weakref.ref(deque), Features(operators=frozenset({"__add__", "__mul__", "__rmul__"})), _nothing)
+"""Its operators have rules of their own, which are not those of numbers."""
 
 
 def features_of(cls: type) -> Features:
@@ -183,15 +185,17 @@ def _known(cls: type) -> _Class:
     if known is None or known.cls() is not cls:
         if len(_classes) > 4096:
             _classes.clear()
-        known = _classes[id(cls)] = _examined(cls)
+        known = _classes[id(cls)] = _DEQUE if cls is deque else _examined(cls)
     return known
 
 
 def _examined(cls: type) -> _Class:
     # The operators of polynomials are written in Python, and are differentiated like those of the user's classes.
-    is_polynomial = cls.__module__.startswith("numpy.polynomial.")
-    if issubclass(cls, np.ndarray) or (cls.__module__.partition(".")[0] in _NUMBERS and not is_polynomial):
-        return _Class(weakref.ref(cls), NO_FEATURES, _nothing)
+    module = str(cls.__module__)  # a class may have a descriptor under that name
+    is_polynomial = module.startswith("numpy.polynomial.")
+    if module.partition(".")[0] in _NUMBERS and not is_polynomial:
+        asks = issubclass(cls, np.ndarray) and has_own_methods(cls)  # masked arrays
+        return _Class(weakref.ref(cls), _ASKED if asks else NO_FEATURES, _nothing)
     computed: set[str] = set()
     operators: set[str] = set()
     attributes: dict[str, Any] = {}
@@ -206,7 +210,20 @@ def _examined(cls: type) -> _Class:
                 computed.add(ANY_NAME)
         elif is_computed(value):
             computed.add(name)
-    return _Class(weakref.ref(cls), Features(frozenset(computed), frozenset(operators)), _holder(cls))
+    held = _nothing if issubclass(cls, np.ndarray) else _holder(cls)
+    if issubclass(cls, np.ndarray) and has_own_methods(cls):
+        operators.add("__array_function__")  # np.sum(x) calls x.sum()
+    return _Class(weakref.ref(cls), Features(frozenset(computed), frozenset(operators)), held)
+
+
+_ASKED = Features(operators=frozenset({"__array_function__"}))
+_ARRAY_METHODS = frozenset(name for name in vars(np.ndarray) if not name.startswith("_")) - {"copy"}
+
+
+def has_own_methods(cls: type) -> bool:
+    """Whether a class of arrays has methods of its own under names that NumPy's functions call (they do not call `copy`)."""
+    bases = cls.__mro__[: cls.__mro__.index(np.ndarray)]
+    return any(is_function(vars(base)[name]) for base in bases for name in _ARRAY_METHODS.intersection(vars(base)))
 
 
 def inherited_member(x: Any, name: str) -> Any:
@@ -219,6 +236,25 @@ def inherited_member(x: Any, name: str) -> Any:
 def static_member(cls: type, name: str, default: Any = None) -> Any:
     """A member of a class or of one that it inherits from, as it stands there."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), default)
+
+
+_CONTAINERS: Any = (list, tuple, dict, OrderedDict, deque, set, frozenset)
+
+
+def base_of(x: Any) -> Any:
+    """The builtin class that a container is of, or inherits from: whose methods are called where those of the user's class have
+    been called already, or are not asked."""
+    cls = type(x)
+    return cls if cls in _CONTAINERS else next(base for base in cls.__mro__ if base in _CONTAINERS)
+
+
+def builtin_method(f: Any) -> Any:
+    """The method of a builtin class that a bound one is of, such as `list.append` for `super().append`; None if none is."""
+    for base in type(f.__self__).__mro__:
+        found = vars(base).get(f.__name__)
+        if isinstance(found, types.MethodDescriptorType | types.WrapperDescriptorType) and found.__get__(f.__self__) == f:
+            return found
+    return getattr(type(f.__self__), f.__name__, None)
 
 
 def is_function(value: Any) -> bool:

@@ -24,9 +24,9 @@ operation or terminator is written is in `notation`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar, assert_never, final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.block_nodes import Advance, Block, Branch, Exit, Instruction, Iterate, bound_variables, used_variables
 from microgradpy.ir.blocks import blocks
 from microgradpy.ir.closures import nested_function

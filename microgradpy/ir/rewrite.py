@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import assert_never
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     Break,
     Continue,
@@ -82,11 +82,14 @@ def map_uses(statement: Statement, of: Callable[[Value], Value]) -> Statement:
     """The statement with each value that it itself reads replaced."""
     match statement:
         case Op(callee=callee, arguments=arguments, keywords=keywords):
-            return replace(
-                statement,
-                callee=callee if isinstance(callee, Opcode) else of(callee),
-                arguments=tuple(map(of, arguments)),
-                keywords=tuple((name, of(value)) for name, value in keywords),
+            return Op(
+                callee if isinstance(callee, Opcode) else of(callee),
+                tuple(map(of, arguments)),
+                statement.results,
+                tuple([(name, of(value)) for name, value in keywords]) if keywords else (),
+                statement.payload,
+                statement.from_user,
+                statement.where,
             )
         case If(condition=condition):
             return replace(statement, condition=of(condition))
@@ -153,6 +156,8 @@ def rename(region: Region, names: Mapping[Var, str]) -> Region:
     def rewrite(statement: Statement) -> tuple[Statement, ...]:
         match statement:
             case Op(results=results):
+                if all(var.hint or var not in names for var in results):
+                    return (statement,)
                 return (replace(statement, results=tuple(map(named, results))),)
             case For(items=items):
                 return (replace(statement, items=map_items(items, lambda value: value, named)),)

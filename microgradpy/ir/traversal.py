@@ -39,7 +39,7 @@ from microgradpy.ir.nodes import (
 def regions(statement: Statement) -> tuple[Region, ...]:
     """The regions nested directly in a statement, in the order they run; empty for an operation."""
     match statement:
-        case Op():
+        case Op():  # most of them
             return ()
         case If(then=then, orelse=orelse):
             return (then, orelse)
@@ -110,8 +110,8 @@ def uses(statement: Statement) -> tuple[Value, ...]:
     """The values a statement itself reads, not those its regions read."""
     match statement:
         case Op(callee=callee, arguments=arguments, keywords=keywords):
-            head = () if isinstance(callee, Opcode) else (callee,)
-            return (*head, *given_values(arguments, keywords))
+            given = given_values(arguments, keywords)
+            return given if isinstance(callee, Opcode) else (callee, *given)
         case If(condition=condition):
             return (condition,)
         case While(initial=initial):
@@ -125,7 +125,7 @@ def uses(statement: Statement) -> tuple[Value, ...]:
 
 def given_values(arguments: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> tuple[Value, ...]:
     """What a call is given, by position and then by keyword."""
-    return (*arguments, *(value for _, value in keywords))
+    return (*arguments, *[value for _, value in keywords]) if keywords else arguments
 
 
 def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Terminator]:

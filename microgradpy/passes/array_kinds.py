@@ -124,6 +124,8 @@ def attribute(arguments: Arguments, known: Known) -> Kind:
 
 def created(arguments: Arguments, known: Known) -> Kind:
     """np.zeros(shape, dtype)"""
+    if known.get("dtype", known.get(1)) in (object, "O", "object"):
+        return UNKNOWN  # it may hold anything, as a list does
     dtype = given_dtype(arguments, known, 1)
     match arguments[0]:
         case Scalar(name="int"):

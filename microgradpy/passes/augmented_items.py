@@ -12,8 +12,8 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Array, Inert, Kind
 from microgradpy.ir.nodes import STATEMENT, Augmented, Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions

@@ -8,8 +8,7 @@ The user's own operations stay: they may raise, print or write. Only the making 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     KEPT,
     Break,
@@ -84,7 +83,7 @@ def _statement(statement: Statement, needed: set[Var], state: Keep) -> Statement
     """The statement, or None if it is dead; adds what it needs."""
     match statement:
         case Op(callee=callee, results=results, from_user=from_user):
-            has_effect = callee in _EFFECTS or statement.payload == KEPT
+            has_effect = (isinstance(callee, Opcode) and callee in _EFFECTS) or statement.payload == KEPT
             removable = callee is Opcode.CLOSURE or not (from_user or has_effect)
             if removable and needed.isdisjoint(results):
                 return None

@@ -15,11 +15,11 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import Array
 from microgradpy.ir.nodes import Const, Continue, For, Function, Op, Opcode, Region, Return, Statement, Value, Var, Yield
 from microgradpy.ir.rewrite import map_regions
@@ -30,6 +30,7 @@ from microgradpy.tangents.linear import expand_reduced
 _OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul, operator.neg, operator.gt)
 _MAKERS = (divide, expand_reduced, np.where)
 """Other functions whose result, where it is an array with axes, is always a new one."""
+_KNOWN = frozenset(map(id, (*_OPERATORS, *_MAKERS)))
 _IN_PLACE_PRODUCT = Const(operator.imul, "operator.imul", operator)
 _IN_PLACE_SUM = Const(operator.iadd, "operator.iadd", operator)
 
@@ -75,25 +76,30 @@ def fresh_results(adjoint: Function) -> tuple[bool, ...]:
     analysis = _Analysis.of(adjoint)
     display = analysis.made.get(terminator.value)
     if display is None or display.callee is not Opcode.TUPLE:
-        return (analysis.is_fresh_result(terminator.value, (terminator.value,), None),)
-    return tuple(analysis.is_fresh_result(value, display.arguments, display) for value in display.arguments)
+        return (analysis.is_fresh_result(terminator.value, (terminator.value,)),)
+    return tuple(analysis.is_fresh_result(value, display.arguments) for value in display.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class _Analysis:
     """`made` are the operations that run once per call, by result; `readers` all reads of a value; `summed` the arrays
-    that loops have added up in place."""
+    that loops have added up in place; `harmless` the reads by what makes something new of a value."""
 
     function: Function
     made: dict[Var, Op]
     readers: Counter[Value]
     summed: frozenset[Var]
+    harmless: Counter[Value] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, function: Function) -> _Analysis:
         loops = [loop for loop in function.body.statements if isinstance(loop, For)]
         summed = frozenset(var for loop in loops for var in _summed(loop))
-        return cls(function, _made_in(function.body), Counter(_reads(function.body)), summed)
+        found = cls(function, _made_in(function.body), Counter(_reads(function.body)), summed)
+        for op in found.made.values():
+            if found.keeps_nothing(op):
+                found.harmless.update(uses(op))
+        return found
 
     def makes_array(self, op: Op) -> bool:
         """Whether an operation's result is proven to be a new array."""
@@ -149,7 +155,7 @@ class _Analysis:
                 return dtypes and same_shape and target in fresh and self.readers[target] == 1
         return False
 
-    def is_fresh_result(self, value: Value, returned: tuple[Value, ...], display: Op | None) -> bool:
+    def is_fresh_result(self, value: Value, returned: tuple[Value, ...]) -> bool:
         """Whether a result is a new array whose other readers make new values of it, and keep no reference."""
         if not isinstance(value, Var) or returned.count(value) > 1:
             return False
@@ -159,8 +165,7 @@ class _Analysis:
                 return False
         elif made.callee != _IN_PLACE_PRODUCT and not self.makes_array(made):
             return False
-        harmless = sum(uses(op).count(value) for op in self.made.values() if op is not display and self.keeps_nothing(op))
-        return self.readers[value] == harmless + 1
+        return self.readers[value] == self.harmless[value] + 1
 
     def keeps_nothing(self, op: Op) -> bool:
         return self.makes_array(op) or _is_method(op, "sum")
@@ -182,11 +187,13 @@ def _is_arithmetic(op: Op) -> bool:
     if not isinstance(op.callee, Const) or op.keywords:
         return False
     function = op.callee.value
-    return isinstance(function, np.ufunc) or any(function is known for known in (*_OPERATORS, *_MAKERS))
+    return isinstance(function, np.ufunc) or id(function) in _KNOWN
 
 
 def _is_method(op: Op, name: str) -> bool:
-    return op.callee == Const(getattr) and op.arguments[1] == Const(name)
+    if not isinstance(op.callee, Const) or op.callee.value is not getattr:
+        return False
+    return isinstance(op.arguments[1], Const) and op.arguments[1].value == name
 
 
 def _reads(region: Region) -> Iterator[Value]:

@@ -13,10 +13,10 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_regions, map_uses
 from microgradpy.ir.traversal import regions, terminator_values, uses

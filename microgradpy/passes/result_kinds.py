@@ -8,14 +8,15 @@ which is always right, and so does a call with more arguments or other keywords 
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import (
     BOOL,
     COMPLEX,
@@ -199,6 +200,7 @@ def _table() -> dict[Any, _Entry]:
     put(_always(COMPLEX), _ANY, complex, keywords=_ANY)
     put(_always(Inert("str")), _ANY, str, repr, format, keywords=_ANY)
     put(_always(Inert("NoneType")), _ANY, print, keywords=_ANY)
+    put(_always(Inert("Signature")), _ANY, inspect.signature, keywords=_ANY)
     put(array_kinds.slice_kind, _ANY, slice)
     put(_always(Sequence("range")), _ANY, range)
     put(_list_of_items, _ANY, list, sorted, keywords=_ANY)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf
 from microgradpy.ir.nodes import Const, Opcode, Value, Var

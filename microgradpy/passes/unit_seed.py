@@ -14,19 +14,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Function, Op, Region, Statement, Value, Var
 from microgradpy.ir.rewrite import map_uses, substitute
 from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.passes.doubles import is_in
 
 
-def with_unit_seed(adjoint: Function, seed: Var, doubles: frozenset[Var]) -> Function:
-    """The adjoint with what is known of its results if `seed` is the number 1; `doubles` are the variables that are known to
-    be of double precision."""
+def with_unit_seed(adjoint: Function, seed: Var, doubles: frozenset[Var]) -> Function | None:
+    """The adjoint with what is known of its results if `seed` is the number 1, None if that is nothing; `doubles` are the
+    variables that are known to be of double precision."""
     folding = _Folding({seed: 1.0}, doubles)
     statements = tuple(new for old in adjoint.body.statements for new in folding.statement(old))
+    if not folding.is_changed:
+        return None
     body = substitute(Region(statements, adjoint.body.terminator), folding.same)
     return eliminate_dead_code(replace(adjoint, body=body))
 
@@ -38,12 +40,14 @@ class _Folding:
         self.multiples: dict[Var, float] = multiples
         self.doubles = doubles
         self.same: dict[Var, Value] = {}
+        self.is_changed = False
 
     def statement(self, old: Statement) -> tuple[Statement, ...]:
-        statement = map_uses(old, self.known)
+        statement = map_uses(old, self.known) if self.same else old
         match statement:
             case Op(callee=Const(value=operator.mul | operator.truediv as callee), arguments=(left, right), keywords=()):
                 folded = self.folded(statement, left, right, callee)
+                self.is_changed |= folded is not statement
                 return () if folded is None else (folded,)
         return (statement,)
 

@@ -1,59 +1,10 @@
-"""The rule library: one module per family of functions, each rule with its examples beside it."""
+"""The rule library: one module per family of functions, each rule with its examples beside it. `loading` says when they are
+imported."""
 
 from __future__ import annotations
 
-from microgradpy.rules import builtins as builtins
-from microgradpy.rules import choosing as choosing
-from microgradpy.rules import complex_mathematics as complex_mathematics
 from microgradpy.rules import containers as containers
-from microgradpy.rules import convolution as convolution
-from microgradpy.rules import copies as copies
-from microgradpy.rules import covariance as covariance
-from microgradpy.rules import creation as creation
-from microgradpy.rules import data_statistics as data_statistics
-from microgradpy.rules import draws as draws
-from microgradpy.rules import einsum as einsum
-from microgradpy.rules import elementwise as elementwise
-from microgradpy.rules import floating_point as floating_point
-from microgradpy.rules import fourier as fourier
-from microgradpy.rules import histograms as histograms
-from microgradpy.rules import indexing as indexing
-from microgradpy.rules import inert_options as inert_options
-from microgradpy.rules import interpolation as interpolation
-from microgradpy.rules import joining as joining
-from microgradpy.rules import linalg as linalg
-from microgradpy.rules import linear as linear
-from microgradpy.rules import linearity as linearity
-from microgradpy.rules import mathematics as mathematics
-from microgradpy.rules import matrix_products as matrix_products
-from microgradpy.rules import methods as methods
-from microgradpy.rules import more_options as more_options
-from microgradpy.rules import nan_reductions as nan_reductions
-from microgradpy.rules import norms as norms
-from microgradpy.rules import numeric_methods as numeric_methods
-from microgradpy.rules import operators as operators
-from microgradpy.rules import padding as padding
-from microgradpy.rules import pairwise as pairwise
-from microgradpy.rules import polynomials as polynomials
-from microgradpy.rules import quantiles as quantiles
-from microgradpy.rules import rearranging as rearranging
-from microgradpy.rules import reduction_options as reduction_options
-from microgradpy.rules import reductions as reductions
-from microgradpy.rules import scalar_types as scalar_types
 from microgradpy.rules import scipy as scipy
-from microgradpy.rules import series as series
-from microgradpy.rules import shape as shape
-from microgradpy.rules import singular as singular
-from microgradpy.rules import spacing as spacing
-from microgradpy.rules import spectral as spectral
-from microgradpy.rules import statistics as statistics
-from microgradpy.rules import sums as sums
-from microgradpy.rules import transposes as transposes
-from microgradpy.rules import trigonometric as trigonometric
-from microgradpy.rules import two_results as two_results
-from microgradpy.rules import ufunc_methods as ufunc_methods
-from microgradpy.rules import ufunc_options as ufunc_options
-from microgradpy.rules import windows as windows
 from microgradpy.rules.registry import all_examples as all_examples
 from microgradpy.rules.registry import attribute_rule as attribute_rule
 from microgradpy.rules.registry import example as example

@@ -340,3 +340,6 @@ non_differentiable(
     int, round, len, bool, str, repr, ascii, format, print, isinstance, issubclass, callable, hasattr, type, id, hash,
     range, slice, any, all, chr, ord, bin, oct, hex, bytes, dir, operator.itemgetter, operator.attrgetter,
 )  # fmt: skip
+
+# How NumPy warns is nothing of the values that are computed.
+non_differentiable(np.errstate.__enter__, np.errstate.__exit__)

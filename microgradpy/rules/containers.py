@@ -3,11 +3,9 @@ that give nothing a derivative flows through."""
 
 from __future__ import annotations
 
-import bisect
 import collections
 import functools
 import inspect
-import logging
 import types
 import warnings
 from typing import Any
@@ -185,9 +183,14 @@ def dict_values_rrule(self):
     """y_bar has one item per value, in the dict's order."""
 
     def dict_values_pullback(y_bar):
-        return NoTangent(), dict(zip(self, y_bar, strict=True))
+        return NoTangent(), values_bar(y_bar, self)
 
     return dict.values(self), dict_values_pullback
+
+
+def values_bar(y_bar: Any, mapping: dict[Any, Any]) -> Any:
+    """The cotangent of a dict from those of its values, in its order; None if no value was read."""
+    return None if y_bar is None else dict(zip(mapping, y_bar, strict=True))
 
 
 @rrule.register(dict.items)
@@ -222,13 +225,21 @@ def dict_items_frule(self):
 
 @rrule.register(dict.copy)
 @rrule.register(list.copy)
+@rrule.register(collections.deque.copy)
+@rrule.register(collections.OrderedDict.copy)
 def copy_rrule(self):
     """x_bar = y_bar."""
 
     def copy_pullback(y_bar):
         return NoTangent(), y_bar
 
-    return (list.copy(self) if isinstance(self, list) else dict.copy(self)), copy_pullback
+    return shallow_copy(self), copy_pullback
+
+
+def shallow_copy(container: Any) -> Any:
+    """A copy by the method of the builtin class, whatever a class of the user's overrides."""
+    base = next(cls for cls in (list, collections.deque, collections.OrderedDict, dict) if isinstance(container, cls))
+    return base.copy(container)
 
 
 examples(dict.get, ({"a": 1.0, "b": 2.0}, "a"), ({"a": 1.0}, "a", 5.0), ({"a": 1.0}, "z", 5.0))
@@ -236,30 +247,8 @@ examples(dict.values, ({"a": 1.0, "b": 2.0},))
 examples(dict.items, ({"a": 1.0, "b": 2.0},))
 examples(dict.copy, ({"a": 1.0, "b": 2.0},))
 examples(list.copy, ([1.0, 2.0],))
-
-
-@rrule.register(bisect.bisect_left)
-def bisect_left_rrule(a, x, lo=0, hi=None):
-    """A place in a list, which has no derivative."""
-
-    def bisect_left_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return bisect.bisect_left(a, x, lo, hi), bisect_left_pullback
-
-
-@rrule.register(bisect.bisect_right)
-def bisect_right_rrule(a, x, lo=0, hi=None):
-    """A place in a list, which has no derivative."""
-
-    def bisect_right_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return bisect.bisect_right(a, x, lo, hi), bisect_right_pullback
-
-
-for _place in (bisect.bisect_left, bisect.bisect_right):
-    examples(_place, ([0.5, 1.5, 2.5], 1.2), ([0.5, 1.5, 2.5], 3.0, 1), ([0.5, 1.5, 2.5], 0.1, 0, 2))
+examples(collections.deque.copy, (collections.deque([1.0, 2.0], 3),))
+examples(collections.OrderedDict.copy, (collections.OrderedDict(a=1.0),))
 
 
 # What carries nothing -------------------------------------------------------------------------------------------------
@@ -267,21 +256,19 @@ for _place in (bisect.bisect_left, bisect.bisect_right):
 non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count)
 
 
-def _public_methods(cls: type) -> list[Any]:
+def public_methods(cls: type) -> list[Any]:
+    """The functions in a class without those that Python calls."""
     return [getattr(cls, name) for name, value in vars(cls).items() if callable(value) and not name.startswith("_")]
 
 
 for _text_type in (str, bytes):
     non_differentiable(*(method for method in vars(_text_type).values() if callable(method) and method is not None))
-    non_differentiable(*_public_methods(_text_type))
+    non_differentiable(*public_methods(_text_type))
 for _number_type in (int, float, bool):
     # The quotient of what `as_integer_ratio` returns depends on the number.
     _kept = {getattr(_number_type, "conjugate", None), getattr(_number_type, "as_integer_ratio", None)}
-    non_differentiable(*(method for method in _public_methods(_number_type) if method not in _kept))
+    non_differentiable(*(method for method in public_methods(_number_type) if method not in _kept))
 non_differentiable(
-    *(f for f in map(vars(logging).get, logging.__all__) if isinstance(f, types.FunctionType)),
-    *_public_methods(logging.Logger),
-    *_public_methods(logging.LoggerAdapter),
     *(f for f in map(vars(warnings).get, warnings.__all__) if isinstance(f, types.FunctionType)),
     warnings.warn,
     warnings.warn_explicit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Collection
 from typing import Any
 
@@ -10,10 +11,13 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
+from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.types import NoTangent, accumulate
 
 _HOOKS = ("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__getnewargs_ex__")
-_OWN_COPIES = (np.ndarray, np.generic, list, tuple, dict, set, frozenset, int, float, complex, str, bytes, type, type(None))
+_OWN_COPIES: Any = (
+    np.ndarray, np.generic, list, tuple, deque, dict, set, frozenset, int, float, complex, str, bytes, type, type(None),
+)  # fmt: skip
 
 
 @rrule.register(copy.copy)
@@ -46,11 +50,11 @@ def copied_as_it_is(x: Any) -> Any:
         seen.add(id(value))
         if isinstance(value, dict):
             waiting += value.values()
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple | deque):
             waiting += value
         elif not isinstance(value, _OWN_COPIES):
             _refuse_hooks(value)
-            waiting += getattr(value, "__dict__", {}).values()
+            waiting += dict_of(value).values()
     return x
 
 

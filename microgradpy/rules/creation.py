@@ -117,6 +117,12 @@ def cuts_off(x: Any, y: Any) -> bool:
     kind = np.result_type(y).kind
     if kind == "O":
         raise MissingRuleError("an array of objects was made of differentiated data", None, "Use a list.")
+    if kind in "US":
+        raise MissingRuleError(
+            "an array of texts was made of differentiated numbers, and becomes numbers again",
+            None,
+            "Hand on the numbers: text carries no derivative.",
+        )
     return kind not in "fc" and (kind not in "iu" or np.asarray(x).dtype.kind not in "iu")
 
 

@@ -1,6 +1,6 @@
 """The module `statistics`, on lists and tuples of numbers, and what newer versions of Python have in `math`.
 
-Means, medians and quantiles that are written in Python without fractions need no rule; `mean` and `fmean` are in `sums`.
+Medians and quantiles, which are written in Python without fractions, need no rule.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from microgradpy.rules.registry import Rule, example, examples, non_differentiable, rrule
-from microgradpy.rules.sums import items_of, spread_over_items
+from microgradpy.rules.sums import items_of, repeated_bar, spread_over_items
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.types import NoTangent
 
@@ -45,6 +45,32 @@ def _spread(f: Callable[..., Any], is_sample: bool, is_root: bool) -> Rule:
         return y, spread_pullback
 
     return spread_rrule
+
+
+@rrule.register(statistics.mean)
+def mean_rrule(data):
+    """Each of the n items gets y_bar / n."""
+    items = items_of(data)
+
+    def mean_pullback(y_bar):
+        return NoTangent(), repeated_bar(y_bar / len(items), items)
+
+    return statistics.mean(items), mean_pullback
+
+
+@rrule.register(statistics.fmean)
+def fmean_rrule(data):
+    """Each of the n items gets y_bar / n."""
+    items = items_of(data)
+
+    def fmean_pullback(y_bar):
+        return NoTangent(), repeated_bar(y_bar / len(items), items)
+
+    return statistics.fmean(items), fmean_pullback
+
+
+examples(statistics.mean, ([1.0, 2.0, 4.5],))
+examples(statistics.fmean, ([1.0, 2.0, 4.5],), ((1, 2.5),))
 
 
 _f: Any

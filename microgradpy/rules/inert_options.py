@@ -96,7 +96,6 @@ _TABLE_OF_OPTIONS: tuple[tuple[Any, str, str], ...] = (
     (np.corrcoef, "x y rowvar bias ddof", "dtype bias ddof"),
     (np.quantile, "a q axis out overwrite_input method keepdims weights", "out overwrite_input weights"),
     (np.percentile, "a q axis out overwrite_input method keepdims weights", "out overwrite_input weights"),
-    (np.linspace, "start stop num endpoint", "dtype device"),
     (np.arange, "start stop step", "dtype device like"),
     (np.full, "shape fill_value dtype order", "order device like"),
 )

@@ -22,11 +22,12 @@ from microgradpy.rules.registry import (
     non_differentiable,
     rrule,
 )
+from microgradpy.rules.results import check_unstructured
 from microgradpy.rules.shape import repeat_bar, reshape_bar, transpose_bar
 from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast, zero_cotangent
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced
-from microgradpy.tangents.memory_order import order_of_reading
+from microgradpy.tangents.memory_order import copied, order_of_reading
 from microgradpy.tangents.types import NoTangent
 
 for _class in (np.ndarray, np.generic):
@@ -231,6 +232,19 @@ def array_copy_rrule(self):
     return self.copy(), array_copy_pullback
 
 
+@rrule.register(copied)
+def copied_rrule(x, order="C"):
+    """x_bar = y_bar."""
+
+    def copied_pullback(y_bar):
+        return NoTangent(), y_bar, NoTangent()
+
+    return copied(x, order), copied_pullback
+
+
+examples(copied, (_TABLE,))
+
+
 @rrule.register(np.ndarray.astype)
 @rrule.register(np.generic.astype)
 def array_astype_rrule(self, dtype):
@@ -289,6 +303,7 @@ def array_item_at_rrule(self, *index):
 @cotangent_of(1)
 def item_bar(y_bar: Any, x: Any, index: tuple[Any, ...]) -> np.ndarray:
     """Zeros with y_bar at the index of `x.item(*index)`."""
+    check_unstructured(x)
     if np.ndim(x) == 0:
         return np.asarray(y_bar)
     x_bar = np.zeros(np.shape(x), np.result_type(y_bar))

@@ -170,7 +170,8 @@ def cond_rrule(x, p=None):
 
 @cotangent_of(1)
 def cond_bar(y_bar: Any, x: Any, y: Any, p: Any) -> Any:
-    """The cotangent of matrices x under their condition numbers y."""
+    """The cotangent of matrices x under their condition numbers y. Those of NumPy 2.2 are complex for complex matrices."""
+    y, y_bar = np.real(y), np.real(y_bar)
     with np.errstate(all="ignore"):
         if p in (None, 2, -2):
             u, s, vh = np.linalg.svd(x, full_matrices=False)

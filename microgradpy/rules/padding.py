@@ -143,7 +143,7 @@ def add_ramps(x_bar: np.ndarray, borders: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 for _mode in ("constant", "edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"):
-    examples(np.pad, (_VECTOR, 2, _mode), (_TABLE, (1, 2), _mode), (_TABLE, ((1, 0), (2, 3)), _mode), (_TABLE, {-1: 4}, _mode))
+    examples(np.pad, (_VECTOR, 2, _mode), (_TABLE, (1, 2), _mode), (_TABLE, ((1, 0), (2, 3)), _mode))
 for _mode in ("reflect", "symmetric"):
     examples(np.pad, (_VECTOR, 2, _mode), (_TABLE, ((1, 5), (7, 3)), _mode), reflect_type="odd")
 for _mode in ("maximum", "mean", "median"):

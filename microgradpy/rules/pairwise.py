@@ -12,7 +12,7 @@ import numpy as np
 
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, divide, floating, unbroadcast
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 
@@ -299,15 +299,15 @@ def hypot_rrule(x1, x2):
     z = np.hypot(x1, x2)
 
     def hypot_pullback(z_bar):
-        return NoTangent(), hypot_bar(z_bar, x1, z), hypot_bar(z_bar, x2, z)
+        return NoTangent(), unbroadcast(z_bar * hypot_slope(x1, z), x1), unbroadcast(z_bar * hypot_slope(x2, z), x2)
 
     return z, hypot_pullback
 
 
 @cotangent_of(1)
-def hypot_bar(z_bar: Any, x: Any, z: Any) -> Any:
-    """The cotangent of one leg x of a right triangle with hypotenuse z."""
-    return unbroadcast(z_bar * np.where(np.equal(z, 0.0), 0.0, divide(x, z)), x)
+def hypot_slope(x: Any, z: Any) -> Any:
+    """The slope of the hypotenuse z of a right triangle by its leg x, in z's shape."""
+    return np.where(np.equal(z, 0.0), 0.0, divide(x, z))[()]
 
 
 examples(np.hypot, *_REAL)
@@ -380,6 +380,25 @@ def copysign_rrule(x1, x2):
 
 
 examples(np.copysign, *_REAL)
+
+
+@like(1)
+def array_with_own_sign(x1: Any, x2: Any) -> Any:
+    """np.copysign(x1, x2) where x1 is x2, or its absolute value: that is x2, and x1 does not matter."""
+    return np.copysign(x2, x2)
+
+
+@rrule.register(array_with_own_sign)
+def array_with_own_sign_rrule(x1, x2):
+    """x2_bar = z_bar."""
+
+    def array_with_own_sign_pullback(z_bar):
+        return NoTangent(), ZeroTangent(), unbroadcast(z_bar, x2)
+
+    return array_with_own_sign(x1, x2), array_with_own_sign_pullback
+
+
+examples(array_with_own_sign, (_ROW, _ROW), (1.5, 1.5))
 
 
 @rrule.register(np.heaviside)

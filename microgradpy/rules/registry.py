@@ -13,21 +13,22 @@ The compiler inlines rules from their text where the callee is known, and calls 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import itertools
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar, final
 
+from microgradpy.dataclasses import dataclass, field
+from microgradpy.originals import importing
+from microgradpy.rules.loading import MODULES, load_all, load_before, load_for, load_for_attributes, load_optional
 from microgradpy.rules.results import applied, cotangents
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent
 
 Rule = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 ArgumentTypes = tuple[type | None, ...]
+_OF_LIBRARIES = f"{__name__.rpartition('.')[0]}.scipy."
 _AnyRule = TypeVar("_AnyRule", bound=Callable[..., Any])
 
 
@@ -36,12 +37,23 @@ class _RuleTable:
 
     def __init__(self) -> None:
         self._rules: dict[Any, list[_Entry]] = {}
+        self._of_methods: dict[FunctionType, Callable[[Any], Rule]] = {}
         self.version = 0
         """Counts the registrations, so that whoever keeps the outcome of a lookup sees that it may be out of date."""
+        self.declared = 0
+        """How many of them were not this package's own."""
+        self.watchers: list[Callable[[], None]] = []
+        """Who is told of each."""
 
     def changed(self) -> None:
-        """Note that a lookup may have another outcome from now on."""
-        self.version += 1
+        """Note that a lookup may have another outcome from now on. (What modules of this package declare when they are
+        imported was there for every lookup before, unless they wait for a library.)"""
+        module = importing()
+        if module is None or module.startswith(_OF_LIBRARIES):
+            self.version += 1
+            self.declared += module is None
+            for watcher in self.watchers:
+                watcher()
 
     def register(
         self, f: Any, /, *types: type, arity: int | None = None, options: bool = False
@@ -51,6 +63,7 @@ class _RuleTable:
         apply the most specific is taken, and of equals the latest. A rule with `options` is for calls whose arguments the
         others do not take: it is never compiled in, and may do what it likes."""
         _check_hashable(f)
+        load_before(f)
 
         def declare(rule: _AnyRule) -> _AnyRule:
             key = (types, arity, options)
@@ -64,10 +77,33 @@ class _RuleTable:
 
         return declare
 
+    def register_methods(self, function: Any) -> Callable[[Callable[[Any], Rule]], Callable[[Any], Rule]]:
+        """Declare that the decorated function makes the rule of `function` as a method of an object, or of the object itself if
+        `function` is its `__call__`: for rules whose parameters depend on the object. Rules of the bound method come first."""
+
+        load_before(function)
+
+        def declare(make: Callable[[Any], Rule]) -> Callable[[Any], Rule]:
+            self._of_methods[function] = make
+            self.changed()
+            return make
+
+        return declare
+
+    def _made_for(self, f: Any) -> list[_Entry]:
+        """The rule that is made for a bound method or a callable object."""
+        function: Any = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+        owner = f
+        if isinstance(f, MethodType):
+            function, owner = f.__func__, f.__self__
+        make = self._of_methods.get(function) if isinstance(function, FunctionType) else None
+        return [] if make is None else [_Entry((), None, make(owner))]
+
     def opt_out(self, f: Any, *types: type) -> None:
         """Differentiate the body of `f` again in calls whose first positional arguments are of `types` (all calls without
         them), although it has a rule, or was declared non-differentiable."""
         _check_hashable(f)
+        load_before(f)
         if types:
             others = [entry for entry in self._rules.get(f, []) if entry.types != types]
             self._rules[f] = [_Entry(types, None, None), *others]
@@ -96,7 +132,7 @@ class _RuleTable:
 
     def registered(self) -> list[Any]:
         """The callables that have a rule."""
-        load_optional()
+        load_all()
         return [f for f in list(self._rules) if self.rules_of(f)]  # a lookup may bring rules of what has just been imported
 
     def rules_of(self, f: Any) -> list[Any]:
@@ -114,9 +150,10 @@ class _RuleTable:
     def _entries(self, f: Any) -> list[_Entry]:
         load_optional()
         if hashes_itself(f):
-            return next((entries for other, entries in self._rules.items() if other is f), [])
+            return next((entries for other, entries in list(self._rules.items()) if other is f), [])
+        load_for(f)
         try:
-            return self._rules.get(f, [])
+            return self._rules.get(f) or (self._made_for(f) if self._of_methods else [])
         except TypeError:  # unhashable callables cannot have been registered
             return []
 
@@ -144,10 +181,10 @@ class ReverseRules(_RuleTable):
         self, f: Any, /, *types: type, arity: int | None = None, options: bool = False
     ) -> Callable[[_AnyRule], _AnyRule]:
         """As for any table of rules: see there. A rule for all types takes the place of `non_differentiable`."""
+        declare = super().register(f, *types, arity=arity, options=options)
         if not types:
-            _check_hashable(f)
             self._non_differentiable.discard(f)
-        return super().register(f, *types, arity=arity, options=options)
+        return declare
 
     def opt_out(self, f: Any, *types: type) -> None:
         """As for any table of rules: see there."""
@@ -159,6 +196,7 @@ class ReverseRules(_RuleTable):
         """Declare that the results of these callables carry no derivative."""
         for f in callables:
             _check_hashable(f)
+            load_before(f)
         self._non_differentiable.update(callables)
         for f in callables:
             self._rules.pop(f, None)
@@ -175,6 +213,7 @@ class ReverseRules(_RuleTable):
         load_optional()
         if hashes_itself(f):
             return any(other is f for other in self._non_differentiable)
+        load_for(f)
         try:
             return f in self._non_differentiable
         except TypeError:
@@ -199,7 +238,7 @@ class ForwardRules(_RuleTable):
     def changed(self) -> None:
         """Code that was compiled is valid for one version of all rules."""
         super().changed()
-        rrule.version += 1
+        rrule.changed()
 
     def __call__(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]] | None:
         """`(y, pushforward)` from the rule of `f`, or from its reverse rule; None if `f` has neither.
@@ -214,27 +253,6 @@ class ForwardRules(_RuleTable):
         if not rrule.is_non_differentiable(f):
             return None
         return f(*args, **kwargs), _no_tangent
-
-
-_optional: dict[str, str] = {}
-_modules_seen = [0]
-
-
-def when_imported(library: str, rules: str) -> None:
-    """Import the module `rules`, which registers rules, when the module `library` has been imported by somebody."""
-    _optional[library] = rules
-
-
-def load_optional() -> None:
-    """Import the modules of rules for the libraries that have been imported by now."""
-    count = len(sys.modules)  # every lookup comes here, and mostly nothing has been imported since the last one
-    if count == _modules_seen[0]:
-        return
-    _modules_seen[0] = count
-    for library in [name for name in _optional if name in sys.modules]:
-        rules = _optional.pop(library, None)
-        if rules is not None:
-            importlib.import_module(rules)
 
 
 def hashes_itself(f: Any) -> bool:
@@ -360,10 +378,13 @@ _inert_attributes: set[tuple[type, str]] = set()
 def attribute_rule(cls: type, name: str) -> Callable[[_AnyRule], _AnyRule]:
     """Declare the decorated function, of one argument, as the rule for reading the attribute `name` of a `cls`."""
 
+    if not importing():
+        load_for_attributes(cls)
+
     def declare(rule: _AnyRule) -> _AnyRule:
         _attribute_rules[cls, name] = rule
         _inert_attributes.discard((cls, name))
-        rrule.version += 1
+        rrule.changed()
         return rule
 
     return declare
@@ -371,6 +392,7 @@ def attribute_rule(cls: type, name: str) -> Callable[[_AnyRule], _AnyRule]:
 
 def find_attribute_rule(cls: type, name: str) -> Rule | None:
     """The rule for reading the attribute `name` of a `cls`, own or inherited."""
+    load_for_attributes(cls)
     for base in cls.__mro__:
         if (base, name) in _attribute_rules:
             return _attribute_rules[base, name]
@@ -379,17 +401,21 @@ def find_attribute_rule(cls: type, name: str) -> Rule | None:
 
 def registered_attributes() -> list[tuple[type, str]]:
     """The attributes, as class and name, that have a rule."""
+    load_all()
     return list(_attribute_rules)
 
 
 def mark_inert_attribute(cls: type, *names: str) -> None:
     """Declare that these attributes of a `cls` carry no derivative."""
+    if not importing():
+        load_for_attributes(cls)
     _inert_attributes.update((cls, name) for name in names)
-    rrule.version += 1
+    rrule.changed()
 
 
 def is_inert_attribute(cls: type, name: str) -> bool:
     """Whether the attribute `name` of a `cls` was declared, here or on a base class, to carry no derivative."""
+    load_for_attributes(cls)
     return any((base, name) in _inert_attributes for base in cls.__mro__)
 
 
@@ -407,15 +433,32 @@ class Example:
         return self.id
 
 
-_examples: list[Example] = []
-_numbers: dict[str, Iterator[int]] = {}
+_Recorded = tuple[Any, tuple[Any, ...], dict[str, Any]]
+_recorded: dict[str, list[_Recorded]] = {}
+"""The test cases by the module that records them."""
 
 
 def example(f: Any, /, *args: Any, **kwargs: Any) -> None:
     """Record the call `f(*args, **kwargs)` as a test case of the rule of `f`."""
-    name = _full_name(f)
-    number = next(_numbers.setdefault(name, itertools.count()))
-    _examples.append(Example(f, args, kwargs, f"{name}-{number}"))
+    _recorded.setdefault(importing() or "", []).append((f, args, kwargs))
+
+
+def examples(f: Any, /, *argument_tuples: tuple[Any, ...], **common_kwargs: Any) -> None:
+    """Record one test case of the rule of `f` per tuple of positional arguments."""
+    for args in argument_tuples:
+        example(f, *args, **common_kwargs)
+
+
+def all_examples() -> list[Example]:
+    """Every recorded test case, numbered for each callable: those of this package in the order of its modules."""
+    load_all()
+    modules = sorted(_recorded, key=lambda module: MODULES.index(module) if module in MODULES else len(MODULES))
+    numbers: dict[str, Iterator[int]] = {}
+    found = []
+    for f, args, kwargs in itertools.chain.from_iterable(_recorded[module] for module in modules):
+        name = _full_name(f)
+        found.append(Example(f, args, kwargs, f"{name}-{next(numbers.setdefault(name, itertools.count()))}"))
+    return found
 
 
 def _full_name(f: Any) -> str:
@@ -429,14 +472,3 @@ def _full_name(f: Any) -> str:
     owner = getattr(f, "__objclass__", None)
     module = owner.__name__ if owner is not None else getattr(f, "__module__", None) or type(f).__module__
     return f"{module}.{name}"
-
-
-def examples(f: Any, /, *argument_tuples: tuple[Any, ...], **common_kwargs: Any) -> None:
-    """Record one test case of the rule of `f` per tuple of positional arguments."""
-    for args in argument_tuples:
-        example(f, *args, **common_kwargs)
-
-
-def all_examples() -> list[Example]:
-    """Every recorded test case, in the order of registration."""
-    return list(_examples)

@@ -7,8 +7,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from microgradpy.errors import CotangentShapeError, DifferentiationError
-from microgradpy.tangents.types import is_structural_zero
+import numpy as np
+
+from microgradpy.errors import CotangentShapeError, DifferentiationError, MissingRuleError
+from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.types import NotImplementedTangent, ZeroTangent, is_structural_zero
 
 Pullback = Callable[[Any], Any]
 
@@ -21,8 +24,19 @@ def applied(rule: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str
     elif not callable(outcome[1]):
         found = f"{place_of(rule)} returns {_described(outcome[1])} in the place of the {second}"
     else:
+        check_unstructured(outcome[0])
         return outcome
     raise DifferentiationError(found, None, f"Return a tuple of the function's value and the {second}: y, {second}.")
+
+
+def check_unstructured(y: Any) -> None:
+    """Refuse to make a structured array, or an entry of one, of differentiated numbers: cotangents are those of numbers."""
+    if isinstance(y, np.ndarray | np.void) and y.dtype.names is not None:
+        raise MissingRuleError(
+            f"differentiated numbers become a structured array ({y.dtype})",
+            None,
+            f"Make it of zeros and assign its fields: s[{y.dtype.names[0]!r}] = ...; or use an array for each.",
+        )
 
 
 def cotangents(rule: Callable[..., Any], pullback: Pullback, y_bar: Any) -> tuple[Any, ...]:
@@ -39,6 +53,65 @@ def cotangents(rule: Callable[..., Any], pullback: Pullback, y_bar: Any) -> tupl
         None,
         f"Return a tuple: NoTangent() for the function itself, then {wanted}, NoTangent() where there is none.",
     )
+
+
+def is_users_rule(rule: Any) -> bool:
+    """Whether a rule is none of the package's: then nobody has looked at what it gives."""
+    return str(getattr(rule, "__module__", "")).partition(".")[0] != "microgradpy"
+
+
+def seed_for(rule: Any, y: Any, y_bar: Any) -> Any:
+    """The seed of a user's rule: in the structure of the value, with `ZeroTangent()` for what nothing depends on."""
+    return _filled(y, y_bar) if is_users_rule(rule) and isinstance(y, tuple | list | dict) else y_bar
+
+
+def _filled(y: Any, y_bar: Any) -> Any:
+    if isinstance(y, dict):
+        given = {} if is_structural_zero(y_bar) else y_bar
+        return {key: _filled(value, given.get(key)) for key, value in y.items()}
+    if isinstance(y, tuple | list):
+        bars = [None] * len(y) if is_structural_zero(y_bar) else y_bar
+        items = [_filled(value, bar) for value, bar in zip(y, bars, strict=True)]
+        return items if isinstance(y, list) else named_like(y, items) if hasattr(y, "_fields") else tuple(items)
+    return ZeroTangent() if y_bar is None else y_bar
+
+
+def checked(rule: Any, callee: str, args: tuple[Any, ...], bars: list[Any]) -> list[Any]:
+    """The cotangents that a rule gives for some arguments, if they have their shapes. Those of the package's have."""
+    if is_users_rule(rule):
+        for index, (bar, x) in enumerate(zip(bars, args, strict=False)):
+            fitting(bar, x, rule, callee, index)
+    return bars
+
+
+def fitting(bar: Any, x: Any, rule: Any, callee: str, index: int) -> Any:
+    """The cotangent that a rule gives for argument number `index` of `callee`, if it has the shape of that."""
+    if is_structural_zero(bar) or isinstance(bar, NotImplementedTangent):
+        return bar
+    if isinstance(x, np.ndarray | np.number | int | float | complex):
+        fits = isinstance(bar, np.ndarray | np.number | int | float | complex) and np.shape(bar) in ((), np.shape(x))
+    elif isinstance(x, list | tuple):
+        fits = np.ndim(bar) > 0 if isinstance(bar, np.ndarray) else isinstance(bar, list | tuple)
+        fits = fits and len(bar) == len(x)
+    elif isinstance(x, dict):
+        fits = isinstance(bar, Mapping) and bar.keys() <= x.keys()
+    else:
+        return bar
+    if fits:
+        return bar
+    raise CotangentShapeError(
+        f"{place_of(rule)} gives {_shape(bar)} as the cotangent of argument {index} of {callee}, which is {_shape(x)}",
+        None,
+        "A cotangent has the shape of its argument: sum over what was broadcast (`unbroadcast`, `ProjectTo`).",
+    )
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, list | tuple | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
 
 
 def place_of(rule: Callable[..., Any]) -> str:

@@ -7,7 +7,6 @@ cotangent of an iterator is the list of the cotangents of its items, in order.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -24,7 +23,15 @@ _ROW = np.array([1.5, -0.5, 4.0])
 
 def items_of(iterable: Iterable[Any]) -> Any:
     """Something with the items of an iterable that can be read again: itself unless it is an iterator."""
+    check_not_broadcast(iterable)
     return iterable if isinstance(iterable, Collection | np.ndarray) else list(iterable)
+
+
+def check_not_broadcast(iterable: Any) -> None:
+    """Refuse to read the items of an `np.broadcast`, which are those of several arrays at once."""
+    if isinstance(iterable, np.broadcast):
+        found = "a loop or a function reads the items of an np.broadcast, which are not followed"
+        raise MissingRuleError(found, None, "Use np.broadcast_arrays.")
 
 
 def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
@@ -72,32 +79,6 @@ def sum_bars(y_bar: Any, items: Any, start: Any, y: Any) -> tuple[Any, Any]:
 
 examples(sum, ([1.0, 2.0, 3],), ((1.0, 2.0), 0.5), ([_ROW, 1.0],), (_ROW,), (np.outer(_ROW, _ROW),), ([],))
 examples(sum, ([[1.0], [2.0, 3.0]], []), ([(1.0,), (2.0,)], (3.0,)))
-
-
-@rrule.register(statistics.mean)
-def mean_rrule(data):
-    """Each of the n items gets y_bar / n."""
-    items = items_of(data)
-
-    def mean_pullback(y_bar):
-        return NoTangent(), repeated_bar(y_bar / len(items), items)
-
-    return statistics.mean(items), mean_pullback
-
-
-@rrule.register(statistics.fmean)
-def fmean_rrule(data):
-    """Each of the n items gets y_bar / n."""
-    items = items_of(data)
-
-    def fmean_pullback(y_bar):
-        return NoTangent(), repeated_bar(y_bar / len(items), items)
-
-    return statistics.fmean(items), fmean_pullback
-
-
-examples(statistics.mean, ([1.0, 2.0, 4.5],))
-examples(statistics.fmean, ([1.0, 2.0, 4.5],), ((1, 2.5),))
 
 
 @rrule.register(math.fsum)

@@ -22,6 +22,7 @@ _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 _STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 + 0.3
 _COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j, 1.1 - 0.4j])
 
+_NOT_GIVEN: Any = np._NoValue
 _REDUCED: Any = {np.add: expand_reduced, np.multiply: prod_bar}
 _EXTREMES = (np.maximum, np.minimum)
 _ACCUMULATED: Any = {np.add: cumsum_bar, np.multiply: cumprod_bar}
@@ -37,6 +38,29 @@ def reduce_rrule(ufunc, array, axis=0, *, keepdims=False):
         return NoTangent(), NoTangent(), reduced_bar(y_bar, ufunc, array, y, axis, keepdims), NoTangent()
 
     return y, reduce_pullback
+
+
+@rrule.register(np.ufunc.reduce, options=True)
+def reduce_with_options_rrule(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=_NOT_GIVEN, where=True):
+    """As np.sum, np.prod, np.max and np.min with these options."""
+    if ufunc not in _WITH_OPTIONS:
+        raise MissingRuleError(f"{ufunc.__name__}.reduce with `dtype`, `initial` or `where`", None, "Write a loop.")
+    options = {"keepdims": keepdims, "initial": initial, "where": where} | ({} if dtype is None else {"dtype": dtype})
+    function = _WITH_OPTIONS[ufunc]
+    made = rrule.find_for(function, (array, axis), {"initial": 0.0, "where": where})(array, axis, **options, out=out)
+    pullback, place = made[1], _INITIAL[ufunc]
+
+    def reduce_with_options_pullback(y_bar):
+        bars = pullback(y_bar)
+        array_bar, initial_bar = bars[1], bars[place]
+        return NoTangent(), NoTangent(), array_bar, NoTangent(), NoTangent(), NoTangent(), NoTangent(), initial_bar, NoTangent()
+
+    return ufunc.reduce(array, axis, dtype, out, keepdims, initial, where), reduce_with_options_pullback
+
+
+_WITH_OPTIONS: Any = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+_INITIAL: Any = {np.add: 6, np.multiply: 6, np.maximum: 5, np.minimum: 5}
+"""Where the initial value stands among the cotangents of the function that says the same."""
 
 
 @rrule.register(np.ufunc.accumulate)
@@ -165,6 +189,9 @@ examples(np.ufunc.reduce, (np.add, _STACK, None), (np.minimum, _STACK, (0, 2)), 
 examples(np.ufunc.reduce, (np.add, _COMPLEX), (np.multiply, _COMPLEX), (np.add, [1.5, 0.5]), (np.add, 1.5, None))
 examples(np.ufunc.reduce, (np.logical_or, _VECTOR), (np.logaddexp, _VECTOR[:0]), (np.multiply, _TABLE[:0]))
 example(np.ufunc.reduce, np.add, _STACK, 1, keepdims=True)
+for _reducing in _WITH_OPTIONS:
+    example(np.ufunc.reduce, _reducing, _TABLE, 1, initial=1.0)
+    example(np.ufunc.reduce, _reducing, _TABLE, None, initial=1.9, where=_TABLE > 0.0, keepdims=True)
 example(np.ufunc.reduce, np.logaddexp, _STACK, (0, 1), keepdims=True)
 examples(np.ufunc.accumulate, (np.multiply, _COMPLEX), (np.logical_and, _VECTOR), (np.power, np.abs(_VECTOR)))
 examples(np.ufunc.outer, (np.multiply, _COMPLEX, _VECTOR), (np.greater, _VECTOR, _VECTOR))

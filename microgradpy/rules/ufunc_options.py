@@ -64,8 +64,14 @@ def check_options(f: np.ufunc, outputs: tuple[Any, ...], options: dict[str, Any]
 
 
 _VECTOR = np.array([0.7, 1.4, 2.2])
-for _f in [f for f in rrule.registered() if isinstance(f, np.ufunc)]:
-    rrule.register(_f, options=True)(_with_options(_f))
+_WITH_RULE = (
+    "absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt conjugate copysign cos cosh deg2rad degrees divide "
+    "divmod exp exp2 expm1 fabs float_power fmax fmin fmod frexp heaviside hypot ldexp log log10 log1p log2 logaddexp "
+    "logaddexp2 matmul matvec maximum minimum modf multiply negative nextafter positive power rad2deg radians reciprocal "
+    "remainder sign sin sinh sqrt square subtract tan tanh vecdot vecmat"
+)
+for _name in _WITH_RULE.split():
+    rrule.register(getattr(np, _name), options=True)(_with_options(getattr(np, _name)))
 for _unary in (np.sin, np.exp, np.sqrt, np.square):
     example(_unary, _VECTOR, dtype=float, casting="same_kind")
     example(_unary, _VECTOR.reshape(3, 1), None, order="F")

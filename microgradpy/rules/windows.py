@@ -61,7 +61,9 @@ def check_view(x: np.ndarray, dtype: Any) -> None:
     if isinstance(dtype, type) and issubclass(dtype, np.matrix):
         found = "a matrix is made of a differentiated array, and its operators are not those of arrays"
         raise MissingRuleError(found, None, "Use arrays and `@`; what np.bmat joins, np.block joins to an array.")
-    if is_class or not (np.dtype(dtype) == x.dtype or are_parts(np.dtype(dtype), x.dtype)):
+    if is_class:
+        return
+    if not (np.dtype(dtype) == x.dtype or are_parts(np.dtype(dtype), x.dtype)):
         raise MissingRuleError(f"an array of {x.dtype} is looked at as {dtype}", None, "Convert it with astype, or copy it.")
 
 

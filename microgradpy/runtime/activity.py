@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import types
 from typing import Any
 
 from microgradpy.ir.kinds import UNKNOWN, Inert, carries_nothing, kind_of
+from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.tangents.overlap import is_written_twice
 
 
@@ -18,7 +20,13 @@ def may_be_active(value: Any, depth: int = 3) -> bool:
         return any(may_be_active(item, depth - 1) for item in value)
     if depth and type(value) is dict:
         return any(may_be_active(item, depth - 1) for item in value.values())
+    if isinstance(value, types.MappingProxyType) and value:  # the parameters of a signature
+        return not all(type(item) is inspect.Parameter for item in value.values())
     return True
+
+
+UNASSIGNED_KIND = Inert("unassigned")
+"""The kind of a captured variable that has no value."""
 
 
 def value_kind(value: Any) -> Any:
@@ -27,6 +35,8 @@ def value_kind(value: Any) -> Any:
     if is_written_twice(value):
         return UNKNOWN
     kind = kind_of(value)
+    if value is UNASSIGNED:
+        return UNASSIGNED_KIND
     if isinstance(value, types.FunctionType):
         return Inert("function") if value.__closure__ is None else kind
     # A counter of numbers that are differentiated is a stream.

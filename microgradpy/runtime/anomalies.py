@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any
 
 import numpy as np
 
+from microgradpy.dataclasses import replace
 from microgradpy.errors import AnomalyError
 from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime.anomaly_reports import BACKWARD, INFINITE, NAN_STATE, WORDS, Site, report

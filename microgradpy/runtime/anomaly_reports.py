@@ -6,11 +6,11 @@ import ast
 import linecache
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import AnomalyError
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.modes import NAN

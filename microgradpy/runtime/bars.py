@@ -5,21 +5,23 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, final
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.tangents.types import is_structural_zero
 
 
 @final
 class Bars(NamedTuple):
     """The cotangents that a pullback returns: of the callee, of the positional and of the keyword arguments. `fresh` says
-    of which arguments they are arrays that nobody else holds; of none if it is empty."""
+    of which arguments they are arrays that nobody else holds; of none if it is empty. `selects`: they may have zeros of a
+    selection."""
 
     function: Any
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
     fresh: tuple[bool, ...] = ()
+    selects: bool = True
 
 
 Back = Callable[..., Bars]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
+import itertools
 import types
 
 from microgradpy.rules.containers import MUTATING_METHODS
@@ -12,6 +14,7 @@ _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOB
 WRITERS = frozenset().union(*MUTATING_METHODS.values()) | {
     "flat", "copyto", "place", "putmask", "fill_diagonal", "put_along_axis", "at", "shuffle", "setattr", "delattr", "send",
     "__setattr__", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right",
+    "apply_defaults",
     "setitem", "delitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow", "ifloordiv", "imod", "iconcat",
 }  # fmt: skip
 """The names of functions and methods that write into what they are given."""
@@ -22,6 +25,14 @@ def names_in(code: types.CodeType) -> tuple[str, ...]:
     """The names of variables and attributes that code reads, in the functions inside it too."""
     inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in names_in(constant)]
     return tuple(dict.fromkeys((*code.co_names, *inner)))
+
+
+@functools.lru_cache(maxsize=1024)
+def variables_in(code: types.CodeType) -> tuple[str, ...]:
+    """The names of module variables that code reads, in the functions inside it too."""
+    own = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    inner = [name for constant in code.co_consts if isinstance(constant, types.CodeType) for name in variables_in(constant)]
+    return tuple(dict.fromkeys((*own, *inner)))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -36,10 +47,46 @@ def writes(code: types.CodeType) -> bool:
     )
 
 
+_SHOWS = ("RAISE_VARARGS", "FORMAT_", "CONVERT_VALUE", "PRECALL", "CALL")
+
+
+@functools.lru_cache(maxsize=1024)
+def reads_caught(code: types.CodeType) -> bool:
+    """Whether a handler in a function reads from the exception that it has caught, or keeps it. (It may show it, and raise
+    another one from it.)"""
+    steps = list(dis.get_instructions(code))
+    names = {
+        stored.argval
+        for check, jump, stored in zip(steps, steps[1:], steps[2:], strict=False)
+        if check.opname == "CHECK_EXC_MATCH" and stored.opname.startswith("STORE")
+    }
+    loads = ((step, after) for step, after in itertools.pairwise(steps) if step.opname.startswith("LOAD"))
+    return bool(names) and any(_loaded(step) in names and not after.opname.startswith(_SHOWS) for step, after in loads)
+
+
+def _loaded(step: dis.Instruction) -> object:
+    """The name of the variable that an instruction loads last."""
+    return step.argval[-1] if isinstance(step.argval, tuple) and step.argval else step.argval
+
+
 @functools.lru_cache(maxsize=1024)
 def makes_classes(code: types.CodeType) -> bool:
     """Whether a function has a `class` statement in it."""
     return any(instruction.opname == "LOAD_BUILD_CLASS" for instruction in dis.get_instructions(code))
+
+
+@functools.lru_cache(maxsize=1024)
+def imports(code: types.CodeType) -> bool:
+    """Whether there is an `import` statement in code, or in the functions inside it."""
+    inner = (imports(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return any(instruction.opname == "IMPORT_NAME" for instruction in dis.get_instructions(code)) or any(inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def makes_capturing_classes(code: types.CodeType) -> bool:
+    """Whether a function has a `class` statement in it whose body or methods use variables of the function."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return any(not constant.co_flags & inspect.CO_NEWLOCALS and constant.co_freevars for constant in inner)
 
 
 def _is_store(instruction: dis.Instruction) -> bool:

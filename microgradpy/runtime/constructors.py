@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import dis
 import functools
 import inspect
 import types
@@ -17,9 +18,11 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from microgradpy.errors import MissingRuleError
+from microgradpy.errors import MissingRuleError, MutationError
+from microgradpy.ir.objects import static_member
 from microgradpy.runtime.bars import Back, Bars, Resolved, content, given_to
 from microgradpy.runtime.cotangents import cotangent_item
+from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -27,6 +30,7 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
     """The object and the pullback of its constructor; None for a class that is not one of these."""
     if not isinstance(cls, type):
         return None
+    check_finaliser(cls)
     if issubclass(cls, tuple) and _is_named_tuple(cls):
         return cls(*args, **kwargs), _named_tuple_back(cls, len(args), tuple(kwargs))
     if cls is functools.partial:
@@ -46,13 +50,46 @@ def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
     return None
 
 
+def check_finaliser(cls: type) -> None:
+    """Refuse to make an object whose `__del__` does something: a record may keep the object, so that it would run later."""
+    if has_finaliser(cls):
+        raise MutationError(finalised(cls), None, CALL_FINALISER)
+
+
+def finalised(cls: type) -> str:
+    """What was found."""
+    return f"an object of the class {cls.__name__} is made, whose `__del__` may write when it is dropped"
+
+
+CALL_FINALISER = "What is kept for the reverse pass may keep it alive. Call what `__del__` does by name, or use `with`."
+
+
+def has_finaliser(cls: type) -> bool:
+    """Whether a class has a `__del__` that may have an effect."""
+    found = static_member(cls, "__del__")
+    return isinstance(found, types.FunctionType) and _has_effect(found.__code__)
+
+
+@functools.lru_cache(maxsize=1024)
+def _has_effect(code: types.CodeType) -> bool:
+    return any(step.opname.startswith(("CALL", "STORE", "DELETE")) for step in dis.get_instructions(code))
+
+
 def writes_fields(cls: type) -> bool:
-    """Whether making an object of a class runs code of the user's, which writes the fields, or reading from it writes."""
-    if issubclass(cls, collections.defaultdict):
+    """Whether making an object of a class runs code of the user's, which writes the fields, or reading from it writes; or
+    whether it has no cotangent, as a set, and that of what it holds is in the shadows."""
+    if has_finaliser(cls) or _is_own_container(cls):
+        return True
+    if issubclass(cls, collections.defaultdict | collections.deque | collections.OrderedDict | set | frozenset):
         return True
     if issubclass(cls, BaseException | tuple) or (dataclasses.is_dataclass(cls) and _is_plain(cls)):
         return False
     return isinstance(cls.__init__, types.FunctionType) or isinstance(cls.__new__, types.FunctionType)
+
+
+def _is_own_container(cls: type) -> bool:
+    """Whether a class of the user's inherits from a list, dict or deque."""
+    return issubclass(cls, list | dict | collections.deque) and cls.__module__ not in ("builtins", "collections")
 
 
 def _is_named_tuple(cls: type) -> bool:
@@ -90,7 +127,7 @@ def _dataclass(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
     stored = {name for name, value in given.items() if _is_stored(y, name, value)}
     # Fields that were not given have their defaults, and what is not in the object is a constant of the class.
     constants = {field.name for field in dataclasses.fields(cls)} - given.keys()
-    others = (given.keys() | getattr(y, "__dict__", {}).keys()) - stored - constants
+    others = (given.keys() | dict_of(y).keys()) - stored - constants
 
     def back(y_bar: Any) -> Bars:
         for name in () if is_structural_zero(y_bar) else others:
@@ -109,7 +146,7 @@ def _is_stored(y: Any, name: str, value: Any) -> bool:
     static = inspect.getattr_static(type(y), name, None)
     if isinstance(static, types.MemberDescriptorType):
         return static.__get__(y) is value
-    return getattr(y, "__dict__", {}).get(name) is value and not hasattr(type(static), "__set__")
+    return dict_of(y).get(name) is value and not hasattr(type(static), "__set__")
 
 
 def _fields_back(y: Any, places: tuple[str, ...], names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:

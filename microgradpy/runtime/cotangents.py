@@ -14,8 +14,9 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
-from microgradpy.runtime.streams import Stream
+from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
+from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -56,7 +57,8 @@ def _item_or_zero(x_bar: Any, x: Any) -> Any:
 def _rebuilt(x: Any, bars: Iterable[Any]) -> Any:
     if isinstance(x, list):
         return list(bars)
-    return type(x)(*bars) if hasattr(x, "_fields") else tuple(bars)
+    # Classes that SciPy makes for its results have an `__init__` of their own, with fields beside the items.
+    return type(x)(*bars) if type(x).__init__ is object.__init__ and hasattr(x, "_fields") else tuple(bars)
 
 
 def missing_cotangent(x: Any, rule: Any, callee: str, index: int) -> None:
@@ -102,7 +104,7 @@ def from_items(x: Any, items: tuple[Any, ...]) -> Any:
     check_reading(x)
     if isinstance(x, np.ndarray):
         return stack_items(x, items)
-    if isinstance(x, list | Stream):
+    if isinstance(x, list | Stream | Turn):
         return list(items)
     if isinstance(x, tuple):
         return items
@@ -124,8 +126,9 @@ def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
         return x_bar  # keys, characters and integers carry no derivative
     if isinstance(x, np.ndarray | list | tuple):
         return add_item(x_bar, x, position, d)
-    if isinstance(x, Stream | _VIEWS):
-        bars = [None] * (len(x.given) if isinstance(x, Stream) else len(x)) if x_bar is None else x_bar
+    if isinstance(x, Stream | Turn | _VIEWS):
+        count = len(x.given if isinstance(x, Stream) else x.places if isinstance(x, Turn) else x)
+        bars = [None] * count if x_bar is None else x_bar
         bars[position] = d if bars[position] is None else accumulate(bars[position], d)
         return bars
     raise MissingRuleError(
@@ -210,7 +213,7 @@ def _method_cotangent(x: Any, name: str, d: Any) -> Any:
 
 
 def _has_field(x: Any, name: str) -> bool:
-    if name in getattr(x, "__dict__", ()):
+    if has_field(x, name):
         return True
     return any(name == slot or name in slot for slot in (getattr(c, "__slots__", ()) for c in type(x).__mro__) if slot)
 

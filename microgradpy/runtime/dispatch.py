@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
-from microgradpy.rules.registry import Rule, is_non_differentiable, load_optional, rrule
-from microgradpy.rules.results import applied, cotangents
+from microgradpy.rules.loading import load_optional
+from microgradpy.rules.registry import Rule, is_non_differentiable, rrule
+from microgradpy.rules.results import applied, checked, cotangents, seed_for
 from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind
+from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back as Back
 from microgradpy.runtime.bars import Bars as Bars
 from microgradpy.runtime.bars import Entry, Resolve
@@ -30,12 +32,19 @@ from microgradpy.runtime.bars import nothing as _nothing
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
+from microgradpy.runtime.replacements import call_by_keys
 from microgradpy.runtime.rule_texts import rule_to_fill_in
+from microgradpy.runtime.special_methods import OF_UFUNCS, is_read_by_keys, refuse_override
+from microgradpy.runtime.streams import Stream, Turn
+from microgradpy.runtime.texts import check_read, noted, read_from
 from microgradpy.runtime.writes import REMEDY, written_argument
+from microgradpy.runtime.zeros import without_zeros
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -65,6 +74,9 @@ def pullback_of_packed(
 ) -> tuple[Any, Callable[[Any], tuple[Any, Any, Any]]]:
     """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
     check_spread(f, args, kwargs)
+    if is_read_by_keys(kwargs):
+        y, back = pullback_of(call_by_keys, f, tuple(args), kwargs)
+        return y, lambda y_bar: back(y_bar)[1:]
     y, back = resolve(f, tuple(args), dict(kwargs))
 
     def pullback(y_bar: Any) -> tuple[Any, Any, Any]:
@@ -81,7 +93,7 @@ def resolve(
 ) -> tuple[Any, Back]:
     """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
     given)."""
-    if type(f) is types.FunctionType and _has_source_only(f):
+    if type(f) is types.FunctionType and has_source_only(f):
         return _entry[0](f, args, kwargs, wanted, keywords_wanted)
     found = by_protocol(f, args, kwargs, _RESOLVE)
     if found is not None:
@@ -90,9 +102,9 @@ def resolve(
     check_index_of(f, args)
     rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
-        return _by_rule(f, rule, args, kwargs, keywords_wanted)
+        return _by_turns(f, rule, args, kwargs, wanted, keywords_wanted)
     if is_non_differentiable(f):
-        return call_as_user(f, args, kwargs), _nothing(len(args))
+        return noted(call_as_user(f, args, kwargs), (*args, *kwargs.values())), _nothing(len(args))
     match f:
         case types.FunctionType():
             return _by_source(f, args, kwargs, wanted, keywords_wanted)
@@ -128,7 +140,7 @@ _source_only: dict[int, tuple[weakref.ref[types.FunctionType], int]] = {}
 of the rules for which this was found: a loop that asks for a gradient need not find it out again each time."""
 
 
-def _has_source_only(f: types.FunctionType) -> bool:
+def has_source_only(f: types.FunctionType) -> bool:
     load_optional()
     known = _source_only.get(id(f))
     return known is not None and known[0]() is f and known[1] == rrule.version
@@ -162,24 +174,48 @@ def name_of(f: Any) -> str:
     return str(getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or type(f).__name__)
 
 
-def _by_rule(
-    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
+def _by_turns(
+    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, Back]:
+    """By its rule, which gives iterators a cotangent for each item that it has read of them."""
+    if Stream not in map(type, args):
+        return _by_rule(f, rule, args, kwargs, keywords_wanted, wanted)
+    given = tuple(Turn(x) if isinstance(x, Stream) else x for x in args)
+    y, back = _by_rule(f, rule, given, kwargs, keywords_wanted)
+
+    def turns_back(y_bar: Any) -> Bars:
+        bars = back(y_bar)
+        pairs = zip(given, bars.arguments, strict=True)
+        own = (x.among_all(bar) if isinstance(x, Turn) and bar is not None else bar for x, bar in pairs)
+        return bars._replace(arguments=tuple(own))
+
+    return y, turns_back
+
+
+def _by_rule(
+    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool, wanted: Wanted = None
+) -> tuple[Any, Back]:
+    given = len(args)
     names: list[str] = []
     asked = frozenset(kwargs)
     if kwargs or not takes(rule, len(args)):
         args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
     y, pullback = applied(rule, args, kwargs, "pullback")
+    if RUN.texts and args and isinstance(args[0], str | bytes):
+        check_read(y, args[0])
 
     def back(y_bar: Any) -> Bars:
         if is_structural_zero(y_bar):
             return Bars(None, (None,) * (count - len(names)), {})
-        own, *bars = cotangents(rule, pullback, y_bar)
+        found = cotangents(rule, pullback, seed_for(rule, y, y_bar))
+        own, *bars = without_zeros(f, rule, args, kwargs, y_bar, found)
         for index in range(len(bars), count):
             missing_cotangent(args[index], rule, getattr(f, "__name__", repr(f)), index)
+        if wanted is not None:  # what nobody wants is not computed
+            bars = [bar if place >= given or wanted[place] else None for place, bar in enumerate(bars)]
         own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars))
-        bars += [None] * (count - len(bars))
+        bars = checked(rule, name_of(f), args, [*bars, *[None] * (count - len(bars))])
         split = count - len(names)
         keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
         return Bars(own, tuple(bars[:split]), keywords)
@@ -260,9 +296,11 @@ def _by_builtin_method(
     f: types.BuiltinFunctionType, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool
 ) -> tuple[Any, Back]:
     owner = f.__self__
-    unbound = getattr(type(owner), f.__name__, None)
+    if isinstance(owner, np.ndarray):
+        refuse_override(owner, f, OF_UFUNCS)
+    unbound = unbound_method(f)
     if is_non_differentiable(unbound) or is_non_differentiable(f):
-        return f(*args, **kwargs), _nothing(len(args))
+        return noted(f(*args, **kwargs), args, f), _nothing(len(args))
     rule = rrule.find_for(unbound, (owner, *args), kwargs) if unbound is not None else None
     if rule is None:
         return _opaque(f, args, kwargs)
@@ -329,7 +367,7 @@ def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any,
     owners = () if isinstance(owner, types.ModuleType) else (owner,)
     if any(map(may_be_active, (*owners, *args, *kwargs.values()))):
         raise without_rule(f, name_of(f), args, kwargs)
-    return call_unchanged(f, *args, **kwargs), _nothing(len(args))
+    return read_from(args, call_unchanged(f, *args, **kwargs)), _nothing(len(args))
 
 
 def without_rule(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DifferentiationError:
@@ -339,6 +377,9 @@ def without_rule(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any
     foreign = refusal_of_foreign(f, path)
     if foreign is not None:
         return foreign
+    for place in (f, type(getattr(f, "__self__", None))):
+        if is_of_large_library(place):
+            return refusal_of_library(f if place is f else getattr(place, name, place))
     modules = [getattr(place, "__module__", "") for place in (f, getattr(f, "__self__", None))]
     if f is map or f is filter or "itertools" in modules:
         return MissingRuleError(

@@ -6,8 +6,9 @@ effects are undone like those of any other call; then `raise_failure` raises the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, final
+
+from microgradpy.dataclasses import dataclass
 
 
 @final

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import sys
 import types
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from microgradpy.named import Named
+
 _PACKAGE = __name__.partition(".")[0]
-_FOLDER = str(Path(__file__).parent.parent)
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 # Parts of the package that are written as a user would write them, and appear as a user's.
 _AS_USERS = (f"{_PACKAGE}.nn", f"{_PACKAGE}.testing")
 
@@ -35,9 +36,8 @@ def call_as_user(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> An
     return f(*args, **kwargs)
 
 
-_NAMES = ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
-_PLACES = (logging, logging.Logger, logging.LoggerAdapter)
-_LOGGING = frozenset(vars(place)[name] for place in _PLACES for name in _NAMES if name in vars(place))
+_METHODS = ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
+_LOGGING = Named(*(("logging", f"{owner}{name}") for owner in ("", "Logger.", "LoggerAdapter.") for name in _METHODS))
 
 
 def warn(*args: Any, **kwargs: Any) -> None:

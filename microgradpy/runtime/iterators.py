@@ -10,21 +10,21 @@ import itertools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing
 from microgradpy.runtime.sources import VIEWS, Source
-from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, closed, give_to_call
+from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, Turn, closed, give_to_call
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Made:
     """The items of a stream; `sources` are the arguments that it reads, by place or name, `function` are the places or
     names of the one that it calls."""
@@ -54,7 +54,8 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
     was_over = iterator.is_over
 
     def left_back(y_bar: Any, *shadows: Any) -> Bars:
-        shadows[0].of(iterator).undo_end()
+        if not was_over:
+            shadows[0].of(iterator).undo_end()
         return Bars(None, (None,), {})
 
     try:
@@ -62,7 +63,6 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
             y = next(iterator)
     except StopIteration:
         if not default:
-            iterator.reading.is_caught = True
             raise
 
         def end_back(y_bar: Any, *shadows: Any) -> Bars:
@@ -87,22 +87,36 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
 
 def listed(iterator: Stream) -> Resolved:
     """list(iterator)"""
+    turn = Turn(iterator)
 
     def left_back(y_bar: Any, *shadows: Any) -> Bars:
-        shadows[0].of(iterator).undo_all(())
+        shadows[0].of(iterator).undo_turn(turn, ())
         return Bars(None, (None,), {})
 
     with iterator.reading.undone_by(left_back, iterator):
-        y = list(iterator)
+        y = list(turn)
 
     def listed_back(y_bar: Any, *shadows: Any) -> Bars:
         bars = content(y, y_bar, shadows)
         if shadows:
-            shadows[0].of(iterator).undo_all(bars or ())
+            shadows[0].of(iterator).undo_turn(turn, bars or ())
             return Bars(None, (None,), {})
-        return Bars(None, (bars,), {})
+        return Bars(None, (turn.among_all(bars),), {})
 
     return y, listed_back
+
+
+def walked(x: Any) -> Any:
+    """What a loop over `x` runs over."""
+    return x
+
+
+def turn_over(x: Any) -> Resolved:
+    """The same, where what was read of an iterator before and what is read of it meanwhile counts."""
+    if not isinstance(x, Stream):
+        return x, lambda y_bar: Bars(None, (y_bar,), {})
+    turn = Turn(x)
+    return turn, lambda y_bar: Bars(None, (turn.among_all(y_bar),), {})
 
 
 def _passing(function: Callable[..., Any], count: int | None = None) -> Callable[..., Made]:
@@ -122,11 +136,13 @@ def _passing(function: Callable[..., Any], count: int | None = None) -> Callable
 
 
 def _routed(shown: Iterable[Any]) -> Items:
-    for each in shown:
-        if isinstance(each, Box):
-            yield each.value, _give_to_box(each)
-        else:
-            yield tuple(part.value if isinstance(part, Box) else part for part in each), _give_to_boxes(each)
+    return map(_route, shown)
+
+
+def _route(shown: Any) -> tuple[Any, Give]:
+    if isinstance(shown, Box):
+        return shown.value, _give_to_box(shown)
+    return tuple(part.value if isinstance(part, Box) else part for part in shown), _give_to_boxes(shown)
 
 
 def _give_to_box(box: Box) -> Give:
@@ -174,12 +190,11 @@ def _repeat(reading: Reading, value: Any, *times: int) -> Made:
 
 def _map(reading: Reading, function: Any, *iterables: Any) -> Made:
     sources: dict[int | str, Source] = {place: Source(place, x, reading) for place, x in enumerate(iterables, 1)}
-    return Made(_calls(reading, function, zip(*sources.values(), strict=False)), sources, (0,))
 
+    def called(*boxes: Box) -> tuple[Any, Give]:
+        return reading.call(function, tuple(box.value for box in boxes), _giving(boxes))
 
-def _calls(reading: Reading, function: Any, rows: Iterator[tuple[Box, ...]]) -> Items:
-    for boxes in rows:
-        yield reading.call(function, tuple(box.value for box in boxes), _giving(boxes))
+    return Made(map(called, *sources.values()), sources, (0,))
 
 
 def _giving(boxes: tuple[Box, ...]) -> Callable[[Back, Any], Give]:
@@ -193,11 +208,10 @@ def _giving_rows(box: Box) -> Callable[[Back, Any], Give]:
 def _starmap(reading: Reading, function: Any, iterable: Any) -> Made:
     source = Source(1, iterable, reading)
 
-    def items() -> Items:
-        for box in source:
-            yield reading.call(function, tuple(box.value), _giving_rows(box))
+    def called(box: Box) -> tuple[Any, Give]:
+        return reading.call(function, tuple(box.value), _giving_rows(box))
 
-    return Made(items(), {1: source}, (0,))
+    return Made(map(called, source), {1: source}, (0,))
 
 
 def _give_to_row(back: Back, box: Box, y: Any) -> Give:
@@ -270,12 +284,11 @@ def _groupby(reading: Reading, iterable: Any, key: Any = None) -> Made:
     source = Source(0, iterable, reading)
     groups = itertools.groupby(source, lambda box: box.value if key is None else reading.ask(key, box))
 
-    def items() -> Items:
-        for found, group in groups:
-            inner = Stream("group of itertools.groupby", _routed(group), reading, is_part=True)
-            yield (found, inner), _give_to_group(inner)
+    def given(found: tuple[Any, Iterator[Box]]) -> tuple[Any, Give]:
+        inner = Stream("group of itertools.groupby", _routed(found[1]), reading, is_part=True)
+        return (found[0], inner), _give_to_group(inner)
 
-    return Made(items(), {0: source})
+    return Made(map(given, groups), {0: source})
 
 
 def _give_to_group(inner: Stream) -> Give:

@@ -2,31 +2,76 @@
 
 from __future__ import annotations
 
+import enum
+import functools
+import types
 from typing import Any
 
 import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import non_differentiable
+from microgradpy.tangents.projection import fields_of
 
 
 def check_key(key: Any) -> None:
-    """Refuse a differentiated number as a key, or in a tuple that is one."""
-    if isinstance(key, tuple):
-        for part in key:
+    """Refuse a differentiated number as a key, or in a tuple or function that is one."""
+    match key:
+        case tuple() | frozenset():
+            parts = tuple(key)
+        case types.FunctionType(__closure__=tuple() as cells):
+            parts = tuple(map(_content, cells))
+        case types.MethodType() | types.BuiltinMethodType():
+            parts = (key.__self__,)
+        case functools.partial():
+            parts = (key.func, *key.args, *key.keywords.values())
+        case _:
+            parts = ()
+    for part in parts:
+        if part is not key:
             check_key(part)
     if isinstance(key, float | complex | np.inexact):
         raise MutationError(
             f"a differentiated {type(key).__name__} becomes a key of a dict or an item of a set",
             None,
-            "Keys carry no derivative: use a whole number, a text, round(key, 12) or stop_gradient(key).",
+            "Keys and items of sets carry no derivative: keep values in a list or tuple; as a key use a whole number, a text,"
+            " round(key, 12) or stop_gradient(key).",
         )
 
 
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+def check_keys(container: Any) -> None:
+    """The same for all keys of a dict."""
+    if isinstance(container, dict):
+        for key in container:
+            check_key(key)
+
+
 def constant_key(key: Any) -> Any:
-    """A key that is going to be in a dict, and may be differentiated as far as is known."""
+    """A key that is going to be in a dict, and may be differentiated as far as is known, where writes are not tracked."""
+    if type(key) is str:
+        return key
     check_key(key)
+    if not isinstance(key, enum.Enum | type | types.ModuleType) and any(map(_holds_numbers, fields_of(key).values())):
+        raise MutationError(
+            f"a {type(key).__name__}, which holds numbers, becomes a key of a dict in a function that writes nothing",
+            None,
+            "Use its name or its place in a list as the key.",
+        )
     return key
+
+
+def _holds_numbers(value: Any, depth: int = 3) -> bool:
+    if isinstance(value, float | complex | np.inexact | np.ndarray):
+        return True
+    if not depth or isinstance(value, enum.Enum | type | types.ModuleType):
+        return False
+    inside = value if isinstance(value, list | tuple) else fields_of(value).values()
+    return any(_holds_numbers(part, depth - 1) for part in inside)
 
 
 def check_index(container: Any, index: Any) -> None:
@@ -46,4 +91,4 @@ def check_bounds(*bounds: Any) -> None:
             )
 
 
-non_differentiable(check_key, constant_key, check_index, check_bounds)
+non_differentiable(check_key, check_keys, constant_key, check_index, check_bounds)

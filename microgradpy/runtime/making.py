@@ -9,9 +9,10 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, final
 
+from microgradpy.dataclasses import dataclass
+from microgradpy.errors import UnsupportedSyntaxError
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import accumulate
 from microgradpy.tangents.types import NoTangent, Tangent
@@ -56,6 +57,7 @@ class Maker:
     """A constant of generated code that runs a statement of the user's as Python does; no derivative goes through it."""
 
     make: Callable[..., Any]
+    makes_class: bool = False
 
     def __call__(self, *args: Any) -> Any:
         return self.make(*args)
@@ -73,19 +75,42 @@ def class_maker(
         bases: Sequence[Any],
         keywords: Mapping[str, Any],
         shared_cells: Sequence[types.CellType] = (),
+        read_cells: Sequence[types.CellType] = (),
     ) -> Any:
         names = [name for name in code.co_freevars if name != own_name and name not in shared]
         cells = dict(zip((*names, *shared), (*map(types.CellType, captured), *shared_cells), strict=True))
         cells |= {own_name: types.CellType()} if own_name in code.co_freevars else {}
         body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells[name] for name in code.co_freevars))
         made = builtins.__build_class__(body, code.co_name, *bases, **keywords)
+        if shared_cells:
+            _check_made(made)
         for decorator in reversed(decorators):
             made = decorator(made)
         if own_name in cells:
             cells[own_name].cell_contents = made
         return made
 
-    return Maker(make_class)
+    return Maker(make_class, True)
+
+
+def _check_made(cls: type) -> None:
+    """Refuse a class of whose methods some may have been called while it was made, as their results are constants then."""
+    given = [type(cls), *(vars(base).get("__init_subclass__") for base in cls.__mro__[1:])]
+    named = (vars(type(value)).get("__set_name__") for value in vars(cls).values())
+    for found in (*given, *named):
+        code = getattr(found, "__func__", found)
+        if isinstance(code, type | types.FunctionType) and code is not type and not _is_of_python(code):
+            raise UnsupportedSyntaxError(
+                f"{code.__qualname__} runs while the class {cls.__name__} is made, whose methods use variables of the function"
+                " around it",
+                None,
+                "Define the class outside, and pass what it needs as arguments.",
+            )
+
+
+def _is_of_python(code: Any) -> bool:
+    module = str(code.__module__).partition(".")[0]
+    return module in sys.stdlib_module_names - {"__main__", "enum"}
 
 
 @final
@@ -145,3 +170,22 @@ def without(bar: Any, holder: Any, function: types.FunctionType) -> tuple[Any, A
 
 
 examples(tie, (("without",), without))
+
+
+def annotated(function: types.FunctionType, names: tuple[str, ...], *values: Any) -> types.FunctionType:
+    """The function, which was made just now, with its annotations: decorators may read them."""
+    function.__annotations__ = dict(zip(names, values, strict=True))
+    return function
+
+
+@rrule.register(annotated)
+def annotated_rrule(function: types.FunctionType, names: tuple[str, ...], *values: Any) -> Any:
+    """The function's own cotangent."""
+
+    def annotated_pullback(y_bar: Any) -> tuple[Any, ...]:
+        return NoTangent(), y_bar, NoTangent(), *(NoTangent() for _ in values)
+
+    return annotated(function, names, *values), annotated_pullback
+
+
+examples(annotated, (without, ("bar", "return"), float, float))

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, final
 class Mode(NamedTuple):
     """`dispatches`: no rule and no callee is compiled in. `tracks`: every run tracks what is written. `checks`: what the values
     of operations are looked at for: nothing, NaN, or both NaN and infinities. `stops`: the codes of the functions in whose
-    pullbacks to stop, with what is done there."""
+    pullbacks to stop, with what is done there. `tells_apart`: arrays may stand in for others (`microgradpy.state.apart`)."""
 
     dispatches: bool = False
     tracks: bool = False
     checks: str = ""
     stops: tuple[tuple[types.CodeType, Any], ...] = ()
+    tells_apart: bool = False
 
 
 NAN, NAN_OR_INFINITY = "nan", "nan or infinity"
@@ -26,16 +27,44 @@ NAN, NAN_OR_INFINITY = "nan", "nan or infinity"
 @final
 class _Run(threading.local):
     """`is_inside`: a primal is running that does not track writes, since none was found that may happen in it. `is_pushing`: a
-    pullback is asked for what forward mode wants to know."""
+    pullback is asked for what forward mode wants to know. `assumed`: what the unit that runs was compiled on the assumption of,
+    and the same of what called it. `texts`: text was made of what may be differentiated. `zeros`: pullbacks keep the zeros of
+    selections (None if they do not), in the seed too if it is true. `gives_selected`: so may what the last one has given.
+    `callee`: what is differentiated. `library_units`: how many functions of libraries were compiled for it."""
 
     # Not context variables: NumPy looks one up in every operation, which takes longer once others are set.
     is_inside = False
     is_pushing = False
+    callee: Any = None
+    library_units = 0
+    assumed: Any = ()
+    texts = False
+    zeros: bool | None = None
+    gives_selected = True
     mode = Mode()
     outer: Any = ()  # the mode before this one, and the one before that
 
 
 RUN = _Run()
+
+
+@final
+class _Special:
+    """How many blocks are running, in whatever thread, in which functions are run in another way than usual: a mode, or
+    pullbacks that keep zeros. Code for the usual way looks at this, which takes less time than looking at its thread."""
+
+    __slots__ = ("_lock", "blocks")
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self._lock = threading.Lock()
+
+    def add(self, count: int) -> None:
+        with self._lock:
+            self.blocks += count
+
+
+SPECIAL = _Special()
 
 
 @final
@@ -58,8 +87,10 @@ def changed_mode(**changes: Any) -> AbstractContextManager[None]:
 def enter_mode(**changes: Any) -> None:
     """Run and compile in another way from here on in this thread, until `leave_mode`."""
     RUN.outer, RUN.mode = (RUN.mode, RUN.outer), RUN.mode._replace(**changes)
+    SPECIAL.add(1)
 
 
 def leave_mode() -> None:
     """Go back to how it was before `enter_mode`."""
     RUN.mode, RUN.outer = RUN.outer
+    SPECIAL.add(-1)

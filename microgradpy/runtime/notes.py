@@ -13,9 +13,8 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.ir.nodes import Location
+from microgradpy.ir.nodes import UNASSIGNED, Location
 from microgradpy.rules.registry import non_differentiable
-from microgradpy.runtime.opaque import UNASSIGNED
 
 
 @final
@@ -66,7 +65,7 @@ def as_it_is(value: Any, known: dict[int, Any]) -> Any:
     copied: Any
     match value:
         case np.ndarray():
-            copied = value.copy()
+            copied = np.ndarray.copy(value)
         case list() if type(value) is list:
             copied = []
             known[id(value)] = (value, copied)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn
 
 import numpy as np
 
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
+from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
+from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.variables import check_captured
 from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
@@ -24,24 +27,13 @@ def refuse_mutation(found: str, remedy: str) -> NoReturn:
     raise MutationError(found, None, remedy)
 
 
-@final
-class Unassigned:
-    """What a saved variable holds before it is assigned."""
-
-    def __repr__(self) -> str:
-        return "<unassigned>"
-
-
-UNASSIGNED = Unassigned()
-
-
 def check_assigned(x: object, name: str) -> None:
     """Raise what Python raises for a variable that is not assigned on the path taken."""
     if x is UNASSIGNED:
         raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
 
 
-non_differentiable(check_assigned)
+non_differentiable(check_assigned, check_captured)
 
 
 def undefined_name(name: str) -> NoReturn:
@@ -62,6 +54,7 @@ def call_unchanged(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         watched += arrays_in(given)
     before = Snapshot.of(watched)
     result = call_as_user(f, args, kwargs)
+    check_assumed()
     changed = before.changed()
     if changed is not None:
         name = getattr(f, "__name__", type(f).__name__)

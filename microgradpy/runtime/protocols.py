@@ -20,15 +20,18 @@ from microgradpy.ir.objects import ANY_FEATURES, features_of, is_function, stati
 from microgradpy.rules.containers import attribute_bar
 from microgradpy.rules.registry import hashes_itself
 from microgradpy.runtime.activity import may_be_active
-from microgradpy.runtime.array_calls import by_function_of_numpy, by_vectorized, items_as_array, joined
+from microgradpy.runtime.array_calls import by_function_of_numpy, by_method_of_array, by_vectorized, items_as_array, joined
 from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
-from microgradpy.runtime.iterators import STREAMS, next_item, stream
+from microgradpy.runtime.iterators import STREAMS, listed, next_item, stream, turn_over, walked
+from microgradpy.runtime.named_operators import by_name
 from microgradpy.runtime.python_ufuncs import by_ufunc, made
-from microgradpy.runtime.replacements import REPLACEMENTS, next_or
+from microgradpy.runtime.replacements import REPLACEMENTS, dict_of, next_or
+from microgradpy.runtime.signatures import ANSWERED, answered
+from microgradpy.runtime.single_dispatch import by_single_dispatch
 from microgradpy.runtime.sources import items_of_object
-from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, converted, overloaded
+from microgradpy.runtime.special_methods import METHODS_ASKED, attribute, converted, is_read_by_keys, overloaded
 from microgradpy.runtime.streams import Stream
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
@@ -76,6 +79,8 @@ def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
         return _stream(f, args, kwargs, resolve)
     if f is super and len(args) == 2:
         return super(*args), lambda y_bar, *shadows: Bars(None, (None, y_bar), {})
+    if f is dict and args and is_read_by_keys(args[0]):
+        return resolve(dict_of, args, kwargs)
     if f is dict and kwargs:
         return _dict(args, kwargs, resolve)
     if f in CONSUMERS and args:
@@ -104,7 +109,7 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return resolve(static_member(type(args[0]), "__next__") if len(args) == 1 else next_or, args, {})
     if f == tuple.__new__ and len(args) == 2 and not kwargs:
         return _new_tuple(*args, resolve=resolve)
-    return converted(f, args, kwargs, resolve)
+    return by_name(f, args, kwargs, resolve) or converted(f, args, kwargs, resolve)
 
 
 # Attributes
@@ -126,13 +131,13 @@ def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Reso
 
 def _by_slot(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
     """object.__getattribute__(x, name), or object.__init__(x), at which the calls of `super().__init__` end and which does
-    nothing; or the same methods bound to x."""
+    nothing; or an operator by its name; or the same methods bound to x."""
     if f.__name__ == "__init__" and f.__objclass__ is object:
         return f(*args, **kwargs), nothing(len(args))
     is_bound = isinstance(f, types.MethodWrapperType)
     owned = (f.__self__, *args) if is_bound else args
     if f.__name__ != "__getattribute__" or len(owned) != 2 or kwargs:
-        return None
+        return by_name(f, args, kwargs, resolve)
     x, name = owned
     y, back = attribute(x, name, resolve, plain=True) or (object.__getattribute__(x, name), None)
 
@@ -172,7 +177,7 @@ def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
     is_sum_of_stream = f is sum and isinstance(iterable, Stream)
     if is_sum_of_stream:
         iterable.added_up = []
-    made = resolve(list, (iterable,), {}) if is_sum_of_stream else items_of_object(iterable, resolve)
+    made = listed(iterable) if is_sum_of_stream else items_of_object(iterable, resolve)
     if made is None:
         return None
     items, items_back = made
@@ -252,15 +257,13 @@ def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Re
 
 
 def _by_function(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
-    """A `functools.singledispatch` function, which calls the implementation for the class of its first argument; or one
-    that makes an object from another."""
-    if f.__code__ in REPLACES:
-        return replaced(f, args, kwargs)
-    return resolve(f.dispatch(type(args[0])), args, kwargs) if f.__code__ is _SINGLE_DISPATCH and args else None
-
-
-_EXAMPLE: Any = functools.singledispatch(lambda x: x)
-_SINGLE_DISPATCH = _EXAMPLE.__code__
+    """A function of `functools` that chooses among others; one that makes an object from another; or one of `inspect` that
+    tells which argument is whose."""
+    if f is walked:
+        return turn_over(*args)
+    if f.__code__ in ANSWERED:
+        return answered(f, args, kwargs)
+    return replaced(f, args, kwargs) if f.__code__ in REPLACES else by_single_dispatch(f, args, kwargs, resolve)
 
 
 def _by_getter(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
@@ -331,8 +334,10 @@ _PROTOCOLS: dict[type, Callable[..., Resolved | None]] = {
     np.ufunc: by_ufunc,
     type(np.sum): by_function_of_numpy,
     types.FunctionType: _by_function,
+    types.MethodDescriptorType: by_method_of_array,
     types.WrapperDescriptorType: _by_slot,
     types.MethodWrapperType: _by_slot,
+    types.MethodDescriptorType: by_name,
     np.vectorize: by_vectorized,
     functools.partial: call_partial,
     operator.itemgetter: _by_getter,

@@ -18,20 +18,31 @@ import numpy as np
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.rules.linearity import keeps_linear, linear_arguments
 from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
-from microgradpy.rules.results import applied, cotangents
+from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
+from microgradpy.rules.selections import may_be_infinite
 from microgradpy.runtime import dispatch
+from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
+from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.modes import RUN
+from microgradpy.runtime.named_operators import named_operator
 from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import has_protocol
 from microgradpy.runtime.python_ufuncs import makes_or_is_loop, pushed_ufunc
+from microgradpy.runtime.replacements import call_by_keys
+from microgradpy.runtime.signatures import ANSWERED, pushed_answer
+from microgradpy.runtime.special_methods import is_read_by_keys
 from microgradpy.runtime.tangents import VIEWS
+from microgradpy.runtime.texts import noted, read_from
+from microgradpy.runtime.zeros import exact, makes_selection, pullback_keeping_zeros
 from microgradpy.tangents.arithmetic import has_real_objects
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projected import Projected
-from microgradpy.tangents.projection import fill_zeros, project, zeros_for
+from microgradpy.tangents.projection import fields_of, fill_tangent, project, zeros_for
+from microgradpy.tangents.strong_zeros import kept_tangent
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, accumulate, is_structural_zero
 
@@ -66,29 +77,88 @@ def install(entry: ForwardEntry, resolve: Resolve) -> None:
 def pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The value of a call and its tangent, which is None where it is zero."""
     if is_structural_zero(f_dot) and all(map(is_structural_zero, dots)):
-        return call_as_user(f, args, kwargs), None
-    if isinstance(f, types.MethodType):
-        own = None if is_structural_zero(f_dot) else f_dot.get("__self__")
-        return pushed(f.__func__, None, (f.__self__, *args), (own, *dots), kwargs)
+        return read_from(args, call_as_user(f, args, kwargs), f), None
+    direct = _unbound(f, f_dot, args, dots, kwargs)
+    if direct is not None:
+        return pushed(*direct)
+    y, y_dot = _pushed(f, f_dot, args, dots, kwargs)
+    return noted(y, args, f) if is_structural_zero(y_dot) else y, y_dot
+
+
+def _pushed(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     if makes_or_is_loop(f, args, kwargs):
         return pushed_ufunc(f, f_dot, args, dots, pushed)
-    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
-    if isinstance(call, types.FunctionType) and not rrule.has(f) and not has_protocol(f):
-        return pushed(call, None, (f, *args), (f_dot, *dots), kwargs)
     forward = frule.find_for(f, args, kwargs)
     if forward is not None:
         return _by_forward_rule(f, forward, f_dot, args, dots, kwargs, {})
-    if isinstance(f, types.FunctionType) and not rrule.has(f) and not is_non_differentiable(f):
-        found = _entry[0](f, f_dot, args, dots, kwargs)
-        if found is not None:
-            return found
-        return _by_pullback(f, f_dot, args, dots, kwargs)
+    if isinstance(f, types.FunctionType) and not (rrule.has(f) or is_non_differentiable(f) or is_foreign(f)):
+        return _by_text(f, f_dot, args, dots, kwargs)
     if all(map(_is_plain, args)) and is_structural_zero(f_dot):
         # An operator or a builtin may call a method of an object's class, which is not what its rule is about.
         found = _by_reverse_rule(f, args, dots, kwargs)
         if found is not None:
             return found
     return _by_pullback(f, f_dot, args, dots, kwargs)
+
+
+def _by_text(
+    f: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """By the function's own text, where that can be pushed."""
+    if f.__code__ in ANSWERED:
+        return pushed_answer(f, args, dots, kwargs, {})
+    found = _entry[0](f, f_dot, args, dots, kwargs)
+    return _by_pullback(f, f_dot, args, dots, kwargs) if found is None else found
+
+
+def _unbound(
+    f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, None, tuple[Any, ...], Dots, dict[str, Any]] | None:
+    """The call that one of a bound method, of a callable object or of an operator by the name of its method is; None for any
+    other."""
+    function = _function_of(f)
+    if function is not None and isinstance(f, types.MethodType):
+        return function, None, (f.__self__, *args), (_of_owner(f_dot), *dots), kwargs
+    if function is not None:
+        return function, None, (f, *args), (f_dot, *dots), kwargs
+    named = named_operator(f, args, kwargs)
+    if named is None:
+        return _of_builtin(f, f_dot, args, dots, kwargs)
+    given = (_of_owner(f_dot), *dots) if named.is_bound else dots
+    return named.function, None, named.operands, named.given(given), {}
+
+
+def _of_builtin(
+    f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+) -> tuple[Any, None, tuple[Any, ...], Dots, dict[str, Any]] | None:
+    """A bound method of an array or `ufunc`, or of another builtin class whose function has a rule for forward mode, as that of
+    `dict.values`."""
+    if not isinstance(f, types.BuiltinMethodType) or isinstance(f.__self__, types.ModuleType | type | None) or frule.has(f):
+        return None
+    function = unbound_method(f)
+    given = (f.__self__, *args)
+    if function is None:
+        return None
+    is_of_numpy = isinstance(f.__self__, np.ndarray | np.ufunc) and rrule.find_for(function, given, kwargs) is not None
+    if not is_of_numpy and frule.find_for(function, given, kwargs) is None:
+        return None
+    return function, None, given, (_of_owner(f_dot), *dots), kwargs
+
+
+def _function_of(f: Any) -> Any:
+    """The function that a bound method or a callable object calls with itself as the first argument; None for any other callee,
+    and for one that has a rule."""
+    if rrule.has(f) or frule.has(f):
+        return None
+    if isinstance(f, types.MethodType):
+        return f.__func__
+    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
+    return call if isinstance(call, types.FunctionType) and not has_protocol(f) else None
+
+
+def _of_owner(f_dot: Any) -> Any:
+    """The tangent of what a bound method is bound to."""
+    return None if is_structural_zero(f_dot) else f_dot.get("__self__")
 
 
 def _by_reverse_rule(f: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
@@ -117,17 +187,27 @@ def _is_plain(x: Any) -> bool:
     return type(x) in _PLAIN or isinstance(x, np.generic) or is_structural_zero(x)
 
 
-_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None), slice, range, type(...), np.ndarray, np.dtype, type))
+_PLAIN = frozenset((
+    int, float, complex, bool, str, bytes, type(None), slice, range, type(...), np.ndarray, np.ufunc, np.dtype, type,
+))  # fmt: skip
 
 
 def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword_dots: Any) -> tuple[Any, Any]:
     """The same for `f(*args, **kwargs)`, with the tangents of all arguments as one tuple and one dict."""
     check_spread(f, args, kwargs)
     args = tuple(args)
+    if is_read_by_keys(kwargs):
+        return pushed(call_by_keys, None, (f, args, kwargs), (f_dot, dots, keyword_dots), {})
     positional = (None,) * len(args) if is_structural_zero(dots) else tuple(dots)
     named = {} if is_structural_zero(keyword_dots) else keyword_dots
     if all(is_structural_zero(dot) for dot in named.values()):
         return pushed(f, f_dot, args, positional, dict(kwargs))
+    function = _function_of(f)
+    if function is not None:
+        owner, own_dot = (f.__self__, _of_owner(f_dot)) if isinstance(f, types.MethodType) else (f, f_dot)
+        return pushed_packed(function, None, (owner, *args), kwargs, (own_dot, *positional), named)
+    if isinstance(f, types.FunctionType) and f.__code__ in ANSWERED:
+        return pushed_answer(f, args, positional, dict(kwargs), named)
     forward = frule.find_for(f, args, kwargs)
     if forward is not None:
         return _by_forward_rule(f, forward, f_dot, args, positional, dict(kwargs), named)
@@ -143,21 +223,38 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
 
 
 def pushed_by_rule(
-    rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
+    f: Any, rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     """The value by a reverse rule, and its tangent by the transpose of the pullback."""
     y, pullback = applied(rule, args, kwargs, "pullback")
 
     if all(map(is_structural_zero, dots)):
         return y, None
-    return y, _transposed(y, pullback, (None, *_filled(dots, args)), partial(_check_complete, rule, name, args))
+    wanted = (None, *_filled(dots, args))
+    check = partial(_check_complete, rule, name, args, wanted)
+    chosen = makes_selection(f, rule, args, kwargs)
+    return y, _transposed(y, pullback, _exact(f, rule, args, kwargs, y, pullback), chosen, wanted, check)
 
 
-def _check_complete(rule: Rule, name: str, args: tuple[Any, ...], bars: Any) -> None:
+def _exact(
+    f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], y: Any, pullback: Callable[[Any], tuple[Any, ...]]
+) -> Callable[[Any], tuple[Any, ...]]:
+    """The pullback for unit vectors, whose zeros are strong."""
+
+    def filled(y_bar: Any) -> Any:
+        return cotangents(rule, pullback, seed_for(rule, y, y_bar))
+
+    return partial(pullback_keeping_zeros, f, rule, args, kwargs, filled)
+
+
+def _check_complete(rule: Rule, name: str, args: tuple[Any, ...], dots: Dots, bars: Any) -> None:
     """Refuse a rule that gives no cotangent for an argument that has one, or too many."""
     cotangents(rule, lambda _: bars, None)
     for index in range(len(bars) - 1, len(args)):
         missing_cotangent(args[index], rule, name, index)
+    if is_users_rule(rule):
+        wanted = (bar if not is_structural_zero(dot) else None for bar, dot in zip(bars, dots, strict=False))
+        checked(rule, name, args, [computed(bar) for bar in wanted][1:])
 
 
 def _by_forward_rule(
@@ -193,9 +290,8 @@ def _or_zero(dot: Any, x: Any) -> Any:
 
 
 def _filled(dots: Dots, args: tuple[Any, ...]) -> Dots:
-    """The tangents that are not zero, with zeros for what is missing inside of them: NumPy takes a list of numbers as an
-    array."""
-    return tuple(None if is_structural_zero(dot) else fill_zeros(x, dot) for dot, x in zip(dots, args, strict=True))
+    """The tangents that are not zero, with zeros for what is missing inside of them."""
+    return tuple(None if is_structural_zero(dot) else fill_tangent(x, dot) for dot, x in zip(dots, args, strict=True))
 
 
 def derived(
@@ -216,7 +312,9 @@ def derived(
         return accumulate(total, _by_transpose(wanted))
 
     def _by_transpose(wanted: Dots) -> Any:
-        return _transposed(y, pullback, wanted, partial(_check_complete, rule, dispatch.name_of(f), args))
+        check = partial(_check_complete, rule, dispatch.name_of(f), args, wanted)
+        chosen = makes_selection(f, rule, args, kwargs)
+        return _transposed(y, pullback, _exact(f, rule, args, kwargs, y, pullback), chosen, wanted, check)
 
     return y, derived_pushforward
 
@@ -233,16 +331,27 @@ def _applied_again(
     total, rest = None, list(dots)
     for place in places:
         if place < len(args) and type(dots[place]) is type(args[place]):
-            part = f(*args[:place], dots[place], *args[place + 1 :], **kwargs)
+            with np.errstate(all="ignore"):
+                part = f(*args[:place], dots[place], *args[place + 1 :], **kwargs)
+            if may_be_infinite(f):
+                part = kept_tangent(dots[place], part)
             total, rest[place] = (part if total is None else total + part), None
     return total, tuple(rest)
 
 
 def _transposed(
-    y: Any, pullback: Callable[[Any], tuple[Any, ...]], dots: Dots, check: Callable[[tuple[Any, ...]], None]
+    y: Any,
+    pullback: Callable[[Any], tuple[Any, ...]],
+    exact_pullback: Callable[[Any], tuple[Any, ...]],
+    chosen: bool,
+    dots: Dots,
+    check: Callable[[tuple[Any, ...]], None],
 ) -> Any:
     """y_dot = J x_dot for the pullback x_bar = J^T y_bar: the pullback of the pullback, if that makes nothing but numbers and
-    arrays (of objects it may not be known what they hold). What it returns is given to `check`."""
+    arrays (of objects it may not be known what they hold), else the pairing of `exact_pullback`, with what was `chosen` if the
+    function selects. What it returns is given to `check`."""
+    if isinstance(y, np.ndarray) and y.dtype.kind == "O" and not has_real_objects(y):
+        raise MissingRuleError("differentiated values become items of an array of objects", None, "Use a list.")
     try:
         with np.errstate(all="ignore"):
             bars, back = _resolve[0](pullback, (_somewhere(y),), {}, (True,))
@@ -251,14 +360,14 @@ def _transposed(
             seeds = tuple(_seed(bar, dot) for bar, dot in zip(bars, dots, strict=False))
             seeds += (None,) * (len(bars) - len(seeds))
             if all(map(_is_plain, bars)):
-                return None if all(seed is None for seed in seeds) else _projected(y, back(seeds).arguments[0])
+                return None if all(seed is None for seed in seeds) else _projected(y, _of_seed(y, back(seeds).arguments[0]))
     except DifferentiationError:
         pass
 
     def pair(y_bar: Any) -> float:
-        bars = pullback(y_bar)
+        bars = exact_pullback(y_bar)
         check(bars)
-        return sum(map(pairing, bars, dots), 0.0)
+        return sum((pairing(bar, dot, chosen) for bar, dot in zip(bars, dots, strict=False)), 0.0)
 
     return tangent_by_pairing(y, pair)
 
@@ -269,6 +378,22 @@ def _seed(bar: Any, dot: Any) -> Any:
     if isinstance(bar, NotImplementedTangent):
         bar.refuse()
     return dot
+
+
+def _of_seed(y: Any, found: Any) -> Any:
+    """What was found for a cotangent of `y` as a tangent of `y`: a cotangent has a Tangent where there is an object, and what
+    is found for it is that of a Tangent, by the fields that one has."""
+    if isinstance(found, Projected):
+        found = found.gradient
+    if isinstance(found, Tangent) and found.primal_type is Tangent:
+        fields = fields_of(y)
+        return Tangent(type(y), {name: _of_seed(fields.get(name), part) for name, part in found["_fields"].items()})
+    if isinstance(found, list | tuple):
+        items = list(map(_of_seed, y, found))
+        return items if isinstance(found, list) else named_like(found, items) if hasattr(found, "_fields") else tuple(items)
+    if isinstance(found, dict):
+        return {key: _of_seed(y[key], part) for key, part in found.items()}
+    return found
 
 
 def _somewhere(y: Any) -> Any:
@@ -291,7 +416,7 @@ def _asked(back: Back, y_bar: Any) -> Bars:
     """What a pullback gives for a seed that is none of the user's: hooks let it pass."""
     before, RUN.is_pushing = RUN.is_pushing, True
     try:
-        return back(y_bar)
+        return exact(back, y_bar)
     finally:
         RUN.is_pushing = before
 
@@ -320,6 +445,6 @@ frule.derive = derived
 
 def _projected(y: Any, y_dot: Any) -> Any:
     """As `project`, also of the arrays of numbers as objects that np.frompyfunc makes."""
-    if isinstance(y, types.BuiltinMethodType) and isinstance(y_dot, Tangent):
+    if isinstance(y, types.BuiltinMethodType | types.MethodWrapperType) and isinstance(y_dot, Tangent):
         return Tangent(type(y), {"__self__": _projected(y.__self__, y_dot.get("__self__"))})
     return project(np.zeros(y.shape) if isinstance(y, np.ndarray) and has_real_objects(y) else y, y_dot)

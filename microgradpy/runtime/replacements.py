@@ -114,7 +114,12 @@ def grow_dict(table: dict[Any, Any], pairs: Iterable[Any]) -> dict[Any, Any]:
 
 def dict_of(mapping: Any, /, **named: Any) -> dict[Any, Any]:
     """dict(mapping, **named), of an object with `keys`"""
-    return merge({}, mapping, **named)
+    return {**{key: mapping[key] for key in list(mapping.keys())}, **named}
+
+
+def call_by_keys(function: Callable[..., Any], args: tuple[Any, ...], mapping: Any) -> Any:
+    """function(*args, **mapping), of an object with `keys`"""
+    return function(*args, **dict_of(mapping))
 
 
 def update_by_keys(table: dict[Any, Any], mapping: Any, /, **named: Any) -> None:
@@ -129,6 +134,11 @@ def merge(table: dict[Any, Any], mapping: Any, /, **named: Any) -> dict[Any, Any
     for key, value in named.items():
         dict.__setitem__(table, key, value)
     return table
+
+
+def pairs_of(mapping: Any) -> Any:
+    """mapping.items()"""
+    return mapping.items()
 
 
 def has_attribute(x: Any, name: str) -> bool:

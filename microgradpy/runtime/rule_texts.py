@@ -6,6 +6,8 @@ import sys
 import types
 from typing import Any
 
+import numpy as np
+
 
 def rule_to_fill_in(f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Three lines, valid as they stand, with `...` in the place of each cotangent; `name` is how messages call `f`."""
@@ -36,7 +38,8 @@ def identifier_in(name: str) -> str:
 
 def importable(f: Any, short: str) -> str:
     """The shortest path from an imported module of a library to a callable, public if there is one; empty if there is none."""
-    owner = getattr(f, "__objclass__", None)
+    bound = getattr(f, "__self__", None)
+    owner = bound if isinstance(bound, np.ufunc) else getattr(f, "__objclass__", None)
     holder, last = (owner, f".{short}") if owner is not None else (f, "")
     names = {getattr(holder, "__name__", short), short if owner is None else owner.__name__}
     module = getattr(holder, "__module__", None) or ""
@@ -53,5 +56,8 @@ def importable(f: Any, short: str) -> str:
     return min(found, key=_rank) + last if found else ""
 
 
-def _rank(path: str) -> tuple[bool, int, str]:
-    return any(part.startswith("_") for part in path.split(".")), len(path), path
+def _rank(path: str) -> tuple[bool, bool, int, str]:
+    """Another module may have a library's function, too, under a shorter path."""
+    first, *_ = parts = path.split(".")
+    is_of_library = first in ("numpy", "scipy") or first in sys.stdlib_module_names
+    return not is_of_library, any(part.startswith("_") for part in parts), len(path), path

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import collections.abc
 import gc
 import itertools
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import GeneratorType
@@ -14,11 +13,11 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.ir.objects import features_of, is_function, static_member
-from microgradpy.rules.sums import spread_over_items
+from microgradpy.ir.objects import base_of, features_of, is_function, static_member
+from microgradpy.rules.sums import check_not_broadcast, spread_over_items
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, given_to, is_nothing
 from microgradpy.runtime.replacements import given_by
-from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, closed
+from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, Turn, closed
 from microgradpy.runtime.suspension import is_over
 from microgradpy.tangents.arithmetic import cotangent_dtype
 
@@ -45,41 +44,40 @@ class Source:
 
     def __iter__(self) -> Iterator[Box]:
         # As Python does, ask for the iterator when the stream is made, and for items when they are needed.
-        return self._boxes(iter(self.iterable) if self.keys is None else self._read_dict(iter))
+        if isinstance(self.iterable, Stream):
+            return _Boxes(self, Turn(self.iterable))
+        return _Boxes(self, iter(self.iterable) if self.keys is None else self._read_dict(iter))
 
-    def _boxes(self, iterator: Iterator[Any], step: int = 1) -> Iterator[Box]:
-        place = 0 if step > 0 else self.count - 1
-        while True:
-            was_over = is_over(self.iterable)
-            if isinstance(self.iterable, np.flatiter):
-                place = self.iterable.index  # others may have read from it meanwhile
-            try:
-                value = next(iterator)
-            except StopIteration:
-                if not was_over:
-                    self.reading.note(self._undo_end)
-                return
-            except BaseException:
-                if not was_over:
-                    self.reading.note(self._undo_end)
-                raise
-            box = Box(self.number, place, value)
-            if self.keys is not None:
-                self.keys[place] = self._key
-            place += step
-            self.count = max(self.count, place)
-            self.reading.note(self._undo_read(box))
-            yield box
+    def read(self, iterator: Iterator[Any], place: int) -> Box:
+        """The next item, which is at this place unless the iterable itself knows where."""
+        x = self.iterable
+        was_over = x.is_over if isinstance(x, Stream) else is_over(x)
+        if isinstance(x, np.flatiter):
+            place = x.index  # others may have read from it meanwhile
+        try:
+            value = next(iterator)
+        except BaseException:
+            if not was_over:
+                self.reading.note(self._undo_end)
+            raise
+        if isinstance(x, Stream):
+            place = len(x.given) - 1  # so may have others
+        box = Box(self.number, place, value)
+        if self.keys is not None:
+            self.keys[place] = self._key
+        self.reading.note(self._undo_read(box))
+        return box
 
     def backwards(self) -> Iterator[Box]:
         """The items of a sequence, the last one first."""
         iterator = reversed(self.iterable) if self.keys is None else self._read_dict(reversed)
         self.count = len(self.iterable)
-        return self._boxes(iterator, -1)
+        return _Boxes(self, iterator, -1)
 
     def _read_dict(self, order: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-        is_pairs = isinstance(self.iterable, collections.abc.ItemsView)
-        for pair in order(dict_of_view(self.iterable).items()):
+        is_pairs = isinstance(self.iterable, _PAIRS)
+        mapping = dict_of_view(self.iterable)
+        for pair in order(base_of(mapping).items(mapping)):
             self._key = pair[0]
             yield pair if is_pairs else pair[1]
 
@@ -111,7 +109,7 @@ class Source:
             return
         if self.keys is not None:
             key = self.keys[box.position]
-            shadows.of(dict_of_view(x)).add(key, bar[1] if isinstance(x, collections.abc.ItemsView) else bar)
+            shadows.of(dict_of_view(x)).add(key, bar[1] if isinstance(x, _PAIRS) else bar)
         elif isinstance(x, list | deque):
             shadows.of(x).add(box.position, bar)
         elif isinstance(x, np.ndarray):
@@ -135,15 +133,37 @@ class Source:
             for position in places:
                 whole[np.unravel_index(position, whole.shape)] = sums.items[self.number, position]
         elif places and not isinstance(x, dict | str | bytes | range | set | frozenset):
-            length = len(x) if isinstance(x, np.ndarray | list | tuple) else self.count
+            is_known = isinstance(x, np.ndarray | list | tuple)
+            read = len(x.given) if isinstance(x, Stream) else self.count
+            length = len(x) if is_known or isinstance(x, VIEWS) else read
             bars = [sums.items.get((self.number, place)) for place in range(length)]
-            whole = spread_over_items(bars, x) if isinstance(x, np.ndarray | list | tuple) else bars
+            whole = spread_over_items(bars, x) if is_known else bars
         if self.back is None or is_nothing(whole, sums.shadows):
             return whole
         return self.back(whole, *sums.shadows).arguments[0]
 
 
-VIEWS = (collections.abc.ValuesView, collections.abc.ItemsView)
+_PAIRS: Any = (type({}.items()), type(OrderedDict().items()))
+VIEWS: Any = (type({}.values()), type(OrderedDict().values()), *_PAIRS)
+"""What `values()` and `items()` of a dict give. (Those of `collections.abc` are classes with a text.)"""
+
+
+@final
+class _Boxes:
+    """The items of a source. Who has come to their end may ask again, as of any iterator: that asks the source again."""
+
+    def __init__(self, source: Source, iterator: Iterator[Any], step: int = 1) -> None:
+        self.source, self.iterator, self.step = source, iterator, step
+        self.place = 0 if step > 0 else source.count - 1
+
+    def __iter__(self) -> _Boxes:
+        return self
+
+    def __next__(self) -> Box:
+        box = self.source.read(self.iterator, self.place)
+        self.place = box.position + self.step
+        self.source.count = max(self.source.count, self.place)
+        return box
 
 
 def dict_of_view(view: Any) -> dict[Any, Any]:
@@ -154,8 +174,14 @@ def dict_of_view(view: Any) -> dict[Any, Any]:
 def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     """The stream of the items of an object whose class says how to iterate over it; None for any other value. Its pullback
     gives the cotangent of the object."""
-    if isinstance(x, Stream | np.ndarray | type) or not features_of(type(x)).operators:
+    check_not_broadcast(x)
+    if isinstance(x, Stream | type) or not features_of(type(x)).operators:
         return None
+    if isinstance(x, np.ndarray):
+        if features_of(type(x)).operators.isdisjoint(("__iter__", "__getitem__")):
+            return None
+        found = f"a {type(x).__name__} says itself what its items are"
+        raise MissingRuleError(found, None, "Give the loop an array: np.asarray(x).")
     method = static_member(type(x), "__iter__")
     if is_function(method):
         y, back = resolve(method, (x,), {})
@@ -195,7 +221,7 @@ def _stream_of_iterator(iterator: Any, back: Back, resolve: Resolve) -> Resolved
 
 def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolved:
     reading = Reading(resolve)
-    items = Stream("generator", _read_boxes(Source(0, generator, reading)), reading)
+    items = Stream("generator", map(_read_box, Source(0, generator, reading)), reading)
 
     def stream_back(bars: Any, *shadows: Any) -> Bars:
         closed(items, bars, Sums(shadows=shadows))
@@ -204,9 +230,8 @@ def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolv
     return items, stream_back
 
 
-def _read_boxes(source: Source) -> Items:
-    for box in source:
-        yield box.value, partial(_give_to_box, box)
+def _read_box(box: Box) -> tuple[Any, Give]:
+    return box.value, partial(_give_to_box, box)
 
 
 def _give_to_box(box: Box, bar: Any, sums: Sums) -> None:

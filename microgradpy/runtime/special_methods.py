@@ -15,15 +15,16 @@ import math
 import operator
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import features_of, inherited_member, is_computed, is_function, static_member
 from microgradpy.runtime.asking import OVERRIDES, TELLERS, converts_by
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, is_nothing, nothing
+from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.types import is_structural_zero
 
 _ARITHMETIC = {
@@ -72,6 +73,7 @@ _IN_PLACE = {
 def _methods_asked() -> dict[Any, frozenset[str]]:
     table = {f: frozenset({methods.name, methods.reflected}) for f, methods in _BINARY.items()}
     table |= {f: frozenset({name}) for f, name in _UNARY.items()}
+    table = {f: names | {"__array_ufunc__"} for f, names in table.items()}
     table |= {f: table[binary] | {name} for f, (name, binary) in _IN_PLACE.items()}
     return table | {operator.getitem: frozenset({"__getitem__", "__missing__"})}
 
@@ -85,6 +87,9 @@ def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
     """The value and the pullback of an operator that a class of the user's answers, None if none does."""
     if not any(features_of(type(value)).operators for value in args[:2]):
         return _in_place(f, args, resolve) if f in _IN_PLACE and len(args) == 2 else None
+    for value in args[:2]:
+        if isinstance(value, np.ndarray):
+            refuse_override(value, f, OF_UFUNCS)
     if f in _BINARY and len(args) == 2:
         return _binary(_BINARY[f], *args, resolve)
     if f in _UNARY and args:
@@ -94,6 +99,14 @@ def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
     if f is operator.getitem and len(args) == 2 and not isinstance(args[0], type):
         return _method("__missing__" if _misses(*args) else "__getitem__", args, resolve)
     return None
+
+
+def is_read_by_keys(x: Any) -> bool:
+    """Whether `dict(x)` and `**x` ask a class of the user's for the keys, and for the item of each. (Python looks into a dict
+    directly, unless its class says how to iterate over it.)"""
+    if not hasattr(type(x), "keys") or (isinstance(x, dict) and type(x).__iter__ is dict.__iter__):
+        return False
+    return any(is_function(static_member(type(x), name)) for name in ("keys", "__getitem__"))
 
 
 def _misses(x: Any, key: Any) -> bool:
@@ -143,13 +156,10 @@ def converted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
     places = [k for k, x in enumerate(args) if not asked.isdisjoint(features_of(type(x)).operators)]
     if not places:
         return None
+    if f in _TAKE_ARRAYS_AS_THEY_ARE and all(isinstance(args[k], np.ndarray) for k in places):
+        return None
     for k in places:
-        if not features_of(type(args[k])).operators.isdisjoint(OVERRIDES):
-            raise MissingRuleError(
-                f"a {type(args[k]).__name__} says itself what {getattr(f, '__name__', f)} does with it",
-                None,
-                "Call its method by its name, or give the function an array: np.asarray(x).",
-            )
+        refuse_override(args[k], f)
     made = {k: resolve(static_member(type(args[k]), name), (args[k],), {}) for k in places}
     y, back = resolve(f, tuple(made[k][0] if k in made else x for k, x in enumerate(args)), kwargs)
 
@@ -162,6 +172,20 @@ def converted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
         return Bars(bars.function, tuple(arguments), bars.keywords)
 
     return y, converted_back
+
+
+_TAKE_ARRAYS_AS_THEY_ARE = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
+OF_UFUNCS = frozenset({"__array_ufunc__"})
+
+
+def refuse_override(x: Any, f: Any, methods: frozenset[str] = OVERRIDES) -> None:
+    """Refuse what a class does in the place of a function of NumPy's."""
+    if not features_of(type(x)).operators.isdisjoint(methods):
+        raise MissingRuleError(
+            f"a {type(x).__name__} says itself what {getattr(f, '__name__', f)} does with it",
+            None,
+            "Call its method by its name, or give the function an array: np.asarray(x).",
+        )
 
 
 def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
@@ -278,8 +302,8 @@ def attribute(x: Any, name: str, resolve: Resolve, *, plain: bool = False) -> Re
             return found
     static = static_member(type(x), name)
     if static is None:
-        return None if plain or _has_field(x, name) else _fallback(x, name, resolve)
-    if is_computed(static) and (_is_data(static) or not _has_field(x, name)):
+        return None if plain or has_field(x, name) else _fallback(x, name, resolve)
+    if is_computed(static) and (_is_data(static) or not has_field(x, name)):
         return _described(static, x, type(x), name, resolve)
     return None
 
@@ -318,10 +342,3 @@ def _fallback(x: Any, name: str, resolve: Resolve) -> Resolved | None:
 
 def _is_data(descriptor: Any) -> bool:
     return hasattr(type(descriptor), "__set__") or hasattr(type(descriptor), "__delete__")
-
-
-def _has_field(x: Any, name: str) -> bool:
-    try:
-        return name in object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return False

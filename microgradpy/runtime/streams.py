@@ -2,8 +2,11 @@
 
 Such an iterator gives its items one by one, when they are asked for, and the user's functions run at that moment. So does
 a `Stream`, which notes the pullback of each item as it gives it. The cotangent of a stream is the list of the cotangents of
-its items, in order. A stream is iterated over once; who iterates a second time would get what is left, whose positions
-are not those of its own count, and is refused.
+its items, in order.
+
+A stream may be read at any number of places, by a loop and by `next` in its body: the place of an item is that among all that
+the stream has given. Who reads more than one item does that by a `Turn`, which notes these places. A loop that counts its own
+iterations does not ask for them, and is refused an item whose place is another.
 
 Where an iterator only passes items on (`zip`, `chain`, `islice`, `permutations`), Python's own iterator runs over boxes
 that know where each item came from:
@@ -18,14 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.bars import Back, Resolve, given_to, is_nothing
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
+from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 Give = Callable[[Any, "Sums"], None]
@@ -68,67 +73,47 @@ class Sums:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    """What a stream gives to who iterates over it: builtins such as `str.join` ask the iterator itself for one again."""
-
-    __next__: Callable[[], Any]
-
-    def __iter__(self) -> _Passage:
-        return self
-
-
-@final
 class Stream:
     """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
-    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. One that `catches`
-    gives a `Failure` instead of raising. `added_up`: the arrays among the items, with copies, if they are summed up."""
+    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. `added_up`: the arrays
+    among the items, with copies, if they are summed up."""
 
     def __init__(self, name: str, items: Items, reading: Reading, *, is_part: bool = False) -> None:
         self.name = name
         self.is_part = is_part
         self.given: list[Give] = []
-        self.is_over = self.is_broken = self.catches = False
+        self.is_over = self.is_broken = False
         self.added_up: list[tuple[Any, Any]] | None = None
         self.reading = reading
         if not is_part:
             reading.stream = self
         self.before = reading.taken()
         self._items = items
-        self._is_taken = False
-        self.row = NO_ROW
 
-    def __iter__(self) -> _Passage:
-        if self._is_taken:
-            raise MissingRuleError(
-                f"a {self.name} of differentiated values was iterated over a second time",
-                None,
-                "Make a list of it first.",
-            )
-        self._is_taken = True
-        return _Passage(self.__next__)
+    def __iter__(self) -> Turn:
+        return Turn(self, counts=True)
 
     def __next__(self) -> Any:
-        self._is_taken = True
-        if self.row.has_failed:
-            return SKIPPED
+        return self.read()
+
+    def read(self, catches: bool = False) -> Any:
+        """The next item. For who `catches` what that raises, what was done by then is noted."""
         if self.is_broken:
             raise MissingRuleError(f"a {self.name} was read further after it had raised", None, "Make a list of it first.")
         try:
-            value, give = self.reading.expect(next, self._items) if self.catches else next(self._items)
+            value, give = self.reading.expect(next, self._items) if catches else next(self._items)
         except StopIteration:
             self.is_over = True
             check_unchanged(self.name, self.added_up or [])
             raise
         except (DifferentiationError, CompilerBug):
             raise
-        except BaseException as exception:
+        except BaseException:
             self.is_broken = True
-            if not self.catches:
-                raise
-            return failed(exception, self.row)
+            raise
         if self.added_up is not None and isinstance(value, np.ndarray):
-            self.added_up.append((value, value.copy()))
+            self.added_up.append((value, copied(value)))
+            self.is_over = False
         noted = self.reading.taken()
         self.given.append(_in_turn(give, noted) if noted else give)
         return value
@@ -138,6 +123,55 @@ class Stream:
         pairs = list(zip(self.given, bars or (), strict=False))
         for give, bar in reversed(pairs):
             give(bar, sums)
+
+
+@final
+class Turn:
+    """One reading of a stream: the `places` of its items among all that the stream has given, and whether it has brought the
+    stream to its end, or to an exception. Who `counts` takes an item's place for its number in this reading. One that `catches`
+    gives a `Failure` instead of raising."""
+
+    __slots__ = ("catches", "counts", "has_ended", "places", "row", "stream")
+
+    def __init__(self, stream: Stream, *, counts: bool = False) -> None:
+        self.stream, self.counts = stream, counts
+        self.places: list[int] = []
+        self.has_ended = self.catches = False
+        self.row = NO_ROW
+
+    def __iter__(self) -> Turn:
+        return self
+
+    def __next__(self) -> Any:
+        if self.row.has_failed:
+            return SKIPPED
+        stream, was_over = self.stream, self.stream.is_over
+        try:
+            value = stream.read(self.catches)
+        except StopIteration:
+            self.has_ended |= not was_over
+            raise
+        except (DifferentiationError, CompilerBug):
+            raise
+        except BaseException as exception:
+            self.has_ended = True
+            if not self.catches:
+                raise
+            return failed(exception, self.row)
+        place = len(stream.given) - 1
+        if self.counts and place != len(self.places):
+            raise MissingRuleError(
+                f"a {stream.name} of differentiated values is read at two places", None, "Make a list of it first."
+            )
+        self.places.append(place)
+        return value
+
+    def among_all(self, bars: Any) -> list[Any]:
+        """The cotangents of all items of the stream, from those of the items that were read here."""
+        found: list[Any] = [None] * len(self.stream.given)
+        for place, bar in zip(self.places, bars, strict=False):
+            found[place] = bar
+        return found
 
 
 def _in_turn(give: Give, noted: list[Give]) -> Give:
@@ -158,7 +192,6 @@ class Reading:
         self.called: list[Any] = []
         self.stream: Stream | None = None
         self.reads_generator = False
-        self.is_caught = False  # its end was met by a `next` that raised
         self._noted: list[Give] = []
 
     def taken(self) -> list[Give]:
@@ -228,10 +261,16 @@ class StreamShadow:
             self.undo(position, bars[position])
 
     def undo_all(self, bars: Any) -> None:
-        """Undo a reading of the items up to the end, of which these are the cotangents."""
+        """Undo the reading of all items, of which these are the cotangents."""
         self.undo_end()
-        for position in range(len(self.stream.given) - 1, -1, -1):
-            self.undo(position, bars[position] if position < len(bars) else None)
+        self.add(bars)
+
+    def undo_turn(self, turn: Turn, bars: Any) -> None:
+        """Undo a reading of all items that were left, of which these are the cotangents."""
+        if turn.has_ended:
+            self.undo_end()
+        for place, bar in reversed(list(zip_longest(turn.places, bars[: len(turn.places)]))):
+            self.undo(place, bar)
 
     def close(self) -> Sums:
         """What the making of the stream gets. The stream has no shadow afterwards."""
@@ -255,10 +294,6 @@ class StreamShadow:
 
     def undo_end(self) -> None:
         """Undo what was read after the last item."""
-        if self.unread and self.stream.reading.is_caught and self.stream.reading.may_write():
-            raise MutationError(
-                f"a {self.stream.name} came to its end by a StopIteration that was caught", None, "Use next() with a default."
-            )
         for earlier in reversed(self.unread):
             earlier(None, self.sums)
         self.unread = []

@@ -9,7 +9,7 @@ from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
 from microgradpy.tangents.arithmetic import zero_cotangent
-from microgradpy.tangents.pairing import pairing, tangent_by_pairing
+from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.reading import ITEMS, unknown
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
@@ -65,16 +65,19 @@ def attribute_tangent(x: Any, name: str, y: Any, x_dot: Any) -> Any:
     if is_structural_zero(x_dot):
         return None
     cls = type(x)
-    if find_attribute_rule(cls, name) is None and isinstance(x_dot, Tangent):
+    rule = find_attribute_rule(cls, name)
+    if rule is not None and not is_transparent(y):
+        rule(x)  # it may refuse to be read, and there may be no number in `y` to ask it for
+    if rule is None and isinstance(x_dot, Tangent):
         if isinstance(y, types.MethodType) and isinstance(static_member(cls, name, None), types.FunctionType):
             return Tangent(type(y), {"__self__": x_dot})
         if name in fields_of(x) and not isinstance(x, super) and not is_computed_since(x, name):
             return x_dot.get(name)
-    if isinstance(y, types.BuiltinMethodType):
+    if isinstance(y, types.BuiltinMethodType | types.MethodWrapperType):
         return Tangent(type(y), {"__self__": x_dot})
     if isinstance(x, dict) and name in x and isinstance(x_dot, dict):
         return x_dot.get(name)  # a result of a solver of SciPy, whose items are its attributes
-    return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot))
+    return tangent_by_pairing(y, lambda seed: pairing(attribute_cotangent(x, name, seed), x_dot, True))
 
 
 def dense_tangent(x_dot: Any, x: Any) -> Any:

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import MutableMapping
-from dataclasses import dataclass
 from typing import Any, final
+
+from microgradpy.dataclasses import dataclass
+from microgradpy.ir.nodes import UNASSIGNED
 
 
 def new_cell(*contents: Any) -> types.CellType:
@@ -22,15 +24,23 @@ def new_cell(*contents: Any) -> types.CellType:
     return types.CellType(*contents)
 
 
-_EMPTY = object()
-
-
 def value_in(cell: types.CellType) -> Any:
-    """What a cell holds; an object that is nothing else, if it is empty."""
+    """What a cell holds; `UNASSIGNED` if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:
-        return _EMPTY
+        return UNASSIGNED
+
+
+def check_captured(x: object, name: str) -> None:
+    """Raise what Python raises for a captured variable that has no value."""
+    if x is UNASSIGNED:
+        raise _missing(name)
+
+
+def _missing(name: str) -> NameError:
+    what = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+    return NameError(what, name=name)
 
 
 def read_local(cell: types.CellType, name: str) -> Any:
@@ -46,8 +56,7 @@ def read_captured(cell: types.CellType, name: str) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        what = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        raise NameError(what, name=name) from None
+        raise _missing(name) from None
 
 
 def set_contents(cell: types.CellType, value: Any) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.runtime.bytecode import names_in, writes
+from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.projection import fields_of
 
 _LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
@@ -25,22 +26,43 @@ _LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
 @final
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Arrays and containers, each with a copy."""
+    """Arrays, containers, cells and objects, each with a copy of what it holds."""
 
     pairs: tuple[tuple[Any, Any], ...]
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Snapshot:
-        return cls(tuple((value, value.copy()) for value in {id(value): value for value in values}.values()))
+        return cls(tuple((value, _copy(value)) for value in {id(value): value for value in values}.values()))
 
     def changed(self) -> Any:
         """The first of them that has changed, or None."""
         return next((value for value, copy in self.pairs if not _is_same(value, copy)), None)
 
 
+def _copy(value: Any) -> Any:
+    if isinstance(value, types.CellType):
+        return _contents(value)
+    if isinstance(value, np.ndarray):
+        return copied(value)
+    # By the builtin class: one of the user's may call something else by that name.
+    builtin: Any = next((cls for cls in (list, dict, set) if isinstance(value, cls)), None)
+    return fields_of(value) if builtin is None else builtin.copy(value)
+
+
+def _contents(cell: types.CellType) -> list[Any]:
+    try:
+        return [cell.cell_contents]
+    except ValueError:
+        return []
+
+
 def _is_same(value: Any, copy: Any) -> bool:
     if isinstance(value, np.ndarray):
-        return value.shape == copy.shape and bool(value.tobytes() == copy.tobytes())
+        return value.shape == copy.shape and np.ndarray.tobytes(value) == np.ndarray.tobytes(copy)  # not by a class of arrays
+    if isinstance(value, types.CellType):
+        value = _contents(value)
+    elif not isinstance(value, list | dict | set):
+        value = fields_of(value)
     if isinstance(value, set):
         return bool(value == copy)
     if len(value) != len(copy):
@@ -51,7 +73,7 @@ def _is_same(value: Any, copy: Any) -> bool:
 
 def keep(value: Any) -> Any:
     """A copy of an array; anything else as it is."""
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return copied(value) if isinstance(value, np.ndarray) else value
 
 
 def unchanged(value: Any, kept: Any) -> Any:
@@ -72,8 +94,26 @@ def arrays_in(values: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
-    """The arrays that a callee can reach without being given them: through its cells, its defaults, the object that it is
-    or belongs to, and the module variables it names."""
+    """The arrays that a callee can reach without being given them."""
+    return arrays_in(_seen_by(f))
+
+
+def all_seen_by(f: Any, given: Iterable[Any]) -> list[Any]:
+    """Everything that can change and that a callee can reach, if it is given some values: arrays, containers, objects, and
+    the cells of its variables."""
+    cells = [cell for function in functions_called_by(f) for cell in function.__closure__ or ()]
+    return [*cells, *_walk([*_seen_by(f), *given])]
+
+
+def functions_called_by(f: Any) -> list[types.FunctionType]:
+    """The function of a callee, and those that it calls by name or as a method of its own object."""
+    owner, function = _function_of(f)
+    return [] if function is None else list(_called_by(function, type(owner), set()))
+
+
+def _seen_by(f: Any) -> list[Any]:
+    """What a callee reaches through its cells, its defaults, the object that it is or belongs to, and the module variables
+    it names."""
     owner, function = _function_of(f)
     roots = [owner, f]
     if function is not None:
@@ -81,7 +121,7 @@ def arrays_seen_by(f: Any) -> list[np.ndarray[Any, Any]]:
             roots += called.__defaults__ or ()
             roots += (called.__kwdefaults__ or {}).values()
             roots += [called.__globals__[name] for name in names_in(called.__code__) if name in called.__globals__]
-    return arrays_in(roots)
+    return roots
 
 
 def _function_of(f: Any) -> tuple[Any, types.FunctionType | None]:
@@ -99,12 +139,14 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
     waiting, seen = list(values), set[int]()
     while waiting and len(seen) < _LARGEST_WALK:
         value = waiting.pop()
-        if id(value) in seen or isinstance(value, type | types.ModuleType | int | float | str | bytes | types.NoneType):
+        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING):
             continue
         seen.add(id(value))
         yield value
         match value:
             case np.ndarray() | np.ufunc():
+                continue
+            case types.FunctionType(__closure__=None):
                 continue
             case list() | tuple() | set():
                 waiting += value
@@ -112,6 +154,10 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
                 waiting += value.values()
             case _:
                 waiting += fields_of(value).values()
+
+
+_NUMBERS = frozenset((float, int, np.float64))
+_UNCHANGING = (type, types.ModuleType, int, float, complex, np.generic, str, bytes, types.NoneType)
 
 
 def may_write(f: Any) -> bool:

@@ -7,18 +7,16 @@ stands), or an argument that a function is there to change (`np.copyto`, `list.a
 
 from __future__ import annotations
 
-import bisect
 import functools
-import heapq
 import inspect
 import operator
-import random
 import types
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from microgradpy.named import Named
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import hashes_itself
 from microgradpy.runtime.named_arguments import positional_names
@@ -28,12 +26,17 @@ REMEDY = "Use the value that the call returns, or build a new value instead of w
 
 _IN_PLACE = (
     np.copyto, np.put, np.put_along_axis, np.fill_diagonal, np.place, np.putmask, setattr, delattr,
-    *(f for name, f in vars(heapq).items() if name.startswith(("heapify", "heappush", "heappop", "heapreplace"))),
-    bisect.insort, bisect.insort_left, bisect.insort_right, operator.setitem, operator.delitem,
-    random.Random.shuffle, np.random.Generator.shuffle, np.random.RandomState.shuffle,
+    operator.setitem, operator.delitem,
     *(f for name, f in vars(operator).items() if name.startswith("i") and hasattr(operator, f"__{name}__")
       and name not in ("is_", "is_not", "index", "inv", "invert")),
 )  # fmt: skip
+_OF_OTHERS_IN_PLACE = Named(
+    ("heapq", "heapify heappop heappush heappushpop heapreplace"),
+    ("heapq", "heapify_max heappop_max heappush_max heappushpop_max heapreplace_max"),
+    ("bisect", "insort insort_left insort_right"),
+    ("random", "Random.shuffle"),
+    ("numpy.random", "Generator.shuffle RandomState.shuffle"),
+)
 _WRITING_METHODS: dict[type, frozenset[str]] = {
     np.ufunc: frozenset({"at"}),
     object: frozenset({"__setattr__", "__delattr__", "__setitem__", "__delitem__"}),
@@ -63,7 +66,7 @@ def written_argument(function: Any, arguments: tuple[Any, ...], keywords: Mappin
     if hashes_itself(function):
         return None
     try:
-        if function in _functions_in_place():
+        if function in _functions_in_place() or function in _OF_OTHERS_IN_PLACE:
             return "writes in place"
     except TypeError:  # unhashable: none of those that are known
         return None

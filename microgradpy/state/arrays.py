@@ -20,6 +20,7 @@ from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
+from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.overlap import is_written_twice, offsets
 from microgradpy.tangents.types import is_structural_zero
 
@@ -31,6 +32,8 @@ def carries(x: Any) -> bool:
     the bits of other numbers, which a write would change."""
     if not isinstance(x, np.ndarray) or x.dtype.kind in "fc":
         return isinstance(x, np.ndarray)
+    if x.dtype.names is not None:
+        raise _written_as_a_whole(x)
     owner = owner_of(x)
     if not isinstance(owner, np.ndarray):
         found = f"an array of {x.dtype} in the memory of a {type(owner).__name__}, which other arrays may show, is written into"
@@ -64,6 +67,8 @@ def _written_twice() -> MutationError:
 
 @event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
+    if x.dtype.names is not None:
+        return _set_field(x, index, value)
     _check_entries(x, index)
     index = frozen(index)
     check_store(x, index, value)
@@ -78,12 +83,26 @@ def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
     return None, undo
 
 
+def _written_as_a_whole(x: Array) -> MutationError:
+    found = f"entries of a structured array ({x.dtype}) are assigned as a whole"
+    return MutationError(found, None, f"Assign its fields: x[{x.dtype.names[0]!r}][i] = ...")
+
+
+def _set_field(x: Array, index: Any, value: Any) -> Made:
+    """x["name"] = value of a structured array: what is written is the view that x["name"] is."""
+    if not isinstance(index, str):
+        raise _written_as_a_whole(x)
+    return set_array_item(x[index], ..., value)
+
+
 def check_store(x: Any, index: Any, value: Any) -> None:
     """Refuse x[index] = value for a vector that is written from a part of itself with another step in the same direction: NumPy
     reads entries there that it has written just before."""
     if not isinstance(value, np.ndarray) or not value.ndim or not isinstance(x, np.ndarray):
         return
     place = x[index]
+    if not isinstance(place, np.ndarray):  # in an array of objects
+        return
     if place.ndim == 1 and place.strides[0] != value.strides[-1] and place.strides[0] * value.strides[-1] > 0:
         if np.shares_memory(place, value):
             found = "a part of a vector is written from a part of it with another step, which NumPy changes while it reads"
@@ -221,7 +240,7 @@ def sort(x: Array, /, axis: int = -1, kind: Any = None, order: Any = None, *, st
 
 @event(np.ndarray.partition, of=np.ndarray)
 def partition(x: Array, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Made:
-    before = x.copy()
+    before = copied(x)
     x.partition(kth, axis, kind, order)
     # Equal entries are exchanged among themselves, so any order that agrees with the values is one of the orders.
     places = np.empty(x.shape, np.intp)

@@ -3,9 +3,10 @@ returned with what undoes what they had done by then."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from microgradpy.state.dispatch import keywords_of, resolve, with_bars, with_packed_bars
+from microgradpy.state.dispatch import packed_pullback_of, resolve, with_bars
 from microgradpy.state.partial import attempted
 from microgradpy.state.shadows import Undo
 
@@ -17,5 +18,4 @@ def attempted_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Un
 
 def attempted_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """As `tracked_pullback_of_packed`; the value is a `Failure` if the call raises."""
-    args, kwargs = tuple(args), keywords_of(kwargs)
-    return with_packed_bars(attempted(resolve, f, args, kwargs), args, kwargs)
+    return packed_pullback_of(partial(attempted, resolve), f, tuple(args), kwargs)

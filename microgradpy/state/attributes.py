@@ -16,6 +16,7 @@ from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.matching import names_in_pattern
 from microgradpy.runtime.special_methods import attribute
 from microgradpy.state import arrays, flat, objects, variables
+from microgradpy.state.apart_access import check_stored
 from microgradpy.state.known_rules import by_rule, from_undo
 from microgradpy.state.partial import attempted, undone_by
 from microgradpy.state.reach import any_may_write
@@ -142,6 +143,7 @@ def _field_of_tuple(x: tuple[Any, ...], index: int) -> Back:
 def _cached(resolve: Resolve, x: Any, name: str, found: functools.cached_property[Any]) -> Resolved:
     """The first reading of a cached property: computed, and stored in the object."""
     y, back = resolve(found.func, (x,), {})
+    check_stored(x)
     x.__dict__[name] = y
 
     def cached_back(y_bar: Any, shadows: Shadows) -> Bars:
@@ -154,6 +156,8 @@ def _cached(resolve: Resolve, x: Any, name: str, found: functools.cached_propert
 
 def set_attribute(resolve: Resolve, x: Any, name: str, value: Any) -> Resolved:
     """x.name = value, by what its class has under that name."""
+    if isinstance(x, np.ndarray):
+        check_stored(x)
     if isinstance(x, np.ndarray) and name in ("real", "imag"):
         y, part_undo = arrays.set_array_item(getattr(x, name), ..., value)
         return y, lambda y_bar, shadows: Bars(None, (None, None, part_undo(y_bar, shadows)[2]), {})

@@ -10,8 +10,12 @@ from typing import Any
 
 from microgradpy.errors import CompilerBug
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, nothing
+from microgradpy.runtime.constructors import check_finaliser
+from microgradpy.runtime.keys import check_key
 from microgradpy.state import objects
 from microgradpy.state.attributes import set_attribute
+from microgradpy.state.events import has_event
+from microgradpy.state.exceptions import new_exception
 from microgradpy.state.known_rules import from_undo
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import accumulate
@@ -19,14 +23,19 @@ from microgradpy.tangents.types import accumulate
 
 def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python; None for others."""
+    check_finaliser(cls)
+    if cls in (set, frozenset):
+        return _set(resolve, cls, args, kwargs)
     if cls in _CONTAINERS:
         return _container(resolve, cls, args, kwargs)
+    if cls is collections.Counter and len(args) == 1 and not kwargs and not isinstance(args[0], dict):
+        return _counter(resolve, args)
     init: Any = cls.__init__  # type: ignore[misc]
     made = None if type(cls).__call__ is not type.__call__ else _new(resolve, cls, args, kwargs)
     if made is None:
         return None
     y, new_back = made
-    if not isinstance(y, cls) or not isinstance(init, types.FunctionType):
+    if not isinstance(y, cls) or not (isinstance(init, types.FunctionType) or _fills(cls) or issubclass(cls, BaseException)):
         return y, lambda y_bar, shadows: _without_first(new_back(y_bar, shadows))
     if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
         y, init_back = _fill_dataclass(resolve, cls, y, args, kwargs)
@@ -51,11 +60,19 @@ def _new(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, A
     init: Any = cls.__init__  # type: ignore[misc]
     if isinstance(new, types.FunctionType):
         return resolve(new, (cls, *args), kwargs)
+    if issubclass(cls, BaseException):
+        return from_undo(*new_exception(cls, *args, **kwargs))
     if new is object.__new__ and init is not object.__init__:
         return object.__new__(cls), nothing(1 + len(args))
-    if isinstance(init, types.FunctionType) and not issubclass(cls, BaseException):
+    if isinstance(init, types.FunctionType) or _fills(cls):
         return new(cls), nothing(1 + len(args))
     return None
+
+
+def _fills(cls: type) -> bool:
+    """Whether a class of the user's is made as the list, dict or deque is that it inherits from."""
+    init: Any = cls.__init__  # type: ignore[misc]
+    return issubclass(cls, list | dict | collections.deque) and has_event(init)
 
 
 _CONTAINERS = (collections.deque, collections.OrderedDict, collections.defaultdict)
@@ -81,6 +98,23 @@ def _container(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[
         return Bars(None, (*(factory for _ in before), *found.arguments[: len(given)], *rest), found.keywords)
 
     return y, back
+
+
+def _set(resolve: Resolve, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+    """set(items), frozenset(items): of objects, which have their cotangents themselves, and of what has none."""
+    items, items_back = resolve(list, args, kwargs)
+    for item in items:
+        check_key(item)
+    y = cls(items)
+    return y, lambda y_bar, shadows: items_back(None, shadows)
+
+
+def _counter(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
+    """How often each item comes, which has no derivative."""
+    items, items_back = resolve(list, args, {})
+    for item in items:
+        check_key(item)
+    return collections.Counter(items), lambda y_bar, shadows: items_back(None, shadows)
 
 
 def _without_first(bars: Bars) -> Bars:

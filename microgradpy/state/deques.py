@@ -11,15 +11,16 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.state.events import Event, Made, event
+from microgradpy.state.lists import refuse_second_filling
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import settle_items, structure_of
 
 
 @event(deque.append, of=deque)
 def deque_append(items: deque[Any], x: Any, /) -> Made:
-    is_full = items.maxlen is not None and len(items) == items.maxlen
-    items.append(x)
-    length = len(items)
+    is_full = items.maxlen is not None and deque.__len__(items) == items.maxlen
+    deque.append(items, x)
+    length = deque.__len__(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(items)
@@ -35,14 +36,14 @@ def deque_append(items: deque[Any], x: Any, /) -> Made:
 def appendleft(items: deque[Any], x: Any, /) -> Made:
     if items.maxlen == 0:
         raise MutationError("appendleft on a deque of length 0", None, "Give it another maxlen.")
-    items.appendleft(x)
+    deque.appendleft(items, x)
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_insert(0))
 
 
 @event(deque.pop, of=deque)
 def deque_pop(items: deque[Any], /) -> Made:
-    y = items.pop()
-    place = len(items)
+    y = deque.pop(items)
+    place = deque.__len__(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).undo_pop(place, y_bar)
@@ -53,7 +54,7 @@ def deque_pop(items: deque[Any], /) -> Made:
 
 @event(deque.popleft, of=deque)
 def popleft(items: deque[Any], /) -> Made:
-    y = items.popleft()
+    y = deque.popleft(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).undo_pop(0, y_bar)
@@ -64,7 +65,7 @@ def popleft(items: deque[Any], /) -> Made:
 
 @event(deque.clear, of=deque)
 def clear_deque(items: deque[Any], /) -> Made:
-    items.clear()
+    deque.clear(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).cut(0)
@@ -73,7 +74,19 @@ def clear_deque(items: deque[Any], /) -> Made:
     return None, undo
 
 
-@event(operator.iadd, of=deque)
+@event(deque.__init__, of=deque)
+def fill_deque(items: deque[Any], more: Iterable[Any] = (), maxlen: int | None = None) -> Made:
+    """What `deque.__init__` does to a new deque, as the `__init__` of a class calls it."""
+    refuse_second_filling(items)
+    if not isinstance(more, list | tuple | deque | np.ndarray | range | str):
+        found = f"__init__ of a deque is given a {type(more).__name__}"
+        raise MutationError(found, None, "Make a list of it first.")
+    deque.__init__(items, (), maxlen)
+    undo = _added_one_by_one(items, more, deque_append)
+    return None, lambda y_bar, shadows: (*undo(y_bar, shadows), None)
+
+
+@event(operator.iadd, deque.__iadd__, of=deque)
 def add_to_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
     return items, _added_one_by_one(items, more, deque_append)
 
@@ -101,8 +114,8 @@ def _added_one_by_one(items: deque[Any], more: Iterable[Any], add: Event) -> Und
 
 @event(deque.rotate, of=deque)
 def rotate(items: deque[Any], n: int = 1, /) -> Made:
-    length = len(items)
-    items.rotate(n)
+    length = deque.__len__(items)
+    deque.rotate(items, n)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).reorder([(k - n) % length for k in range(length)], length)
@@ -111,10 +124,10 @@ def rotate(items: deque[Any], n: int = 1, /) -> Made:
     return None, undo
 
 
-@event(operator.getitem, of=deque)
+@event(operator.getitem, deque.__getitem__, of=deque)
 def deque_item(items: deque[Any], index: Any, /) -> Made:
-    y = items[index]
-    place = operator.index(index) % max(len(items), 1)
+    y = deque.__getitem__(items, index)
+    place = operator.index(index) % max(deque.__len__(items), 1)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).add(place, y_bar)
@@ -123,8 +136,8 @@ def deque_item(items: deque[Any], index: Any, /) -> Made:
     return y, undo
 
 
-@event(operator.setitem, of=deque)
+@event(operator.setitem, deque.__setitem__, of=deque)
 def set_deque_item(items: deque[Any], index: Any, value: Any, /) -> Made:
-    items[index] = value
-    place = operator.index(index) % len(items)
+    deque.__setitem__(items, index, value)
+    place = operator.index(index) % deque.__len__(items)
     return None, lambda y_bar, shadows: (None, None, shadows.of(items).take(place))

@@ -22,6 +22,7 @@ from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import is_value
 from microgradpy.state.snapshots import Known, parts_of
 from microgradpy.state.whole import whole_run
+from microgradpy.tangents.named_tuples import named_like
 
 
 def may_return_arguments(f: Any) -> bool:
@@ -47,12 +48,12 @@ def _apart(y: Any, known: Known, name: str) -> Any:
     if _is_plain(y):
         return y
     if isinstance(y, np.ndarray):
-        return _noted(y, y.copy(), name) if known.is_view(y) else y
+        return _noted(y, np.ndarray.copy(y), name) if known.is_view(y) else y
     if isinstance(y, tuple):
         items = [_apart(item, known, name) for item in y]
         if all(map(_is_same, items, y)):
             return y
-        return type(y)(*items) if hasattr(y, "_fields") else type(y)(items)
+        return named_like(y, items) if hasattr(y, "_fields") else type(y)(items)
     if type(y) in (list, deque, dict):
         parts = {key: _apart(part, known, name) for key, part in parts_of(y)}
         if id(y) not in known.objects and all(map(_is_same, parts.values(), (part for _, part in parts_of(y)))):

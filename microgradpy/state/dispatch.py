@@ -7,11 +7,13 @@ in the shadows; `Bars` has those that travel by value, and those of arrays that 
 from __future__ import annotations
 
 import dataclasses
+import io
 import operator
 import sys
 import types
 import weakref
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,18 +23,50 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
+from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
+from microgradpy.runtime.named_operators import is_special
+from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.python_ufuncs import is_of_python
+from microgradpy.runtime.replacements import call_by_keys
+from microgradpy.runtime.special_methods import OF_UFUNCS, is_read_by_keys, refuse_override
 from microgradpy.runtime.suspension import delegate_to
+from microgradpy.runtime.texts import noted, read_from
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
 # These modules register their events.
-from microgradpy.state import arrays, deques, flat, generators, lists, mappings, moves, objects, outputs, scatter, variables  # noqa: F401
+from microgradpy.state import (  # noqa: F401
+    arrays,
+    deques,
+    exceptions,
+    flat,
+    generators,
+    lists,
+    mappings,
+    moves,
+    objects,
+    outputs,
+    scatter,
+    signatures,
+    variables,
+)
+from microgradpy.state.apart_access import (
+    as_read,
+    check_comparison,
+    check_read_up,
+    check_write,
+    given_to_reader,
+    given_to_rule,
+    item_at,
+    items_at,
+    keywords_at,
+    read_at_places,
+)
 from microgradpy.state.asking import by_asking
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
@@ -41,11 +75,12 @@ from microgradpy.state.events import event, find_event, has_event, looked_up
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_rules import by_event, by_rule, from_undo
-from microgradpy.state.mappings import made_item, makes_item
+from microgradpy.state.mappings import made_item, makes_item, of_sets
 from microgradpy.state.partial import attempted_if_caught, undone_by
-from microgradpy.state.reach import any_may_write, writing_method
+from microgradpy.state.reach import any_may_write
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
+from microgradpy.state.whole import apart_now
 from microgradpy.tangents.types import Tangent
 
 _entry: list[Entry] = []
@@ -76,17 +111,17 @@ def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    args, kwargs = tuple(args), keywords_of(kwargs)
-    return with_packed_bars(resolve(f, args, dict(kwargs)), args, kwargs)
+    return packed_pullback_of(resolve, f, tuple(items_at(args)), kwargs)
 
 
-def keywords_of(kwargs: Any) -> dict[str, Any]:
-    """The keyword arguments that a mapping holds; refuses one of the user's that may write when it is asked for them."""
-    method = None if isinstance(kwargs, dict) else writing_method((kwargs,), ("keys", "__getitem__"))
-    if method is not None:
-        found = f"`**` calls {method.__qualname__}, which may write"
-        raise MutationError(found, None, "Make a dict of it first.")
-    return dict(kwargs)
+def packed_pullback_of(how: Callable[..., Resolved], f: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[Any, Undo]:
+    """The same, where the call is resolved in a way of its own."""
+    check_spread(f, args, kwargs)
+    if is_read_by_keys(kwargs):
+        y, back = with_bars(how(call_by_keys, (f, args, kwargs), {}), 3)
+        return y, lambda y_bar, shadows: back(y_bar, shadows)[1:]
+    held = keywords_at(kwargs) if isinstance(kwargs, dict) else dict(kwargs)
+    return with_packed_bars(how(f, args, dict(held)), args, held)
 
 
 def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
@@ -108,16 +143,25 @@ def resolve(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
 ) -> Resolved:
     """The value of a call, and what undoes it."""
-    journal = current()
+    journal, apart = current(), apart_now()
+    if apart is not None:
+        check_comparison(apart, f, args)
+        own, args = args, given_to_reader(f, args)
     if journal is None:
-        return _resolve(f, args, kwargs, wanted, keywords_wanted)
-    before = len(journal)
-    made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-    journal[before:] = [Step(f, args, kwargs, made[1], made[0])]
-    return made
+        made = _resolve(f, args, kwargs, wanted, keywords_wanted)
+    else:
+        before = len(journal)
+        made = _resolve(f, args, kwargs, wanted, keywords_wanted)
+        journal[before:] = [Step(f, args, kwargs, made[1], made[0])]
+    if apart is None:
+        return made
+    check_read_up(own, args)
+    return as_read(apart, f, args, made[0]), made[1]
 
 
 def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
+    if f is item_at or f is items_at:
+        return from_undo(*read_at_places(f, args))
     made = by_cache(RESOLVE, f, args, kwargs)
     if made is not None:
         return made
@@ -127,11 +171,11 @@ def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
         return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
     if hashes_itself(f):  # no table knows it
         return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_asking, _by_generator, _by_access, _by_iteration, _by_write, _by_special_method):
+    for step in (_by_asking, _by_generator, _by_access, _by_iteration, _by_special_method, _by_write, _by_binary):
         made = step(f, args, kwargs)
         if made is not None:
             return made
-    if not (isinstance(f, type) and dataclasses.is_dataclass(f)):
+    if not (isinstance(f, type) and (dataclasses.is_dataclass(f) or issubclass(f, BaseException))):
         made = by_protocol(f, args, kwargs, RESOLVE)
         if made is not None:
             return made
@@ -151,9 +195,10 @@ def _by_rule_or_kind(
     pure.check_index_of(f, args)
     rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
-        return by_rule(f, rule, args, kwargs, keywords_wanted)
+        return by_rule(f, rule, given_to_rule(args), kwargs, keywords_wanted)
     if is_non_differentiable(f):
-        return (detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)), nothing(len(args))
+        y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
+        return noted(y, (*args, *kwargs.values())), nothing(len(args))
     return _by_kind(f, args, kwargs, wanted, keywords_wanted)
 
 
@@ -196,6 +241,8 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
         return set_attribute(RESOLVE, *args)
     if f is object.__setattr__ and len(args) == 3:
         return from_undo(*objects.store_past_class(*args))
+    if f is object.__delattr__ and len(args) == 2:
+        return from_undo(*objects.delete(*args, past_class=True))
     if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
         # Its shadow is that of the object.
         return vars(args[0]), nothing(1)
@@ -221,10 +268,13 @@ def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reso
 
 
 def _by_special_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """An operator that writes in place, by the method of the user's class, or where there is none."""
+    """An operator that writes in place, by the method of the user's class."""
     special = _special_method(f, args)
-    if special is not None:
-        return resolve(special, args, kwargs)
+    return None if special is None else resolve(special, args, kwargs)
+
+
+def _by_binary(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+    """An operator that would write in place, of what has none."""
     binary = looked_up(_AUGMENTED, f)
     return None if binary is None or not args else resolve(binary, args, kwargs)
 
@@ -242,6 +292,9 @@ _SPECIAL = {
 }
 
 
+_STORES = (operator.setitem, operator.delitem)
+
+
 def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
     """The method of the user's class that writing with an operator calls."""
     name = looked_up(_SPECIAL, f)
@@ -257,6 +310,11 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
 def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
+    if f in _STORES and args and not hasattr(type(args[0]), _SPECIAL[f]):
+        f(*args)  # raises Python's error
+    combined = of_sets(f, args)
+    if combined is not None:
+        return combined
     if makes_item(f, args):
         return made_item(RESOLVE, *args)
     if isinstance(f, types.MethodType) and has_event(f.__func__):
@@ -269,6 +327,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     if found is not None:
         if found is not arrays.set_array_item and args and isinstance(args[0], np.ndarray):
             arrays.check_writable(args[0])
+        check_write(f, args, kwargs)
         with noticing(pure.name_of(f), f, args, kwargs):
             return by_event(found, args, kwargs)
     if args and is_value(args[0]) and looked_up(_AUGMENTED, f) is not None:
@@ -287,6 +346,7 @@ def _into_output(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
             return None
         raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
+    check_write(f, args, kwargs)
     with noticing(pure.name_of(f), f, args, kwargs):
         y, back = outputs.call_into(f, inputs, named, out)
 
@@ -330,17 +390,28 @@ def _by_method(
     return y, _bound_back(f, back)
 
 
+_PAST_CLASS = (object.__setattr__, object.__delattr__)
+"""What `super().__setattr__` comes to."""
+
+
 def _by_builtin_method(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
 ) -> Resolved:
     owner = f.__self__
-    plain = by_protocol(f, args, kwargs, RESOLVE) if isinstance(f, types.MethodWrapperType) else None
+    asks = isinstance(f, types.MethodWrapperType) or is_special(f.__name__)
+    plain = by_protocol(f, args, kwargs, RESOLVE) if asks else None
     if plain is not None:
         return plain
-    unbound = getattr(type(owner), f.__name__, None)
+    if isinstance(owner, np.ndarray):
+        refuse_override(owner, f, OF_UFUNCS)
+    unbound = unbound_method(f)
+    combined = of_sets(unbound, (owner, *args))
+    if combined is not None:
+        return combined[0], nothing(len(args))
     if unbound is None or is_non_differentiable(f):
-        return (f(*args, **kwargs), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
-    if find_event(unbound, (owner, *args)) is None and not rrule.has(unbound) and not is_non_differentiable(unbound):
+        return (noted(f(*args, **kwargs), args, f), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
+    is_known = unbound in _PAST_CLASS or find_event(unbound, (owner, *args)) is not None
+    if not is_known and not rrule.has(unbound) and not is_non_differentiable(unbound):
         if written_argument(unbound, (owner, *args), kwargs) is None:
             return _opaque(f, args, kwargs)
     y, back = resolve(unbound, (owner, *args), kwargs, None, keywords_wanted)
@@ -370,13 +441,22 @@ def _by_callable_object(
 # What nothing is known of
 
 
+_OF_CONTEXTS = ("__enter__", "__exit__")
+"""What contexts that are not written in Python do has nothing to do with the values in them: locks, files."""
+
+
 def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     if not callable(f):
         f(*args, **kwargs)  # Python's own error
     owner = getattr(f, "__self__", None)
-    owners = () if isinstance(owner, types.ModuleType) else (owner,)
+    if isinstance(f, types.BuiltinMethodType | types.MethodDescriptorType) and f.__name__ in _OF_CONTEXTS:
+        return f(*args, **kwargs), nothing(len(args))
+    # Files hold text and bytes: what is read from them as a number is looked at there.
+    owners = () if isinstance(owner, types.ModuleType | io.IOBase) else (owner,)
     if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
         raise pure.without_rule(f, pure.name_of(f), args, kwargs)
+    if isinstance(owner, io.IOBase):
+        return noted(f(*args, **kwargs), args, f), nothing(len(args))
     if isinstance(f, np.ufunc) and is_of_python(f):
         raise MutationError("a function made by np.frompyfunc is called, which may write", None, "Call the function itself.")
-    return f(*args, **kwargs), nothing(len(args))
+    return read_from(args, f(*args, **kwargs)), nothing(len(args))

@@ -17,8 +17,10 @@ value, to one cotangent per positional argument, None for those whose cotangent 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
+from microgradpy.named import Row, is_there, meant
 from microgradpy.state.shadows import Undo
 
 Made = tuple[Any, Undo]
@@ -26,6 +28,8 @@ Made = tuple[Any, Undo]
 Event = Callable[..., Made]
 F = TypeVar("F", bound=Event)
 _EVENTS: dict[Any, list[tuple[type, Event]]] = {}
+_WAITING: list[tuple[Row, Event]] = []
+"""Those of libraries that need not have been imported."""
 
 
 def event(*functions: Any, of: type = object) -> Callable[[F], F]:
@@ -39,9 +43,19 @@ def event(*functions: Any, of: type = object) -> Callable[[F], F]:
     return declare
 
 
+def named_event(*rows: Row) -> Callable[[F], F]:
+    """Declare what undoes calls of functions by their names, for a library that need not have been imported."""
+
+    def declare(made: F) -> F:
+        _WAITING.extend((row, made) for row in rows)
+        return made
+
+    return declare
+
+
 def find_event(function: Any, args: tuple[Any, ...]) -> Event | None:
     """The event that a call is; None if it writes into nothing that is known here."""
-    found = looked_up(_EVENTS, function)
+    found = _events_of(function)
     if found is None:
         return None
     first = type(args[0]) if args else object
@@ -50,7 +64,17 @@ def find_event(function: Any, args: tuple[Any, ...]) -> Event | None:
 
 def has_event(function: Any) -> bool:
     """Whether calls of a function may be events."""
-    return looked_up(_EVENTS, function) is not None
+    return _events_of(function) is not None
+
+
+def _events_of(function: Any) -> Any:
+    for waiting in _WAITING.copy():
+        row, made = waiting
+        if is_there(row[0]):
+            event(*meant(*row))(made)
+            with suppress(ValueError):  # another thread was first
+                _WAITING.remove(waiting)
+    return looked_up(_EVENTS, function)
 
 
 def looked_up(table: dict[Any, Any], f: Any) -> Any:

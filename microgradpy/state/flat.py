@@ -15,7 +15,7 @@ from microgradpy.errors import MutationError
 from microgradpy.rules.registry import mark_inert_attribute
 from microgradpy.state.arrays import carries, check_writable, settle_repeated, taken_item
 from microgradpy.state.events import Made, event
-from microgradpy.state.shadows import Shadows
+from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import frozen, structure_of
 from microgradpy.tangents.arithmetic import real_like
 
@@ -27,16 +27,32 @@ mark_inert_attribute(np.flatiter, "index", "coords")
 @event(operator.getitem, np.flatiter.__getitem__, of=np.flatiter)
 def get_entries(entries: Any, index: Any, /) -> Made:
     y = entries[index]
-    numbers = _numbers(entries.base, index)
+    return y, _undo_read(entries.base, y, _numbers(entries.base, index))
+
+
+def _undo_read(x: Array, y: Any, numbers: Any) -> Undo:
+    """What undoes the reading of some entries, from one that was an index, or that is the default if there is no entry."""
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         d = shadows.born(y, y_bar)
-        if d is not None and carries(entries.base):
-            x_bar = shadows.of(entries.base)
+        if d is not None and carries(x):
+            x_bar = shadows.of(x)
             np.add.at(x_bar, np.unravel_index(numbers, x_bar.shape), real_like(d, x_bar))
         return None, None
 
-    return y, undo
+    return undo
+
+
+_MISSING = object()
+
+
+@event(next, of=np.flatiter)
+def next_entry(entries: Any, default: Any = _MISSING, /) -> Made:
+    number = entries.index
+    if number < entries.base.size or default is _MISSING:
+        y = next(entries)
+        return y, _undo_read(entries.base, y, number)
+    return default, lambda y_bar, shadows: (None, y_bar)
 
 
 @event(np.flatiter.copy, of=np.flatiter)

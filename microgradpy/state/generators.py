@@ -18,16 +18,18 @@ from microgradpy.runtime.bars import Bars, Resolve, Resolved
 from microgradpy.runtime.dispatch import may_be_active
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.iterators import STREAMS
-from microgradpy.runtime.streams import Stream, check_unchanged
+from microgradpy.runtime.streams import Turn, check_unchanged
 from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
 from microgradpy.state.events import Made, event
+from microgradpy.state.exceptions import note_made, take_first
 from microgradpy.state.iteration import walk
 from microgradpy.state.journal import Step, current
 from microgradpy.state.lists import with_fixed_slice
 from microgradpy.state.partial import undone_by
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
+from microgradpy.tangents.memory_order import copied
 
 _ADDS_UP = (sum, min, max, math.fsum, math.prod)
 _MISSING = object()
@@ -38,7 +40,7 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: t
     was_over = is_over(g)
     try:
         y = step()
-    except StopIteration:
+    except StopIteration as stop:
 
         def undo_last(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
             if not was_over:
@@ -47,7 +49,7 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: t
 
         if default is _MISSING:
             if not was_over:
-                _note_end(g, *sent)
+                _note_end(g, *sent, stop=stop)
             raise
         return default, undo_last
     except BaseException:
@@ -65,14 +67,15 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: t
     return y, undo
 
 
-def _note_end(g: Any, *sent: Any) -> None:
+def _note_end(g: Any, *sent: Any, stop: StopIteration | None = None) -> None:
     """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end. What was sent
-    into it has its cotangent from there."""
+    into it has its cotangent from there; what it returned is in `stop`."""
     journal = current()
     if journal is not None:
+        note_made(stop)
 
         def back(y_bar: Any, shadows: Shadows) -> Bars:
-            sent_bar = undo_end(shadows, g)
+            sent_bar = undo_end(shadows, g, None if stop is None else take_first(stop, shadows))
             return Bars(None, (None, *(sent_bar for _ in sent)), {})
 
         journal.append(Step(GeneratorType.send if sent else next, (g, *sent), {}, back))
@@ -147,7 +150,7 @@ def delegated(resolve: Resolve, source: Any) -> Made:
 
 def _check_not_thrown_on(source: Any) -> None:
     """Refuse to throw an exception to items that may take it: those of an object of the user's."""
-    if isinstance(source, Stream) and source.name not in _OF_PYTHON:
+    if isinstance(source, Turn) and source.stream.name not in _OF_PYTHON:
         raise MissingRuleError(
             "an exception was thrown to a `yield from` over an object", None, "Write the `yield from` as a loop."
         )
@@ -166,7 +169,7 @@ def advanced(steps: Delegate, sent: Any, /) -> Made:
 
     def left_back(y_bar: Any, shadows: Shadows) -> Bars:
         sent_bar = undo_end(shadows, source.source) if isinstance(source, Steps) and not was_over else None
-        if isinstance(source, Stream):
+        if isinstance(source, Turn):
             exhausted(shadows, source)
         return Bars(None, (None, sent_bar), {})
 
@@ -195,9 +198,14 @@ _ENTER, _EXIT = _MANAGER.__enter__, _MANAGER.__exit__
 _HELPER = contextlib.contextmanager(iter).__code__
 
 
+def makes_manager(f: Any) -> bool:
+    """Whether a function is decorated with `contextmanager`: its generator is sent what its `with` raises."""
+    return type(f) is FunctionType and f.__code__ is _HELPER
+
+
 def made_manager(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a function decorated with `contextmanager`; None for any other call."""
-    if type(f) is not FunctionType or f.__code__ is not _HELPER:
+    if not makes_manager(f):
         return None
     function = inspect.getclosurevars(f).nonlocals["func"]
     if type(function) is not FunctionType or not is_generator(function.__code__):
@@ -285,7 +293,7 @@ def _items_of(source: Any, f: Any) -> tuple[list[Any], Callable[[Any, Shadows], 
         for item in source:
             items.append(item)
             if isinstance(item, np.ndarray):
-                given.append((item, item.copy()))
+                given.append((item, copied(item)))
     if f in _ADDS_UP:
         check_unchanged("generator", given)
     return items, undo_reading

@@ -6,14 +6,15 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeGuard, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.objects import LEAVES
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.bytecode import WRITERS, names_in
+from microgradpy.runtime.bytecode import WRITERS, imports, names_in
+from microgradpy.runtime.libraries import library_of
 from microgradpy.runtime.python_ufuncs import function_of, is_of_python
 from microgradpy.state.snapshots import parts_of
 
@@ -36,23 +37,33 @@ class Reached:
     modules: bool = False
 
 
-def reached_from(values: Iterable[Any]) -> Reached:
-    """Walk over some values and what they hold."""
+def reached_from(values: Iterable[Any], passes_over: Callable[[Any], bool] | None = None) -> Reached:
+    """Walk over some values and what they hold. Functions and objects of classes that are passed over are only asked for what
+    they hold of the user's."""
     found = Reached()
-    waiting, seen = list(values), set[int]()
-    while waiting and len(seen) < _LARGEST_WALK:
+    waiting, inside, seen = list(values), list[Any](), set[int]()
+    while (waiting or inside) and len(seen) < _LARGEST_WALK:
+        if not waiting:
+            waiting, inside, passes_over = inside, [], _is_installed
         value = waiting.pop()
         if isinstance(value, np.ndarray | int | float | str | types.NoneType | np.generic) or id(value) in seen:
             continue
         if isinstance(value, list | tuple) and PLAIN.issuperset(map(type, value)):
             continue
         seen.add(id(value))
-        waiting += _look_at(value, found)
+        if passes_over is None or not passes_over(value if isinstance(value, type | types.FunctionType) else type(value)):
+            _note(value, found)
+            waiting += _parts(value)
+        elif not isinstance(value, type):
+            inside += _parts(value)
     return found
 
 
-def _look_at(value: Any, found: Reached) -> Iterable[Any]:
-    """Note what a value is; returns what it holds."""
+def _is_installed(x: Any) -> bool:
+    return library_of(x) is not None and is_users_class(x)
+
+
+def _note(value: Any, found: Reached) -> None:
     match value:
         case types.FunctionType():
             found.functions.add(value)
@@ -61,13 +72,26 @@ def _look_at(value: Any, found: Reached) -> Iterable[Any]:
         case types.ModuleType():
             found.modules |= is_users_module(value)
     found.writes |= _may_write_when_used(value)
-    for cls, parts in _PARTS.items():
-        if isinstance(value, cls):
-            return parts(value)
-    if is_users_class(type(value)):
+    if is_users_class(type(value)) and not _is_special(value):
         found.classes.add(type(value))
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What a value holds."""
+    held = held_by_special(value)
+    if held is not None:
+        return held
     own = value.args if isinstance(value, BaseException) else ()
     return [*own, *(part for _, part in parts_of(value))]
+
+
+def held_by_special(value: Any) -> Iterable[Any] | None:
+    """What an object holds that is neither a container nor of a class with fields; None if it is."""
+    return next((parts(value) for cls, parts in _PARTS.items() if isinstance(value, cls)), None)
+
+
+def _is_special(value: Any) -> bool:
+    return any(isinstance(value, cls) for cls in _PARTS)
 
 
 def _may_write_when_used(value: Any) -> bool:
@@ -95,8 +119,13 @@ def captured_by(function: types.FunctionType) -> Iterator[Any]:
 
 def is_users_class(cls: Any) -> bool:
     """Whether a class, or anything with a module, is neither Python's nor NumPy's."""
-    module = str(getattr(cls, "__module__", "")).partition(".")[0]
-    return (module not in sys.stdlib_module_names and module not in ("numpy", "scipy", "microgradpy")) or module == "__main__"
+    return _is_users(str(getattr(cls, "__module__", "")))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_users(module: str) -> bool:
+    top = module.partition(".")[0]
+    return (top not in sys.stdlib_module_names and top not in ("numpy", "scipy", "microgradpy")) or top == "__main__"
 
 
 def is_searched(function: types.FunctionType) -> bool:
@@ -116,6 +145,8 @@ def functions_of(found: Any) -> list[types.FunctionType]:
         return [found] if isinstance(found, types.FunctionType) else []
     if isinstance(found, property):
         return [f for f in (found.fget, found.fset, found.fdel) if isinstance(f, types.FunctionType)]
+    if isinstance(found, functools.singledispatchmethod):
+        return [f for each in (found.func, *found.dispatcher.registry.values()) for f in functions_of(each)]
     return []
 
 
@@ -132,10 +163,10 @@ def modules_named(function: types.FunctionType) -> list[types.ModuleType]:
     """The user's modules that a function names, imports, or reaches as attributes of those."""
     namespace = function.__globals__
     names = names_in(function.__code__)
-    package = f"{namespace.get('__package__') or ''}."
     found = [namespace.get(name) for name in names]
-    # A statement in the function imports what has been imported before.
-    found += [sys.modules.get(prefix + name) for name in names for prefix in ("", package)]
+    if imports(function.__code__):  # what has been imported before
+        package = f"{namespace.get('__package__') or ''}."
+        found += [sys.modules.get(prefix + name) for name in names for prefix in ("", package)]
     modules = list(filter(is_users_module, found))
     for module in modules:
         parts = (vars(module).get(name) for name in names)
@@ -145,7 +176,7 @@ def modules_named(function: types.FunctionType) -> list[types.ModuleType]:
 
 def is_users_module(value: Any) -> TypeGuard[types.ModuleType]:
     """Whether a value is a module that is neither Python's nor NumPy's."""
-    return isinstance(value, types.ModuleType) and is_users_class(types.SimpleNamespace(__module__=value.__name__))
+    return isinstance(value, types.ModuleType) and _is_users(value.__name__)
 
 
 def _of_class(cls: type) -> list[Any]:
@@ -161,7 +192,7 @@ def _is_object(value: Any) -> bool:
 
 
 _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
-    types.FunctionType: captured_by,
+    types.FunctionType: lambda function: (*captured_by(function), *vars(function).values()),
     types.MethodType: lambda method: (method.__self__, method.__func__),
     types.BuiltinMethodType: lambda method: (method.__self__,),
     functools._lru_cache_wrapper: lambda wrapper: (wrapper.__wrapped__,),

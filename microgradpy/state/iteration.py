@@ -7,7 +7,6 @@ from __future__ import annotations
 import collections
 import math
 import operator
-import statistics
 import types
 from collections import deque
 from collections.abc import Hashable
@@ -16,27 +15,31 @@ from typing import Any
 import numpy as np
 
 from microgradpy.frontend.exceptions import check_steady
-from microgradpy.ir.objects import features_of, is_function, static_member
+from microgradpy.ir.objects import features_of
+from microgradpy.named import Named
 from microgradpy.rules.registry import hashes_itself, rrule
 from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.asking import TELLERS
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing
 from microgradpy.runtime.failures import NO_ROW, Row
-from microgradpy.runtime.iterators import STREAMS, listed, stream
+from microgradpy.runtime.iterators import STREAMS, listed, stream, walked
 from microgradpy.runtime.sources import VIEWS, items_of_object
-from microgradpy.runtime.streams import Stream
+from microgradpy.runtime.special_methods import is_read_by_keys
+from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.state.coroutines import Steps
 from microgradpy.state.events import has_event
 from microgradpy.state.lists import with_fixed_slice
 
 _READ_TO_THE_END: Any = frozenset({
     list, tuple, dict, sorted, deque, collections.OrderedDict,
-    math.fsum, math.prod, statistics.mean, statistics.fmean,
+    math.fsum, math.prod,
 })  # fmt: skip
+_OF_STATISTICS = Named(("statistics", "fmean mean"))
 """Functions that do nothing else while they read an iterator."""
 _TEXTS: Any = {max: texts.greatest, min: texts.least}
 _GROWS: Any = {
-    (list.extend, list): texts.extend_list, (deque.extend, deque): texts.extend_deque,
+    (list.extend, list): texts.extend_list, (list.__init__, list): texts.extend_list,
+    (dict.__init__, dict): texts.update_dict, (deque.extend, deque): texts.extend_deque,
     (deque.extendleft, deque): texts.extend_deque_left,
     (dict.update, dict): texts.update_dict, (operator.iadd, list): texts.grow_list, (list.__iadd__, list): texts.grow_list,
     (operator.iadd, deque): texts.grow_deque, (deque.__iadd__, deque): texts.grow_deque, (operator.ior, dict): texts.grow_dict,
@@ -44,7 +47,8 @@ _GROWS: Any = {
 }  # fmt: skip
 """What takes in the items of an iterator one by one, by what is called and for what."""
 _MERGES: Any = {
-    dict: texts.dict_of, dict.update: texts.update_by_keys, operator.ior: texts.merge, dict.__ior__: texts.merge,
+    dict: texts.dict_of, dict.update: texts.update_by_keys, dict.__init__: texts.update_by_keys,
+    operator.ior: texts.merge, dict.__ior__: texts.merge,
 }  # fmt: skip
 """What reads a mapping, its last argument, by its keys."""
 _TESTS: Any = {any: texts.any_of, all: texts.all_of}
@@ -65,14 +69,14 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         grows = _growth(f, args)
         if grows is not None:
             return resolve(grows, args, kwargs)
-        reads_all = f in _READ_TO_THE_END or _takes_items(f, args)
+        reads_all = f in _READ_TO_THE_END or f in _OF_STATISTICS or _takes_items(f, args)
         known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
     except TypeError:
         return None
     if not known:
         return None
     merges = _MERGES.get(f)
-    if merges is not None and len(args) == (1 if f is dict else 2) and _is_mapping(args[-1]):
+    if merges is not None and len(args) == (1 if f is dict else 2) and is_read_by_keys(args[-1]):
         return resolve(merges, args, kwargs) if f is dict or isinstance(args[0], dict) else None
     place = None if f in _ASKING else _place_of_items(args, reads_all)
     if place is not None:
@@ -152,11 +156,6 @@ def items_are_computed(x: Any) -> bool:
     return any(name in vars(cls) for cls in type(x).__mro__ for name in ("__iter__", "__getitem__"))
 
 
-def _is_mapping(x: Any) -> bool:
-    """Whether a class of the user's gives items for keys."""
-    return is_function(static_member(type(x), "keys")) and is_function(static_member(type(x), "__getitem__"))
-
-
 def _with_read(
     resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: int, read: Resolved
 ) -> Resolved:
@@ -187,29 +186,32 @@ def as_list(resolve: Resolve, x: Any) -> Resolved:
     return y, list_back
 
 
-def walked(x: Any) -> Any:
-    """What a loop over `x` runs over."""
-    return x
-
-
 def walked_steadily(x: Any, place: str, row: Row = NO_ROW) -> Any:
     """The same, where the loop catches what its body raises."""
     return walked(x)
 
 
 def walk(resolve: Resolve, x: Any) -> Resolved:
-    """The same: a stream of the items, where they are made by a class of the user's, or cannot be found from `x` later."""
-    if isinstance(x, (*VIEWS, np.flatiter)):
-        return stream(iter, (x,), {}, resolve)
+    """The same: a turn over a stream of the items, where they are made by a class of the user's, or cannot be found from `x`
+    later; and over what is an iterator already, which others may read too."""
     if isinstance(x, types.GeneratorType):
         return Steps(x), nothing(1)
-    return items_of_object(x, resolve) or (x, lambda y_bar, shadows: Bars(None, (y_bar,), {}))
+    if isinstance(x, (*VIEWS, np.flatiter)):
+        made: Resolved | None = stream(iter, (x,), {}, resolve)
+    else:
+        made = items_of_object(x, resolve)
+    y, back = (x, _to_itself) if made is None else made
+    return (Turn(y) if isinstance(y, Stream) else y), back
+
+
+def _to_itself(y_bar: Any, shadows: Any) -> Bars:
+    return Bars(None, (y_bar,), {})
 
 
 def _walk_steadily(resolve: Resolve, x: Any, place: str, row: Row = NO_ROW) -> Resolved:
     """The same, of what gives a `Failure` for an item instead of raising between two items."""
     y, back = walk(resolve, x)
-    if isinstance(y, Steps | Stream):
+    if isinstance(y, Steps | Turn):
         y.catches, y.row = True, row
     else:
         check_steady(y, place)

@@ -12,12 +12,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.runtime.dispatch import Bars
 from microgradpy.runtime.writes import REMEDY
@@ -77,7 +77,7 @@ def _refuse(found: str, y_bar: Any, shadows: Any) -> Bars:
 def _contents(x: Any) -> Any:
     """What an array or container holds."""
     if isinstance(x, np.ndarray | np.flatiter):
-        return (x if isinstance(x, np.ndarray) else x.base).tobytes()
+        return np.ndarray.tobytes(x if isinstance(x, np.ndarray) else x.base)
     if isinstance(x, dict):
         return [(id(key), id(value)) for key, value in x.items()]
     return list(map(id, x)) if isinstance(x, list | set | deque) else None

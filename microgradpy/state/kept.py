@@ -92,13 +92,13 @@ def _held_by(function: types.FunctionType) -> Iterator[Any]:
     """What a function can reach without being given it."""
     computes_names = not _COMPUTE_NAMES.isdisjoint(names_in(function.__code__))
     named = (value for value in meanings_in(function) if computes_names or not is_users_module(value))
-    for value in (*captured_by(function), *defaults_of(function), *named):
+    for value in (*captured_by(function), *defaults_of(function), *vars(function).values(), *named):
         yield value.__wrapped__ if isinstance(value, functools._lru_cache_wrapper) else value
 
 
 _HOLD_NOTHING: Any = (
-    str, bytes, int, float, complex, range, np.generic, np.dtype, np.ufunc, types.NoneType, types.EllipsisType,
-    types.NotImplementedType, types.CodeType, types.FunctionType, types.BuiltinFunctionType, types.GenericAlias,
+    str, bytes, int, float, complex, range, np.generic, np.dtype, types.NoneType, types.EllipsisType,
+    types.NotImplementedType, types.CodeType, types.GenericAlias,
     types.WrapperDescriptorType, types.MethodDescriptorType, types.GetSetDescriptorType, types.ClassMethodDescriptorType,
     itertools.count,
 )  # fmt: skip
@@ -121,33 +121,51 @@ def _holds_nothing(cls: type) -> bool:
     return module in _MODULES_OF_CONSTANTS or module.startswith(("numpy.random", "logging"))
 
 
-def carries_state(value: Any) -> bool:
-    """Whether an object that is not an argument may hold something active once a run has stored it there."""
+def carries_state(value: Any, within: tuple[Any, ...] = ()) -> bool:
+    """Whether an object that is not an argument may hold something active once a run has stored it there; `within` are the
+    classes and functions that it was found in."""
     if isinstance(value, np.ndarray):
         # One of whole numbers may show the bits of another.
         owner = owner_of(value)
         return value.dtype.kind in "fcO" or not isinstance(owner, np.ndarray) or owner.dtype.kind in "fcO"
-    if isinstance(value, tuple | set | frozenset):
-        return any(map(carries_state, value))
+    if isinstance(value, type | types.FunctionType):
+        if any(value is outer for outer in within):
+            return False
+        within = (*within, value)
     if isinstance(value, type):
         classes = with_metaclasses((value,)) if is_users_class(value) else ()
-        return any(class_holds_state(cls, name) for cls in classes for base in cls.__mro__ for name in vars(base))
-    if isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
-        return carries_state(value.__self__)
-    if isinstance(value, np.vectorize | np.ufunc):
-        return reads_state(value)
-    if isinstance(value, functools.partial):
-        return any(map(carries_state, (value.func, *value.args, *value.keywords.values()))) or reads_state(value)
-    if isinstance(value, types.MethodType):
-        return carries_state(value.__self__) or reads_state(value)
+        return any(class_holds_state(cls, name, within) for cls in classes for base in cls.__mro__ for name in vars(base))
     if isinstance(value, types.ModuleType):
         return is_users_module(value)
-    if isinstance(value, functools._lru_cache_wrapper):
-        return reads_state(value)
+    if isinstance(value, _SHOWING):
+        return any(carries_state(part, within) for part in _shown_by(value)) or (
+            isinstance(value, _CALLING) and reads_state(value)
+        )
     return is_users_class(type(value)) or not _holds_nothing(type(value))
 
 
-def class_holds_state(cls: type, name: str) -> bool:
+_CALLING = (functools.partial, types.MethodType, np.vectorize, np.ufunc, functools._lru_cache_wrapper)
+_SHOWING: Any = (
+    tuple, set, frozenset, types.FunctionType, types.BuiltinMethodType, types.MethodWrapperType, *_CALLING,
+)  # fmt: skip
+"""What holds nothing but what can be seen in it, or what it calls."""
+
+
+def _shown_by(value: Any) -> Iterable[Any]:
+    """The parts of a value that cannot be written into itself, or of a function, whose attributes can."""
+    match value:
+        case tuple() | set() | frozenset():
+            return value
+        case types.FunctionType():
+            return vars(value).values()
+        case functools.partial():
+            return (value.func, *value.args, *value.keywords.values())
+        case types.BuiltinMethodType() | types.MethodWrapperType() | types.MethodType():
+            return (value.__self__,)
+    return ()
+
+
+def class_holds_state(cls: type, name: str, within: tuple[Any, ...] = ()) -> bool:
     """Whether an attribute of a class, as it stands there, may hold something active."""
     value = static_member(cls, name)
     if value is None and is_computed(static_member(type(cls), name)):
@@ -155,7 +173,19 @@ def class_holds_state(cls: type, name: str) -> bool:
     if isinstance(value, Enum):
         value = value.value
     is_own = name.startswith("__") or name in _OF_NAMED_TUPLES or (issubclass(cls, Enum) and name.startswith("_"))
-    return not (is_own or isinstance(value, type)) and carries_state(value)
+    return not is_own and carries_state(value, within)
+
+
+def attribute_holds_state(owner: Any, name: str) -> bool:
+    """Whether an attribute of something that a program names (a class, a function, a module) may hold something active."""
+    match owner:
+        case type():
+            return class_holds_state(owner, name)
+        case types.ModuleType():
+            return module_holds_state(owner, name)
+        case types.FunctionType() | types.BuiltinMethodType() | types.MethodWrapperType() | functools._lru_cache_wrapper():
+            return carries_state(getattr(owner, name, None))
+    return False
 
 
 _OF_NAMED_TUPLES = ("_fields", "_field_defaults")

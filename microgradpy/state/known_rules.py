@@ -7,16 +7,19 @@ import types
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.results import applied, cotangents
+from microgradpy.rules.results import applied, checked, cotangents, seed_for
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
+from microgradpy.runtime.modes import RUN
+from microgradpy.runtime.texts import check_read
+from microgradpy.runtime.zeros import is_repeated, without_zeros
 from microgradpy.state.detached import apart_from
 from microgradpy.state.events import Event
 from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
-from microgradpy.state.snapshots import Known, seal, structure_of
+from microgradpy.state.snapshots import Known, frozen, seal, structure_of
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
@@ -62,6 +65,17 @@ def _is_hook(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and f in RETURN_ARGUMENTS
 
 
+def _check_text(y: Any, args: tuple[Any, ...]) -> None:
+    if RUN.texts and args and isinstance(args[0], str | bytes):
+        check_read(y, args[0])
+
+
+def _for_rule(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments for the rule of a function: as they are now, where it may have to be asked once more."""
+    found: tuple[Any, ...] = frozen(args) if is_repeated(f, args) else args
+    return found
+
+
 def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:
     names: list[str] = []
     asked = frozenset(kwargs)
@@ -69,7 +83,9 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
     count = len(args)
     known = Known(args)
+    args = _for_rule(f, args)
     y, pullback = applied(rule, args, kwargs, "pullback")
+    _check_text(y, args)
     # A rule of the package that returns an argument is that of a view, but for hooks. An object holds what it is made of.
     if (is_users_class(rule) or _is_hook(f)) and not isinstance(f, type):
         y = apart_from(y, known, f)
@@ -87,7 +103,11 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         d = known.born(shadows, made, y_bar)
         if is_structural_zero(d):
             return Bars(None, (None,) * split, {})
-        own, *bars = cotangents(rule, pullback, or_zero(d, y))
+        d = or_zero(d, y)
+        found = cotangents(rule, pullback, seed_for(rule, y, d))
+        own, *bars = without_zeros(f, rule, args, kwargs, d, found)
+        if isinstance(own, NotImplementedTangent):
+            own.refuse()
         for index in range(len(bars), count):
             missing_cotangent(args[index], rule, getattr(f, "__name__", repr(f)), index)
         own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars[:count]))
@@ -95,6 +115,7 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
         for bar, x in zip(bars, args, strict=True):
             if isinstance(bar, NotImplementedTangent) and not is_value(x):
                 bar.refuse()
+        checked(rule, pure.name_of(f), args, bars)
         bars = [structure.divided(shadows, bar) for structure, bar in zip(known.structures, bars, strict=True)]
         keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
         return Bars(own, tuple(bars[:split]), keywords)

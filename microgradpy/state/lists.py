@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.errors import MutationError
+from microgradpy.ir.objects import base_of
 from microgradpy.state.arrays import pulled_back
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
@@ -18,8 +20,8 @@ from microgradpy.state.snapshots import frozen, settle_items, structure_of
 
 @event(list.append, of=list)
 def append(items: list[Any], x: Any, /) -> Made:
-    length = len(items)
-    items.append(x)
+    length = base_of(items).__len__(items)
+    list.append(items, x)
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_append(length))
 
 
@@ -41,15 +43,33 @@ def add_in_place(items: list[Any], more: Any, /) -> Made:
     return y, undo
 
 
+@event(list.__iadd__, of=list)
+def grow(items: list[Any], more: Any, /) -> Made:
+    return items, _extend(items, more)
+
+
+@event(list.__init__, of=list)
+def fill_list(items: list[Any], more: Any = (), /) -> Made:
+    """What `list.__init__` does to a new list, as the `__init__` of a class calls it."""
+    refuse_second_filling(items)
+    return None, _extend(items, more)
+
+
+def refuse_second_filling(items: Any) -> None:
+    if base_of(items).__len__(items):
+        found = f"__init__ of a {base_of(items).__name__} is called on one that has items"
+        raise MutationError(found, None, "Call clear() and extend() or update().")
+
+
 @event(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
     return None, _extend(items, more)
 
 
 def _extend(items: list[Any], more: Any) -> Undo:
-    length = len(items)
+    length = base_of(items).__len__(items)
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
-    items.extend(more)
+    list.extend(items, more)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         tail = shadows.of(items).cut(length)
@@ -61,17 +81,17 @@ def _extend(items: list[Any], more: Any) -> Undo:
 @event(deque.insert, of=deque)
 @event(list.insert, of=list)
 def insert(items: list[Any], index: Any, x: Any, /) -> Made:
-    start = operator.index(index)
-    place = max(0, start + len(items)) if start < 0 else min(start, len(items))
-    items.insert(index, x)
+    start, length = operator.index(index), base_of(items).__len__(items)
+    place = max(0, start + length) if start < 0 else min(start, length)
+    base_of(items).insert(items, index, x)
     return None, lambda y_bar, shadows: (None, None, shadows.of(items).undo_insert(place))
 
 
 @event(list.pop, of=list)
 def pop(items: list[Any], index: Any = -1, /) -> Made:
     place = operator.index(index)
-    place += len(items) if place < 0 else 0
-    y = items.pop(index)
+    place += list.__len__(items) if place < 0 else 0
+    y = list.pop(items, index)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).undo_pop(place, y_bar)
@@ -84,11 +104,11 @@ def pop(items: list[Any], index: Any = -1, /) -> Made:
 @event(list.remove, of=list)
 def remove(items: list[Any], x: Any, /) -> Made:
     try:
-        place = items.index(x)
+        place = base_of(items).index(items, x)
     except ValueError:
-        items.remove(x)  # raises what it raises
+        base_of(items).remove(items, x)  # raises what it raises
         raise
-    del items[place]
+    base_of(items).__delitem__(items, place)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).undo_pop(place, None)
@@ -99,7 +119,7 @@ def remove(items: list[Any], x: Any, /) -> Made:
 
 @event(list.clear, of=list)
 def clear(items: list[Any], /) -> Made:
-    items.clear()
+    list.clear(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).cut(0)
@@ -111,8 +131,8 @@ def clear(items: list[Any], /) -> Made:
 @event(deque.reverse, of=deque)
 @event(list.reverse, of=list)
 def reverse(items: list[Any], /) -> Made:
-    length = len(items)
-    items.reverse()
+    length = base_of(items).__len__(items)
+    base_of(items).reverse(items)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).reorder(range(length - 1, -1, -1), length)
@@ -124,9 +144,10 @@ def reverse(items: list[Any], /) -> Made:
 @event(list.sort, of=list)
 def sort(items: list[Any], /, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> Made:
     """Sorts the places as list.sort sorts the items: by the same comparisons, each key computed once."""
-    keys = list(items) if key is None else [key(item) for item in items]
+    held = list.copy(items)
+    keys = held if key is None else [key(item) for item in held]
     order = sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
-    items[:] = [items[place] for place in order]
+    list.__setitem__(items, slice(None), [held[place] for place in order])
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadows.of(items).reorder(order, len(order))
@@ -135,16 +156,16 @@ def sort(items: list[Any], /, *, key: Callable[[Any], Any] | None = None, revers
     return None, undo
 
 
-@event(operator.imul, of=list)
+@event(operator.imul, of=deque)
+@event(operator.imul, list.__imul__, of=list)
 def repeat(items: list[Any], times: Any, /) -> Made:
-    length = len(items)
-    items *= times
+    length = base_of(items).__len__(items)
+    base_of(items).__imul__(items, times)
+    count = base_of(items).__len__(items)
+    dropped = max(length * operator.index(times), 0) - count  # at the left of a deque that may not grow further
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        shadow = shadows.of(items)
-        tail = shadow.cut(length)
-        for index, bar in enumerate(tail):
-            shadow.add(index % length, bar)
+        shadows.of(items).reorder([(place + dropped) % length for place in range(count)], length)
         return None, None
 
     return items, undo
@@ -152,9 +173,9 @@ def repeat(items: list[Any], times: Any, /) -> Made:
 
 @event(operator.getitem, list.__getitem__, of=list)
 def list_item(items: list[Any], index: Any, /) -> Made:
-    y = items[index]
+    y = list.__getitem__(items, index)
     if isinstance(index, slice):
-        places = range(*index.indices(len(items)))
+        places = range(*index.indices(list.__len__(items)))
 
         def undo_slice(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
             taken, shadow = shadows.take(y), shadows.of(items)
@@ -164,7 +185,7 @@ def list_item(items: list[Any], index: Any, /) -> Made:
 
         return y, undo_slice
     place = operator.index(index)
-    place += len(items) if place < 0 else 0
+    place += list.__len__(items) if place < 0 else 0
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
@@ -190,17 +211,17 @@ def set_list_item(items: list[Any], index: Any, value: Any, /) -> Made:
     if isinstance(index, slice):
         return None, _set_slice(items, index, value)
     place = operator.index(index)
-    place += len(items) if place < 0 else 0
-    items[index] = value
+    place += list.__len__(items) if place < 0 else 0
+    list.__setitem__(items, index, value)
     return None, lambda y_bar, shadows: (None, None, shadows.of(items).take(place))
 
 
 def _set_slice(items: list[Any], index: slice, value: Any) -> Undo:
-    length = len(items)
+    length = base_of(items).__len__(items)
     places = range(*index.indices(length))
     given = structure_of(value) if isinstance(value, list | tuple | np.ndarray | deque) else None
-    items[index] = value
-    start, removed, added = places.start, len(places), len(items) - length + len(places)
+    list.__setitem__(items, index, value)
+    start, removed, added = places.start, len(places), list.__len__(items) - length + len(places)
     is_plain = index.step is None or operator.index(index.step) == 1
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -217,11 +238,11 @@ def _set_slice(items: list[Any], index: slice, value: Any) -> Undo:
 @event(operator.delitem, list.__delitem__, of=list)
 def delete_list_item(items: list[Any], index: Any, /) -> Made:
     if isinstance(index, slice):
-        places = sorted(range(*index.indices(len(items))))
+        places = sorted(range(*index.indices(list.__len__(items))))
     else:
         place = operator.index(index)
-        places = [place + len(items) if place < 0 else place]
-    del items[index]
+        places = [place + list.__len__(items) if place < 0 else place]
+    list.__delitem__(items, index)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(items)

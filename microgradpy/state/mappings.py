@@ -7,9 +7,11 @@ import operator
 import types
 from typing import Any
 
-from microgradpy.runtime.bars import Bars, Resolve, Resolved
+from microgradpy.errors import MutationError
+from microgradpy.ir.objects import base_of, is_function, static_member
+from microgradpy.runtime.bars import Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.keys import check_key
-from microgradpy.state.events import Made, event, no_cotangents
+from microgradpy.state.events import Made, event, looked_up, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import structure_of
 
@@ -18,9 +20,9 @@ from microgradpy.state.snapshots import structure_of
 
 @event(operator.getitem, dict.__getitem__, of=dict)
 def dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
-    was_there = key in mapping
-    y = mapping[key]
-    is_new = not was_there and key in mapping  # a defaultdict makes it, by a builtin
+    was_there = dict.__contains__(mapping, key)
+    y = dict.__getitem__(mapping, key)
+    is_new = not was_there and dict.__contains__(mapping, key)  # a defaultdict makes it, by a builtin
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
@@ -38,7 +40,8 @@ def makes_item(f: Any, args: tuple[Any, ...]) -> bool:
         return False
     mapping, key = args
     is_code = not isinstance(mapping.default_factory, type | types.BuiltinFunctionType | None)
-    return is_code and type(mapping).__missing__ is collections.defaultdict.__missing__ and key not in mapping
+    makes = type(mapping).__missing__ is collections.defaultdict.__missing__
+    return is_code and makes and not dict.__contains__(mapping, key)
 
 
 def made_item(resolve: Resolve, mapping: collections.defaultdict[Any, Any], key: Any) -> Resolved:
@@ -73,8 +76,8 @@ def copy_with_factory(mapping: collections.defaultdict[Any, Any], /) -> Made:
 
 @event(dict.get, of=dict)
 def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
-    y = mapping.get(key, default)
-    was_there = key in mapping
+    y = dict.get(mapping, key, default)
+    was_there = dict.__contains__(mapping, key)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if not was_there:
@@ -88,8 +91,8 @@ def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
 
 @event(dict.setdefault, collections.OrderedDict.setdefault, of=dict)
 def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
-    was_there = key in mapping
-    y = mapping.setdefault(key, default)
+    was_there = dict.__contains__(mapping, key)
+    y = base_of(mapping).setdefault(mapping, key, default)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(mapping)
@@ -104,8 +107,8 @@ _MISSING = object()
 
 @event(dict.pop, collections.OrderedDict.pop, of=dict)
 def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> Made:
-    was_there = key in mapping
-    y = mapping.pop(key) if default is _MISSING else mapping.pop(key, default)
+    was_there = dict.__contains__(mapping, key)
+    y = base_of(mapping).pop(mapping, key, *(() if default is _MISSING else (default,)))
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if not was_there:
@@ -118,12 +121,12 @@ def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> M
 
 @event(dict.popitem, of=dict)
 def popitem(mapping: dict[Any, Any], /) -> Made:
-    return _popped(mapping, mapping.popitem())
+    return _popped(mapping, base_of(mapping).popitem(mapping))
 
 
 @event(collections.OrderedDict.popitem, of=dict)
 def popitem_of_end(mapping: collections.OrderedDict[Any, Any], last: bool = True) -> Made:
-    return _popped(mapping, mapping.popitem(last))
+    return _popped(mapping, collections.OrderedDict.popitem(mapping, last))
 
 
 def _popped(mapping: dict[Any, Any], y: tuple[Any, Any]) -> Made:
@@ -137,28 +140,29 @@ def _popped(mapping: dict[Any, Any], y: tuple[Any, Any]) -> Made:
 
 @event(operator.setitem, dict.__setitem__, collections.OrderedDict.__setitem__, of=dict)
 def set_dict_item(mapping: dict[Any, Any], key: Any, value: Any, /) -> Made:
-    mapping[key] = value
+    base_of(mapping).__setitem__(mapping, key, value)
     return None, lambda y_bar, shadows: (None, None, shadows.of(mapping).take(key))
 
 
 @event(operator.delitem, dict.__delitem__, collections.OrderedDict.__delitem__, of=dict)
 def delete_dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
-    del mapping[key]
+    base_of(mapping).__delitem__(mapping, key)
     return None, no_cotangents(2)
 
 
 @event(dict.clear, collections.OrderedDict.clear, of=dict)
 def clear_dict(mapping: dict[Any, Any], /) -> Made:
-    mapping.clear()
+    base_of(mapping).clear(mapping)
     return None, no_cotangents(1)
 
 
+@event(dict.__init__, collections.OrderedDict.__init__, of=dict)
 @event(dict.update, collections.OrderedDict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
     return None, _merge(mapping, other, named)
 
 
-@event(operator.ior, of=dict)
+@event(operator.ior, dict.__ior__, collections.OrderedDict.__ior__, of=dict)
 def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
     return mapping, _merge(mapping, other, {})
 
@@ -166,8 +170,11 @@ def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
 def _merge(mapping: dict[Any, Any], other: Any, named: dict[str, Any]) -> Undo:
     if not isinstance(other, dict | list | tuple):
         other = dict(other.items()) if hasattr(other, "keys") else list(other)  # which may be read once only
+    if base_of(mapping) is collections.OrderedDict and is_function(static_member(type(mapping), "__setitem__")):
+        found = f"update() of a {type(mapping).__name__} calls its __setitem__, which is not differentiated there"
+        raise MutationError(found, None, "Assign the items in a loop.")
     given = structure_of(other)
-    mapping.update(other, **named)
+    base_of(mapping).update(mapping, other, **named)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(mapping)
@@ -191,7 +198,7 @@ for _method in (collections.OrderedDict.values, collections.OrderedDict.items, c
 
 @event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)
 def move_to_end(mapping: collections.OrderedDict[Any, Any], key: Any, last: bool = True) -> Made:
-    mapping.move_to_end(key, last)
+    collections.OrderedDict.move_to_end(mapping, key, last)
     return None, no_cotangents(3)
 
 
@@ -212,3 +219,33 @@ def _register_sets() -> None:
 
 
 _register_sets()
+
+_BINARY = ("or_", "and_", "sub", "xor")
+_METHODS = ("union", "intersection", "difference", "symmetric_difference", "copy", "issubset", "issuperset", "isdisjoint")
+_OF_SETS: Any = dict.fromkeys(
+    (
+        *(getattr(operator, name) for name in _BINARY),
+        *(getattr(cls, name) for cls in (set, frozenset) for name in _METHODS),
+    ),
+    True,
+)
+
+
+def of_sets(f: Any, args: tuple[Any, ...]) -> Resolved | None:
+    """A set of the items of others, which are in it as they are: what has a cotangent has it itself."""
+    if not args or not isinstance(args[0], set | frozenset) or looked_up(_OF_SETS, f) is None:
+        return None
+    return f(*args), nothing(len(args))
+
+
+def _register_operators_in_place() -> None:
+    for name in ("ior", "iand", "isub", "ixor"):
+        operate = getattr(operator, name)
+
+        def made(items: set[Any], other: Any, /, operate: Any = operate) -> Made:
+            return operate(items, other), no_cotangents(2)
+
+        event(operate, of=set)(made)
+
+
+_register_operators_in_place()

@@ -9,17 +9,17 @@ from __future__ import annotations
 import bisect
 import copy
 import heapq
-import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.state.arrays import check_writable
-from microgradpy.state.events import Made, event
+from microgradpy.state.events import Made, event, named_event
 from microgradpy.state.shadows import ListShadow, Shadows
+from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
@@ -103,15 +103,15 @@ _register_moves()
 # Shuffling
 
 
-@event(random.Random.shuffle)
-def shuffle(generator: random.Random, items: Any, /) -> Made:
+@named_event(("random", "Random.shuffle"))
+def shuffle(generator: Any, items: Any, /) -> Made:
     if not isinstance(items, list):
         raise MutationError(f"random.shuffle of a {type(items).__name__}", None, "Use a list, or a generator of NumPy.")
     y, undo = moved(generator.shuffle, items, ())
     return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows))
 
 
-@event(np.random.Generator.shuffle, np.random.RandomState.shuffle)
+@named_event(("numpy.random", "Generator.shuffle RandomState.shuffle"))
 def shuffle_entries(generator: Any, x: Any, /, axis: int = 0) -> Made:
     """What becomes of the entries is what becomes of their numbers, in an array of the same shape, with the same random
     numbers."""
@@ -122,7 +122,7 @@ def shuffle_entries(generator: Any, x: Any, /, axis: int = 0) -> Made:
         raise MutationError(f"shuffling a {type(x).__name__}", None, "Use a list or an array.")
     check_writable(x)
     same = copy.deepcopy(generator)
-    before, numbers = x.copy(), np.arange(x.size).reshape(x.shape)
+    before, numbers = copied(x), np.arange(x.size).reshape(x.shape)
     along = (axis,) if axis else ()
     generator.shuffle(x, *along)
     same.shuffle(numbers, *along)

@@ -9,13 +9,20 @@ from collections import deque
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.runtime.activity import may_be_active
-from microgradpy.state.events import Made
+from microgradpy.state.apart_access import check_stored
+from microgradpy.state.events import Made, no_cotangents
 from microgradpy.state.shadows import Shadows
+from microgradpy.tangents.fields import has_field
 
 _PLAIN: tuple[type, ...] = (types.MemberDescriptorType,)
+_STORES_AS_OBJECTS = (types.SimpleNamespace, BaseException)
+_SETTERS: tuple[Any, ...] = (object.__setattr__, type.__setattr__, *(cls.__setattr__ for cls in _STORES_AS_OBJECTS))
+"""What stores, and does nothing else."""
 
 
 MISSING = object()
@@ -29,16 +36,16 @@ def is_plain_field(x: Any, name: str) -> bool:
         return False
     found = static_member(type(x), name, MISSING)
     if found is MISSING:
-        return name in getattr(x, "__dict__", ())
+        return has_field(x, name)
     if isinstance(found, _PLAIN):
         return True
-    return not hasattr(type(found), "__set__") and name in getattr(x, "__dict__", ())
+    return not hasattr(type(found), "__set__") and has_field(x, name)
 
 
 def setter_of(x: Any, name: str) -> types.FunctionType | None:
     """The function that an assignment to `x.name` calls; None if it just stores."""
     override: Any = type(x).__setattr__
-    if override is not object.__setattr__ and not isinstance(x, types.SimpleNamespace):
+    if override not in _SETTERS:
         if isinstance(override, types.FunctionType):
             return functools.partial(override, x, name)  # type: ignore[return-value]
         raise MutationError(
@@ -53,22 +60,31 @@ def setter_of(x: Any, name: str) -> types.FunctionType | None:
         if isinstance(store, types.FunctionType):
             return functools.partial(store, found, x)  # type: ignore[return-value]
         if store is not None:
-            raise MutationError(f"attribute {name!r} is a {type(found).__name__}", None, "Use a property or a plain field.")
+            other = f"Make a new array: y = x.reshape({name})." if name == "shape" else "Use a property or a plain field."
+            how = f"attribute {name!r} of a {type(x).__name__} is assigned, which is a {type(found).__name__}"
+            raise MutationError(how, None, other)
     return None
+
+
+_ELSEWHERE = "Store it in an object that is an argument, or return it."
+_OF_WRAPPERS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__")
 
 
 def store(x: Any, name: str, value: Any) -> Made:
     """x.name = value, where that just stores."""
     if isinstance(x, _CONSTANTS) or name in ("__dict__", "__class__", "__slots__"):
-        raise MutationError(
-            f"attribute {name!r} of the {type(x).__name__} {getattr(x, '__name__', '')} is assigned",
-            None,
-            "Store it in an object that is an argument, or return it.",
-        )
+        found, remedy = f"attribute {name!r} of the {type(x).__name__} {getattr(x, '__name__', '')} is assigned", _ELSEWHERE
+        if isinstance(x, types.FunctionType) and name in _OF_WRAPPERS:
+            found += ", by functools.wraps or a decorator that uses it (contextmanager)"
+            remedy = "Define the decorated function outside of the differentiated one."
+        raise MutationError(found, None, remedy)
     if isinstance(x, Enum) and not name.startswith("_"):
         raise MutationError(f"an attribute of the enum {type(x).__name__} is assigned", None, "Store it in another object.")
     refuse_two_natured(x, name, value)
-    (setattr if isinstance(x, types.SimpleNamespace) else object.__setattr__)(x, name, value)
+    check_stored(x, value)
+    (setattr if isinstance(x, _STORES_AS_OBJECTS) else object.__setattr__)(x, name, value)
+    if isinstance(x, np.ndarray):
+        return None, no_cotangents(3)
     return None, lambda y_bar, shadows: (None, None, shadows.of(x).take(name))
 
 
@@ -82,7 +98,7 @@ def store_past_class(x: Any, name: str, value: Any) -> Made:
 
 def refuse_two_natured(x: Any, name: str, value: Any) -> None:
     """The shadow of a container has its items; there is none for attributes of its own."""
-    if isinstance(x, dict | list | deque) and may_be_active(value):
+    if isinstance(x, dict | list | deque | np.ndarray) and may_be_active(value):
         raise MutationError(
             f"attribute {name!r} of a {type(x).__name__}, which is a {_container(x)}, may be differentiated",
             None,
@@ -91,7 +107,7 @@ def refuse_two_natured(x: Any, name: str, value: Any) -> None:
 
 
 def _container(x: Any) -> str:
-    return next(cls.__name__ for cls in (dict, list, deque) if isinstance(x, cls))
+    return next(cls.__name__ for cls in (dict, list, deque, np.ndarray) if isinstance(x, cls))
 
 
 def deleter_of(x: Any, name: str) -> Any:
@@ -105,9 +121,10 @@ def deleter_of(x: Any, name: str) -> Any:
     return None
 
 
-def delete(x: Any, name: str) -> Made:
-    """del x.name, where that just deletes what is stored."""
-    delattr(x, name)
+def delete(x: Any, name: str, *, past_class: bool = False) -> Made:
+    """del x.name, where that just deletes what is stored; or object.__delattr__(x, name), which does not ask the class."""
+    check_stored(x)
+    (object.__delattr__ if past_class else delattr)(x, name)
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         return None, None

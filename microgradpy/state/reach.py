@@ -10,18 +10,20 @@ import functools
 import itertools
 import sys
 import types
+import weakref
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_captures
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import LEAVES, NO_FEATURES, Features, features_of, static_member
 from microgradpy.runtime.asking import ANYTHING, that_write
-from microgradpy.runtime.bytecode import makes_classes, names_in, writes
+from microgradpy.runtime.bytecode import makes_capturing_classes, makes_classes, names_in, reads_caught, writes
+from microgradpy.runtime.libraries import is_of_large_library, library_of
 from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.held import (
@@ -41,29 +43,33 @@ _IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "_
     f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 }
 """Methods that run only where a class is named, or where something is written."""
-_OPERATORS = frozenset().union(*METHODS_ASKED.values()) - {"__getitem__", "__missing__"}
+_OPERATORS = frozenset({"items"}).union(*METHODS_ASKED.values()) - {"__getitem__", "__missing__"}
 _CALLERS = (functools.partial, functools._lru_cache_wrapper, types.MethodType)
 _HOLDERS = (list, tuple, dict, deque, np.vectorize, np.ufunc, *_CALLERS)
 _SIZE = 1024
-_known: dict[Any, bool] = {}
+_known: dict[Any, tuple[bool, tuple[weakref.ref[Any], ...]]] = {}
 
 
 def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
     """Whether a function that is called with these values, or what it calls, has anything in it that writes."""
-    reached = reached_from(values)
+    passes_over = _foreign_to(function)
+    reached = reached_from(values, passes_over)
     if reached.writes:
         return True
-    key = (
-        id(function.__code__),
-        frozenset(map(id, reached.classes)),
-        frozenset(map(id, reached.made)),
-        frozenset(id(f.__code__) for f in reached.functions),
-    )
-    if key not in _known:
+    codes = {f.__code__ for f in reached.functions}
+    key = id(function.__code__), *(frozenset(map(id, parts)) for parts in (reached.classes, reached.made, codes))
+    known = _known.get(key)
+    if known is None or any(part() is None for part in known[1]):  # another may have got its address
         if len(_known) >= _SIZE:
             _known.clear()
-        _known[key] = _search([function], reached)
-    return _known[key]
+        parts = tuple(map(weakref.ref, (function.__code__, *reached.classes, *reached.made, *codes)))
+        known = _known[key] = _search([function], reached, passes_over=passes_over), parts
+    return known[0]
+
+
+def forget() -> None:
+    """Look again at everything, after one has written of which that was not known."""
+    _known.clear()
 
 
 def any_may_write(callables: Iterable[Any]) -> bool:
@@ -118,7 +124,7 @@ def operators_met(function: types.FunctionType) -> Features:
         if id(current.__code__) in search.seen or not is_searched(current):
             continue
         search.seen.add(id(current.__code__))
-        if makes_classes(current.__code__):
+        if makes_classes(current.__code__) or is_of_large_library(current):
             return Features(operators=_OPERATORS | that_write(ANYTHING))
         search.add_reached(reached_from((*captured_by(current), *defaults_of(current))))
         search.add_named(current)
@@ -129,10 +135,23 @@ def operators_met(function: types.FunctionType) -> Features:
     return Features(operators=met.operators & _OPERATORS | that_write(writing))
 
 
-def _search(functions: list[types.FunctionType], reached: Reached, *, calls_operators: bool = True) -> bool:
+def _foreign_to(function: types.FunctionType) -> Callable[[Any], bool]:
+    """Which functions and classes are from large libraries that a function is no part of. Whether these write is not asked:
+    what uses them as constants would be tracked for what they do among themselves."""
+    own = library_of(function)
+    return lambda x: is_of_large_library(x) and library_of(x) != own
+
+
+def _search(
+    functions: list[types.FunctionType],
+    reached: Reached,
+    *,
+    calls_operators: bool = True,
+    passes_over: Callable[[Any], bool] = lambda _: False,
+) -> bool:
     """Look through all code that may run, from some functions on: the methods that it names of the objects there are, and
     with `calls_operators` those that operators call."""
-    search = _Search(list(functions), calls_operators)
+    search = _Search(list(functions), calls_operators, passes_over)
     search.add_reached(reached)
     while search.waiting:
         function = search.waiting.pop()
@@ -140,7 +159,7 @@ def _search(functions: list[types.FunctionType], reached: Reached, *, calls_oper
         if id(code) in search.seen or not is_searched(function):
             continue
         search.seen.add(id(code))
-        if not is_wrapper(function):
+        if not is_wrapper(function) and not passes_over(function):
             if _stores(code) or shared_names(code, function.__globals__):
                 return True
             # What dataclasses generates compares classes, and makes no objects.
@@ -157,6 +176,7 @@ class _Search:
 
     waiting: list[types.FunctionType]
     calls_operators: bool = True
+    passes_over: Callable[[Any], bool] = lambda _: False
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     classes: dict[type, bool] = field(default_factory=dict)
@@ -172,11 +192,11 @@ class _Search:
                     self.add_class(cls, is_made=True)
         for found in meanings_in(function):
             if isinstance(found, type):
-                self.add_reached(reached_from((found,)))
+                self.add_reached(reached_from((found,), self.passes_over))
             elif isinstance(found, types.FunctionType):
                 self.waiting.append(found)
             elif isinstance(found, _HOLDERS) or is_users_class(type(found)):
-                reached = reached_from((found,))
+                reached = reached_from((found,), self.passes_over)
                 self.writes |= isinstance(found, functools._lru_cache_wrapper | np.ufunc) and reached.writes
                 self.add_reached(reached)
 
@@ -190,7 +210,7 @@ class _Search:
     def add_class(self, cls: type, is_made: bool) -> None:
         # The constructors of exceptions are called as they are.
         is_made = (is_made or not self.names.isdisjoint(_MAKERS)) and not issubclass(cls, BaseException)
-        if not is_users_class(cls) or (cls in self.classes and self.classes[cls] >= is_made):
+        if not is_users_class(cls) or self.passes_over(cls) or (cls in self.classes and self.classes[cls] >= is_made):
             return
         self.classes[cls] = is_made
         for name in self.names:
@@ -220,4 +240,7 @@ def _stores(code: types.CodeType) -> bool:
         return True  # it changes from one item to the next
     if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
-    return writes(code) or any(_stores(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    # What is read from an exception, or by methods of a class in the function, is followed where writes are.
+    if writes(code) or reads_caught(code) or makes_capturing_classes(code):
+        return True
+    return any(_stores(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))

@@ -9,11 +9,11 @@ and so on. So the sequence is made in *rounds*, each of them an operation on arr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.state.arrays import carries, check_writable, pulled_back, settle_broadcast
@@ -21,6 +21,7 @@ from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
 from microgradpy.tangents.arithmetic import cotangent_dtype
+from microgradpy.tangents.memory_order import copied
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,7 @@ def apply_at(ufunc: np.ufunc, x: Array, index: Any, /, *value: Any) -> Made:
         return None, _undo_shift(x, index, given, operands, _SIGNS[ufunc])
     if rrule.find(ufunc, (np.ndarray,) * ufunc.nin) is None and not is_non_differentiable(ufunc):
         raise MutationError(f"np.{ufunc.__name__}.at has no rule", None, "Write a loop over the places.")
-    before = x.copy()
+    before = copied(x)
     ufunc.at(x, index, *value)
     places = np.asarray(np.arange(x.size).reshape(x.shape)[index])
     rounds = list(_rounds(ufunc, before.reshape(-1), places, operands))

@@ -14,17 +14,19 @@ import functools
 import operator
 import types
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
 
 from microgradpy.errors import MissingRuleError, MutationError
 from microgradpy.frontend.source import shared_names
+from microgradpy.rules.results import check_unstructured
 from microgradpy.runtime.streams import Stream, StreamShadow
 from microgradpy.state.array_memory import add_to_array
 from microgradpy.state.array_shadows import ArrayShadows
 from microgradpy.state.coroutines import Rewind, Run, run_of
+from microgradpy.tangents.fields import made_dict
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 _VALUES: tuple[type, ...] = (
@@ -124,15 +126,20 @@ class FieldShadow:
         return self.fields.pop(key, None)
 
 
+NOTHING_SWAPPED: Mapping[tuple[int, Any], Any] = types.MappingProxyType({})
+
+
 @final
 class Shadows(ArrayShadows):
     """The shadows of one reverse sweep. An entry holds its object, so that no other object can get the same identity."""
 
-    __slots__ = ("factories",)
+    __slots__ = ("factories", "swapped")
 
-    def __init__(self) -> None:
+    def __init__(self, swapped: Mapping[tuple[int, Any], Any] = NOTHING_SWAPPED) -> None:
+        """`swapped` has what containers and objects held in the run, where another thing was put there when it was over."""
         super().__init__()
         self.factories: dict[int, tuple[Any, Any]] = {}
+        self.swapped = swapped
 
     def of(self, x: Any) -> Any:
         """The shadow of a mutable object."""
@@ -152,8 +159,8 @@ class Shadows(ArrayShadows):
             shadow = Rewind(x, self)
         else:
             # An object and its `__dict__` are written through either.
-            own = getattr(x, "__dict__", None)
-            shadow = self.of(own) if type(own) is dict and type(x) is not dict else FieldShadow()
+            own = made_dict(x)
+            shadow = self.of(own) if own is not None and type(x) is not dict else FieldShadow()
         self.entries[id(x)] = (x, shadow)
         return shadow
 
@@ -208,23 +215,27 @@ class Shadows(ArrayShadows):
             shadow.add(d)
         elif isinstance(shadow, ListShadow):
             for index, part in enumerate(d):
-                shadow.add(index, self.settle(_item(x, index), part))
+                shadow.add(index, self.settle(self._held(x, index, _item), part))
         elif isinstance(x, dict):
             for key, part in d.items():
-                shadow.add(key, self.settle(x.get(key), part))
+                shadow.add(key, self.settle(self._held(x, key, dict.get), part))
         elif isinstance(x, types.CellType):
             # The cotangent of a cell is that of what it holds.
-            shadow.add(CONTENTS, self.settle(contents_of(x), d))
+            shadow.add(CONTENTS, self.settle(self._held(x, CONTENTS, _field), d))
         else:
             for name, part in d.items():
-                shadow.add(name, self.settle(_field(x, name), part))
+                shadow.add(name, self.settle(self._held(x, name, _field), part))
+
+    def _held(self, x: Any, key: Any, read: Callable[[Any, Any], Any]) -> Any:
+        """What something held in the run."""
+        return read(x, key) if (id(x), key) not in self.swapped else self.swapped[id(x), key]
 
     def take(self, x: Any) -> Any:
         """The cotangent of a mutable object at its making, before which it had none; None if it is zero."""
         if isinstance(x, np.ndarray):
             return super().take(x)
         entry = self.entries.pop(id(x), None)
-        if entry is not None and type(own := getattr(x, "__dict__", None)) is dict:
+        if entry is not None and (own := made_dict(x)) is not None:
             self.entries.pop(id(own), None)
         return None if entry is None else entry[1]
 
@@ -249,6 +260,7 @@ class Shadows(ArrayShadows):
         """The cotangent of what an operation has just made: of something mutable what its shadow holds, of a value `x_bar`."""
         if is_value(x):
             return x_bar
+        check_unstructured(x)
         taken = self.take(x)
         return taken if x_bar is None else accumulate(taken, x_bar)
 

@@ -9,35 +9,52 @@ from __future__ import annotations
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError
+from microgradpy.ir.objects import base_of
 from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
 from microgradpy.tangents.arithmetic import stack_items
+from microgradpy.tangents.memory_order import copied
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
 def frozen(x: Any) -> Any:
     """A value with the contents that `x` has now, which nobody writes into: `x` itself if that is immutable."""
+    return copied(x, "K") if isinstance(x, np.ndarray) else _frozen(x, {})
+
+
+def _frozen(x: Any, met: dict[int, Any]) -> Any:
+    """`met` has the copies of the containers that were met, one of which may hold itself."""
     if isinstance(x, np.ndarray):
-        return x.copy(order="K")
+        return copied(x, "K")
     if isinstance(x, np.flatiter):
         return x.copy()
     cls = type(x)
-    if cls is list or cls is deque:
-        return [frozen(item) for item in x]
-    if cls is dict:
-        return {key: frozen(value) for key, value in x.items()}
-    if isinstance(x, tuple) and not all(map(_is_plain, x)):
-        items = [frozen(item) for item in x]
-        return cls(*items) if hasattr(x, "_fields") else tuple(items)
-    return x
+    if not isinstance(x, tuple) and cls not in (list, deque, dict):
+        return x
+    if id(x) in met:
+        return met[id(x)]
+    twin: Any
+    if isinstance(x, tuple):
+        if all(map(_is_plain, x)):
+            return x
+        items = [_frozen(item, met) for item in x]
+        twin = met[id(x)] = named_like(x, items) if hasattr(x, "_fields") else tuple(items)
+    elif cls is dict:
+        twin = met[id(x)] = {}
+        twin |= {key: _frozen(value, met) for key, value in x.items()}
+    else:
+        twin = met[id(x)] = []
+        twin += [_frozen(item, met) for item in x]
+    return twin
 
 
 def _is_plain(x: Any) -> bool:
@@ -50,22 +67,31 @@ def _is_plain(x: Any) -> bool:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
-    """An object and what it was made of: pairs of an index, key or field name and the structure there."""
+    """An object and what it was made of: pairs of an index, key or field name and the structure there. Where something that
+    can be written into stands for a second time, it has no parts, and `first` is its structure where it was met first: there
+    its cotangents are read. A tuple has a cotangent of its own at each of its places."""
 
     x: Any
     parts: tuple[tuple[Any, Structure], ...] = ()
+    first: Structure | None = None
 
     def settle(self, shadows: Shadows, d: Any) -> Any:
         """Add a cotangent to the shadows of the objects of this structure; returns what travels by value."""
         if is_structural_zero(d):
             return None
+        if self.first is not None:
+            return self.first.settle(shadows, d)
         x = self.x
         if isinstance(x, np.ndarray | np.flatiter | Stream) or (is_value(x) and not isinstance(x, tuple)):
             return shadows.settle(x, d)
         if isinstance(x, tuple):
             bars = [part.settle(shadows, bar) for (_, part), bar in zip(self.parts, d, strict=True)]
             return None if all(bar is None for bar in bars) else tuple(bars)
-        shadow = shadows.of(x)
+        self._settle_parts(shadows, d)
+        return None
+
+    def _settle_parts(self, shadows: Shadows, d: Any) -> None:
+        x, shadow = self.x, shadows.of(self.x)
         if isinstance(x, types.CellType):
             for key, part in self.parts:
                 shadow.add(key, part.settle(shadows, d))
@@ -77,7 +103,6 @@ class Structure:
         else:
             for key, part in self.parts:
                 shadow.add(key, part.settle(shadows, d.get(key)))
-        return None
 
     def divided(self, shadows: Shadows, d: Any) -> Any:
         """The cotangent of an argument as a call returns it: that of an array or number itself, for whoever has it; of
@@ -162,29 +187,32 @@ def filled(structure: Structure, found: Any) -> Any:
 
 
 def _like_tuple(x: tuple[Any, ...], items: list[Any]) -> Any:
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
 
 
 def structure_of(x: Any) -> Structure:
     """The structure of an object as it is now. What contains itself ends where it is met again."""
-    return _structure_of(x, set())
+    return _structure_of(x, {})
 
 
-def _structure_of(x: Any, met: set[int]) -> Structure:
+def _structure_of(x: Any, met: dict[int, Structure | None]) -> Structure:
+    """`met` has None for what is being looked at."""
     if isinstance(x, np.ndarray | np.ufunc):
         return Structure(x)
     if is_value(x) and not isinstance(x, tuple):
         held = held_by(x) if isinstance(x, types.FunctionType | types.MethodType) or hasattr(x, "keywords") else {}
         if not held or id(x) in met:
             return Structure(x)
-        met.add(id(x))
+        met[id(x)] = None
         parts = tuple((name, _structure_of(value, met)) for name, value in held.items())
         kept = [(name, part) for name, part in parts if part.parts or not is_value(part.x) or _counts(part.x)]
         return Structure(x, tuple(kept))
     if id(x) in met:
-        return Structure(x)
-    met.add(id(x))
-    return Structure(x, tuple((key, _structure_of(part, met)) for key, part in parts_of(x)))
+        known = met[id(x)]
+        return known if known is not None and isinstance(x, tuple) else Structure(x, (), known)
+    met[id(x)] = None
+    found = met[id(x)] = Structure(x, tuple((key, _structure_of(part, met)) for key, part in parts_of(x)))
+    return found
 
 
 def _counts(x: Any) -> bool:
@@ -193,10 +221,9 @@ def _counts(x: Any) -> bool:
 
 def parts_of(x: Any) -> Iterator[tuple[Any, Any]]:
     """What an object holds, by index, key or field name."""
-    if isinstance(x, list | tuple | deque):
-        yield from enumerate(x)
-    elif isinstance(x, dict):
-        yield from x.items()
+    if isinstance(x, list | tuple | deque | dict):
+        items = base_of(x)
+        yield from items.items(x) if isinstance(x, dict) else enumerate(items.__iter__(x))
     elif isinstance(x, types.CellType):
         if is_filled(x):
             yield CONTENTS, x.cell_contents
@@ -233,10 +260,13 @@ class Known:
         self.objects: set[int] = set()
         self.owners: set[int] = set()
         self.functions: set[int] = set()
-        self._note(self.structures)
+        self._note(self.structures, set())
 
-    def _note(self, structures: Iterable[Structure]) -> None:
+    def _note(self, structures: Iterable[Structure], met: set[int]) -> None:
         for structure in structures:
+            if id(structure) in met:
+                continue
+            met.add(id(structure))
             x = structure.x
             if isinstance(x, np.ndarray):
                 self.owners.add(id(owner_of(x)))
@@ -246,25 +276,34 @@ class Known:
                 self.functions.add(id(x))
             elif not is_value(x):
                 self.objects.add(id(x))
-            self._note(part for _, part in structure.parts)
+            self._note((part for _, part in structure.parts), met)
+            if isinstance(x, dict | set | frozenset):  # keys and items that are objects were not made by the call either
+                self._note((structure_of(key) for key in base_of(x).__iter__(x) if not _is_plain(key)), met)
 
     def is_view(self, x: np.ndarray[Any, Any]) -> bool:
         return id(owner_of(x)) in self.owners
 
     def born(self, shadows: Shadows, made: Structure, y_bar: Any) -> Any:
         """The cotangent of a result at its making. What it shares with the arguments has it in their shadows."""
+        return self._born(shadows, made, y_bar, set())
+
+    def _born(self, shadows: Shadows, made: Structure, y_bar: Any, met: set[int]) -> Any:
+        """`met` are the structures whose parts have given what the shadows hold of them."""
         y = made.x
+        if is_structural_zero(y_bar) and id(made) in met:
+            return None
+        met.add(id(made))
         if isinstance(y, np.ndarray):
             return None if self.is_view(y) or y.dtype.kind not in "fciu" else shadows.born(y, y_bar)
         if isinstance(y, tuple):
-            bars = [self.born(shadows, part, None if is_structural_zero(y_bar) else y_bar[k]) for k, part in made.parts]
+            bars = [self._born(shadows, part, None if is_structural_zero(y_bar) else y_bar[k], met) for k, part in made.parts]
             return None if all(map(is_structural_zero, bars)) else tuple(bars)
         if is_value(y):
             return y_bar
         if id(y) in self.objects or not made.parts:
             return None
         shadow = shadows.take(y)
-        parts = {key: self.born(shadows, part, None if shadow is None else shadow.get(key)) for key, part in made.parts}
+        parts = {key: self._born(shadows, part, None if shadow is None else shadow.get(key), met) for key, part in made.parts}
         if not is_structural_zero(y_bar):
             given = dict(enumerate(y_bar)) if isinstance(y, list | deque) else y_bar
             parts = {key: accumulate(bar, given.get(key)) for key, bar in parts.items()}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Any
 
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.ir.objects import is_function, static_member
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import SKIPPED, Failure
-from microgradpy.runtime.streams import Stream
+from microgradpy.runtime.streams import Turn
 from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
@@ -66,9 +67,13 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
     return shadows.of(items).undo_append(length)
 
 
+_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, type({}.keys()), type(OrderedDict().keys()))
+"""What has no cotangent of its own for its items: those that are objects have theirs, and no others are differentiated."""
+
+
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
-    if isinstance(source, str | bytes | range | set | frozenset):
+    if isinstance(source, _WITHOUT_COTANGENT) or (isinstance(source, type) and is_structural_zero(d)):  # an enum
         return None
     if item is SKIPPED:
         return None
@@ -79,8 +84,8 @@ def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) ->
     if isinstance(source, Steps):
         step_back(shadows, source.source, item, d)
         return None
-    if isinstance(source, Stream):
-        shadows.of(source).undo(position, shadows.settle(item, d))
+    if isinstance(source, Turn):
+        shadows.of(source.stream).undo(source.places[position], shadows.settle(item, d))
         return None
     if isinstance(source, list | deque | np.ndarray | dict) or type(source) is tuple or hasattr(source, "_fields"):
         return _give_item(shadows, source, position, d)
@@ -114,8 +119,9 @@ def undo_end(shadows: Shadows, source: Any, value_bar: Any = None) -> Any:
 
 def exhausted(shadows: Shadows, source: Any) -> None:
     """Undo the step after the last iteration of a loop, which found what it ran over at its end."""
-    if isinstance(source, Stream):
-        shadows.of(source).undo_end()
+    if isinstance(source, Turn):
+        if source.has_ended:
+            shadows.of(source.stream).undo_end()
     elif isinstance(source, Steps) and source.is_ended:
         undo_end(shadows, source.source)
 
@@ -126,14 +132,14 @@ def zip_ended(shadows: Shadows, source: Any, count: int) -> None:
     exhausted(shadows, source)
     if isinstance(source, Steps) and source.taken > count:
         step_back(shadows, source.source, None, None)
-    elif isinstance(source, Stream) and len(source.given) > count:
-        shadows.of(source).undo(count, None)
+    elif isinstance(source, Turn) and len(source.places) > count:
+        shadows.of(source.stream).undo(source.places[count], None)
 
 
 def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
     """The cotangent of what was unpacked, from those of its items. An iterator is read to its end by that."""
-    if isinstance(source, Stream):
-        shadows.of(source).undo_all(bars)
+    if isinstance(source, Turn):
+        shadows.of(source.stream).undo_turn(source, bars)
         return None
     if not isinstance(source, Steps):
         return shadows.settle(source, from_items(source, bars))
@@ -161,6 +167,10 @@ def _give_item(shadows: Shadows, source: Any, position: Any, d: Any) -> Any:
 
 def iterated_value(shadows: Shadows, source: Any, key: Any, item: Any, d: Any) -> Any:
     """The same for the value under a key, of a loop over `source.items()`."""
-    if not is_structural_zero(d):
-        shadows.of(source).add(key, d)
+    if is_structural_zero(d):
+        return None
+    if not isinstance(source, dict) or is_function(static_member(type(source), "items")):
+        name = type(source).__name__
+        raise MissingRuleError(f"a loop ran over what items() of a {name} gave", None, "Make a list of it before the loop.")
+    shadows.of(source).add(key, d)
     return None

@@ -14,12 +14,17 @@ from microgradpy.errors import CompilerBug, DifferentiationError
 class Whole:
     """One run. `lost` is what was done in it that nobody can undo; `caches` has, by the identity of a function with an
     `lru_cache`, the function, its cache in this run, and the keys in the order of their use; `copies` the results that were
-    copied to be told apart from arguments, with the copies and what made them."""
+    copied to be told apart from arguments, with the copies and what made them; `apart` what it tells apart of what it finds at
+    several places, if there is such a thing (`microgradpy.state.apart`); `made` the exceptions that code which is followed has
+    made, and `caught` those that were used as a value, with the places."""
 
-    __slots__ = ("caches", "copies", "lost")
+    __slots__ = ("apart", "caches", "caught", "copies", "lost", "made")
 
-    def __init__(self) -> None:
+    def __init__(self, apart: Any = None) -> None:
         self.lost = ""
+        self.apart = apart
+        self.made: dict[int, BaseException] = {}
+        self.caught: list[tuple[BaseException, str]] = []
         self.copies: list[tuple[Any, Any, str]] = []
         self.caches: dict[int, tuple[Any, dict[Any, Any], list[Any]]] = {}
 
@@ -38,10 +43,16 @@ def whole_run() -> Whole | None:
     return _here.whole
 
 
+def apart_now() -> Any:
+    """What the run that is going on tells apart (`microgradpy.state.apart`), if there is such a thing."""
+    whole = _here.whole
+    return None if whole is None else whole.apart
+
+
 @contextmanager
-def inside_run() -> Iterator[Whole]:
+def inside_run(apart: Any = None) -> Iterator[Whole]:
     """One run: generators made in it are advanced in it only."""
-    before, whole = _here.whole, Whole()
+    before, whole = _here.whole, Whole(apart)
     _here.whole = whole
     try:
         yield whole

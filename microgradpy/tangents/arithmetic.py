@@ -41,11 +41,12 @@ _BASIC_INDICES = (int, slice, EllipsisType, type(None), np.integer)
 
 def refuse_unlike_arrays(x: Any) -> None:
     """Refuse the subclasses of ndarray whose operators are not those of arrays."""
-    if isinstance(x, np.matrix | np.ma.MaskedArray):
+    # What is asked first spares the import of `np.ma`.
+    if isinstance(x, np.ndarray) and type(x) is not np.ndarray and isinstance(x, np.matrix | np.ma.MaskedArray):
         raise MissingRuleError(
             f"a {type(x).__name__} takes part in a differentiated computation, and its operators are not those of arrays",
             None,
-            "Convert it first: np.asarray(x), and for a masked array x.filled(0.0) or x.compressed().",
+            "Convert it before the differentiated call: np.asarray(x), of a masked array x.filled(0.0) or x.compressed().",
         )
 
 

@@ -1,4 +1,4 @@
-"""The order in which the entries of an array are read."""
+"""The order in which the entries of an array are read, and copies."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def order_of_reading(a: Any, order: Any) -> Any:
     if not isinstance(a, np.ndarray) or a.flags.c_contiguous:
         return "C"
     return "F" if a.flags.f_contiguous else "C" if order == "A" else order
+
+
+def copied(x: np.ndarray[Any, Any], order: Any = "C") -> np.ndarray[Any, Any]:
+    """A copy of an array, whatever its class calls by that name."""
+    return np.ndarray.copy(x, order)

@@ -7,6 +7,7 @@ x_bar = J^T y_bar and the pushforward y_dot = J x_dot belong together by <y_bar,
 from __future__ import annotations
 
 import types
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -15,23 +16,30 @@ import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.tangents.arithmetic import cotangent_dtype
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projection import fields_of, zeros_for
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
 
 
-def pairing(bar: Any, dot: Any) -> float:
-    """<bar, dot> for a cotangent and a tangent of the same value; whatever is missing in either is zero."""
+def pairing(bar: Any, dot: Any, chosen: bool = False) -> float:
+    """<bar, dot> for a cotangent and a tangent of the same value; whatever is missing in either is zero. Zeros of the tangent
+    are strong: what does not move adds nothing, whatever the slope. So are those of the cotangent if they say what was
+    `chosen`."""
     bar, dot = computed(bar), computed(dot)
     if is_structural_zero(bar) or is_structural_zero(dot):
         return 0.0
-    if isinstance(bar, NotImplementedTangent):
-        bar.refuse()
+    for part in (bar, dot):
+        if isinstance(part, NotImplementedTangent):
+            part.refuse()
     if isinstance(bar, Mapping) and isinstance(dot, Mapping):
-        return sum((pairing(bar[key], dot[key]) for key in bar.keys() & dot.keys()), 0.0)
+        return sum((pairing(bar[key], dot[key], chosen) for key in bar.keys() & dot.keys()), 0.0)
     if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):
-        return sum(map(pairing, bar, dot), 0.0)
-    return float(np.sum(np.real(np.conj(bar) * dot)))
+        return sum((pairing(part, moved, chosen) for part, moved in zip(bar, dot, strict=False)), 0.0)
+    with np.errstate(all="ignore"):
+        products = np.real(np.multiply(np.conj(bar), dot))  # not `*`, which is another product of a matrix
+        zeros = np.equal(dot, 0.0) | np.equal(bar, 0.0) if chosen else np.equal(dot, 0.0)
+        return float(np.sum(np.where(zeros, 0.0, products)))
 
 
 Seed = Callable[[Any], float]
@@ -47,9 +55,9 @@ def tangent_by_pairing(y: Any, pair: Seed, around: tuple[int, ...] = ()) -> Any:
     if isinstance(y, int | float | complex | np.number):
         return _of_number(y, pair)
     around = _inside(y, around)
-    if isinstance(y, list | tuple):
+    if isinstance(y, list | tuple | deque):
         items = [_of_part(item, _at_item(pair, y, index), around) for index, item in enumerate(y)]
-        return items if isinstance(y, list) else type(y)(*items) if hasattr(y, "_fields") else tuple(items)
+        return items if not isinstance(y, tuple) else named_like(y, items) if hasattr(y, "_fields") else tuple(items)
     if isinstance(y, dict):
         return {key: _of_part(value, _at_key(pair, dict, key), around) for key, value in y.items()}
     named = partial(Tangent, type(y))
@@ -83,7 +91,7 @@ def _at_key(pair: Seed, make: Callable[[dict[Any, Any]], Any], key: Any) -> Seed
 def _at_item(pair: Seed, y: Any, index: int) -> Seed:
     def at_item(seed: Any) -> float:
         items = [None] * index + [seed] + [None] * (len(y) - index - 1)
-        return pair(items if isinstance(y, list) else tuple(items))
+        return pair(tuple(items) if isinstance(y, tuple) else items)
 
     return at_item
 
@@ -115,7 +123,7 @@ def is_transparent(y: Any, around: tuple[int, ...] = ()) -> bool:
     if isinstance(y, _LEAVES) or type(y) is type:
         return True
     around = _inside(y, around)
-    if type(y) in (list, tuple) or (isinstance(y, tuple) and hasattr(y, "_fields")):
+    if type(y) in (list, tuple, deque) or (isinstance(y, tuple) and hasattr(y, "_fields")):
         return all(is_transparent(item, around) for item in y)
     if type(y) is dict:
         return all(is_transparent(item, around) for item in y.values())
@@ -135,6 +143,9 @@ def has_only_fields(cls: type) -> bool:
     return all(base is object or base.__flags__ & _HEAP_TYPE for base in cls.__mro__) and not hasattr(cls, "__next__")
 
 
-_LEAVES = (int, float, complex, str, bytes, slice, range, type(None), np.generic, np.ndarray, types.ModuleType)
+_LEAVES = (
+    int, float, complex, str, bytes, slice, range, type(None), type(NotImplemented), np.generic, np.ndarray, np.dtype,
+    types.ModuleType,
+)  # fmt: skip
 _HEAP_TYPE = 1 << 9
 """Of the flags of a class: it was made by a statement `class`, or in the way of one."""

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projection import fields_of, project
 from microgradpy.tangents.thunks import Thunk
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, is_structural_zero
@@ -61,7 +62,7 @@ def _outline(x: Any) -> Any:
 
 
 def _like_tuple(x: tuple[Any, ...], items: list[Any]) -> Any:
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
 
 
 def _projected(like: Any, x_bar: Any) -> Any:

@@ -9,6 +9,7 @@ import fractions
 import functools
 import inspect
 import types
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Never
 
@@ -16,6 +17,8 @@ import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
 from microgradpy.tangents.arithmetic import cotangent_dtype, has_real_objects, real_like, refuse_unlike_arrays, stack_items
+from microgradpy.tangents.fields import dict_of
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
@@ -39,7 +42,7 @@ def project(x: Any, x_bar: Any) -> Any:
         return _project_array(x, x_bar)
     if isinstance(x, int | float | complex | np.number):
         return _project_number(x, x_bar)
-    if isinstance(x, tuple | list):
+    if isinstance(x, tuple | list | deque):
         return _project_sequence(x, x_bar)
     if isinstance(x, dict):
         return _project_dict(x, x_bar)
@@ -89,10 +92,10 @@ def _project_sequence(x: Any, x_bar: Any) -> Any:
 
 
 def _rebuild_sequence(x: Any, items: list[Any]) -> Any:
-    if isinstance(x, list):
+    if not isinstance(x, tuple):
         return items
     # A namedtuple is rebuilt as what it is; of other tuple types only the items are known.
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
 
 
 def _project_dict(x: dict[Any, Any], x_bar: Any) -> dict[Any, Any]:
@@ -127,7 +130,7 @@ def fields_of(x: Any) -> dict[str, Any]:
     if isinstance(x, types.FunctionType):
         cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
         return {name: cell.cell_contents for name, cell in cells if cell != types.CellType()}  # without empty cells
-    if isinstance(x, types.MethodType | types.BuiltinMethodType):
+    if isinstance(x, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType):
         return {} if isinstance(x.__self__, types.ModuleType | type(None)) else {"__self__": x.__self__}
     if isinstance(x, functools.partial):
         return {"func": x.func, "args": x.args, "keywords": x.keywords}
@@ -135,10 +138,11 @@ def fields_of(x: Any) -> dict[str, Any]:
     for base in reversed(type(x).__mro__):
         slots = base.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            mangled = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and name[-2:] != "__" else name
+            mangled = "_" + base.__name__.lstrip("_") + name if name.startswith("__") and name[-2:] != "__" else name
             if mangled not in ("__dict__", "__weakref__") and hasattr(x, mangled):
                 fields[mangled] = getattr(x, mangled)
-    return fields | getattr(x, "__dict__", {})
+    fields.update(dict_of(x))
+    return fields
 
 
 def zeros_for(x: Any) -> Any:
@@ -155,7 +159,7 @@ def _zeros_for(x: Any, inside: tuple[int, ...]) -> Any:
     if isinstance(x, int | float | complex | np.number):
         return _project_number(x, 0.0)
     inside = (*inside, id(x))
-    if isinstance(x, tuple | list):
+    if isinstance(x, tuple | list | deque):
         return _rebuild_sequence(x, [_zeros_for(item, inside) for item in x])
     if isinstance(x, dict):
         return {key: _zeros_for(value, inside) for key, value in x.items()}
@@ -167,19 +171,37 @@ def fill_zeros(x: Any, found: Any) -> Any:
     """The gradient of a container with zeros in the place of its untouched leaves."""
     if found is None:
         return zeros_for(x)
-    if type(x) is list:
+    if type(x) in (list, deque):
         return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
     if type(x) is dict:
         return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
     if isinstance(x, tuple):
         items = [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
     return found
+
+
+def fill_tangent(x: Any, found: Any, inside: tuple[int, ...] = ()) -> Any:
+    """The tangent of a container as `fill_zeros` fills it, with a zero for a truth value too: NumPy takes a list of numbers and
+    truth values as an array of numbers, and the tangent has to be one of that length."""
+    if isinstance(x, bool | np.bool) and inside:
+        return 0.0
+    if id(x) in inside:
+        return None
+    if not (type(x) in (list, dict) or isinstance(x, tuple)):
+        return fill_zeros(x, found)
+    inside = (*inside, id(x))
+    if isinstance(x, dict):
+        return {key: fill_tangent(value, (found or {}).get(key), inside) for key, value in x.items()}
+    dots = (None,) * len(x) if found is None else found
+    return _rebuild_sequence(x, [fill_tangent(a, b, inside) for a, b in zip(x, dots, strict=True)])
 
 
 def check_seed(y: Any, dy: Any) -> Any:
     """The seed `dy` as a cotangent of `y`: cast to `y`'s dtype, in `y`'s structure, with None for zero anywhere. Raises
     CotangentShapeError naming both where structure or shape differ."""
+    if type(dy) is float and type(y) is float:
+        return dy
     return _check_seed(y, computed(dy), "the value")
 
 
@@ -190,7 +212,7 @@ def _check_seed(y: Any, dy: Any, place: str) -> Any:
         _mismatch(place, f"{_describe(y)}, which has no derivative", dy, "Put None there.")
     if isinstance(y, np.ndarray | np.number | int | float | complex):
         return _check_number_seed(y, dy, place)
-    if isinstance(y, tuple | list):
+    if isinstance(y, tuple | list | deque):
         wanted = tuple if isinstance(y, tuple) else list
         if not isinstance(dy, wanted) or len(dy) != len(y):
             _mismatch(place, _describe(y), dy)
@@ -257,7 +279,7 @@ def _describe(value: Any) -> str:
         return f"a dict with the keys {list(value)}"
     if isinstance(value, Tangent):
         return f"a Tangent with the fields {list(value)}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return f"a {type(value).__name__} of {len(value)} items"
     if isinstance(value, bool | int | float | complex | np.number):
         return f"a number ({type(value).__name__})"

@@ -16,12 +16,13 @@ from __future__ import annotations
 import copy
 import functools
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
 
+from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -51,13 +52,25 @@ class Part:
 
 @final
 class Outline:
-    """The degrees of freedom of the value `x`, whose name in paths is `name`. `bar` says of which whole numbers: those that it
-    has a cotangent for. If not `shared`, each place is a value of its own, as in results."""
+    """The degrees of freedom of the value `x`, whose name in paths is `name`; if it is a tuple of arguments, they have `names`.
+    `bar` says of which whole numbers: those that it has a cotangent for. If not `shared`, each place is a value of its own, as
+    in results; if `arrays_apart`, so is each place of an array."""
 
-    def __init__(self, x: Any, name: str = "x", bar: Any = None, *, shared: bool = True) -> None:
+    def __init__(
+        self,
+        x: Any,
+        name: str = "x",
+        bar: Any = None,
+        *,
+        shared: bool = True,
+        arrays_apart: bool = False,
+        names: Sequence[str] = (),
+    ) -> None:
         self._known: dict[int, Part] = {}
         self._inside: set[int] = set()
         self._shared = shared
+        self._arrays_apart = arrays_apart
+        self._names = names
         self.size = 0
         self.root = self._part(x, name, bar)
 
@@ -67,7 +80,7 @@ class Outline:
             part.same_as = self._known.get(id(x))
             return part
         if not _is_immutable(x):
-            if self._shared and id(x) in self._known:
+            if self._is_known(x):
                 part.same_as = self._known[id(x)]
                 return part
             self._known[id(x)] = part
@@ -76,12 +89,17 @@ class Outline:
         else:
             self._inside.add(id(x))
             for key, value in children(x).items():
-                part.children[key] = self._part(value, path + step_text(x, key), child(x, bar, key))
+                inner = self._names[key] if self._names and not path else path + step_text(x, key)
+                part.children[key] = self._part(value, inner, child(x, bar, key))
             self._inside.discard(id(x))
         part.size = self.size - part.start
         if not part.size and not any(inner.same_as for inner in part.children.values()):
             part.children = {}
         return part
+
+    def _is_known(self, x: Any) -> bool:
+        """Whether a value counts at another place already."""
+        return self._shared and id(x) in self._known and not (self._arrays_apart and isinstance(x, np.ndarray))
 
     def leaves(self) -> list[Part]:
         """The numbers and arrays that can be moved, in the order of the vector."""
@@ -93,6 +111,22 @@ class Outline:
                 yield from walk(inner)
 
         return list(walk(self.root))
+
+    def leaves_in(self, keys: Iterable[Any]) -> list[Part]:
+        """Those that are in the parts under these keys, be it that they count at another place."""
+        met: dict[int, Part] = {}
+
+        def walk(part: Part) -> None:
+            home = part.same_as or part
+            if id(home) not in met:
+                met[id(home)] = home
+                for inner in home.children.values():
+                    walk(inner)
+
+        for key in keys:
+            if key in self.root.children:
+                walk(self.root.children[key])
+        return [leaf for leaf in self.leaves() if id(leaf) in met]
 
     def vector(self) -> Vector:
         """The degrees of freedom of the value itself."""
@@ -165,7 +199,7 @@ class Outline:
                 return None if not isinstance(part.value, list | tuple | dict) else _without_tangent(part.value)
             items = {key: build(inner) for key, inner in part.children.items()}
             if isinstance(part.value, list | tuple):
-                return _like_sequence(part.value, list(items.values()))
+                return like_sequence(part.value, list(items.values()))
             return items if isinstance(part.value, dict) else Tangent(type(part.value), items)
 
         return build(self.root)
@@ -271,7 +305,7 @@ def _assembled(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -
     """A container or object with other parts. It is known before its parts are built, since they may contain it."""
     x = part.value
     if isinstance(x, tuple):
-        return _like_sequence(x, [build(inner) for inner in part.children.values()])
+        return like_sequence(x, [build(inner) for inner in part.children.values()])
     special = _SPECIAL.get(type(x))
     if special is not None:
         return special(part, build, made)
@@ -280,20 +314,28 @@ def _assembled(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -
         if isinstance(x, list | dict):
             twin[key] = build(inner)
         else:
-            object.__setattr__(twin, key, build(inner))
+            _set_field(twin, key, build(inner))
     return twin
 
 
-def _like_sequence(x: Any, items: list[Any]) -> Any:
+def _set_field(x: Any, name: str, value: Any) -> None:
+    """Give an object another field, also where its class has a property of that name."""
+    if name in getattr(x, "__dict__", {}):
+        x.__dict__[name] = value
+    else:
+        object.__setattr__(x, name, value)
+
+
+def like_sequence(x: Any, items: list[Any]) -> Any:
     """A list, tuple or namedtuple of other items."""
     if isinstance(x, list):
         return items
-    return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return named_like(x, items) if hasattr(x, "_fields") else tuple(items)
 
 
 def _without_tangent(x: Any) -> Any:
     """The cotangent of a container in which nothing can be perturbed."""
-    return {key: None for key in x} if isinstance(x, dict) else _like_sequence(x, [None] * len(x))
+    return {key: None for key in x} if isinstance(x, dict) else like_sequence(x, [None] * len(x))
 
 
 def _function(part: Part, build: Callable[[Part], Any], made: dict[int, Any]) -> Any:

@@ -24,11 +24,11 @@ def readable(value: Any) -> Any:
 
 @final
 class Moved:
-    """`call(x)` as a function of the degrees of freedom of `x`, in those of its result `y`. Where it is not defined it is NaN.
-    Numbers of less than double precision are moved as double ones, unless `call` does not take these."""
+    """`value(vector, wide)`, a function of the degrees of freedom that `inputs` outlines, in those of its result. Where it is
+    not defined it is NaN. Numbers of less than double precision are moved as double ones (`wide`), unless that raises."""
 
-    def __init__(self, call: Callable[[Any], Any], inputs: Outline, outputs: Outline) -> None:
-        self.call = call
+    def __init__(self, value: Callable[[Vector, bool], Any], inputs: Outline, outputs: Outline) -> None:
+        self.value = value
         self.inputs = inputs
         self.outputs = outputs
         self.start = inputs.vector()
@@ -48,7 +48,7 @@ class Moved:
                 return np.full(self.outputs.size, np.nan)
 
     def _at(self, vector: Vector, wide: bool) -> Vector:
-        return self.outputs.along_result(readable(self.call(self.inputs.rebuild(vector, wide=wide))))
+        return self.outputs.along_result(readable(self.value(vector, wide)))
 
     def along(self, direction: Vector) -> Callable[[float], Vector]:
         """The values on the line through the value in this direction."""
@@ -72,7 +72,8 @@ def careful_columns(moved: Moved, direction: Vector, scale: float, fdm: FiniteDi
 
 def _moved(f: Callable[..., Any], args: Sequence[Any]) -> Moved:
     y = readable(f(*args))
-    return Moved(lambda moved: f(*moved), Outline(tuple(args), "args"), Outline(y, "y", shared=False))
+    inputs = Outline(tuple(args), "args")
+    return Moved(lambda vector, wide: f(*inputs.rebuild(vector, wide=wide)), inputs, Outline(y, "y", shared=False))
 
 
 def jacobian(fdm: FiniteDifference, f: Callable[..., Any], *args: Any) -> Vector:

@@ -10,10 +10,12 @@ from typing import Any, TextIO, final
 
 import numpy as np
 
-from microgradpy.api import gradient, is_real_scalar, pullback
+from microgradpy.api import gradient, pullback
+from microgradpy.held import is_real_scalar
 from microgradpy.testing.comparison import copied, difference, name_of, random_seed, rtol_for
 from microgradpy.testing.degrees import EVERY, Outline, Part, Vector, index_text
 from microgradpy.testing.differences import DEFAULT_FDM, Moved, careful_columns, column
+from microgradpy.testing.in_place import InPlace, unchanged
 from microgradpy.testing.stencils import backward_fdm, forward_fdm
 
 _ALL_COMPONENTS = 24  # of an array that are compared one by one; of a larger one some, and directions
@@ -101,7 +103,11 @@ def check_gradient(
     If `f` does not return one real number, what is compared is its pullback of two random seeds. Where the differences to the
     left and to the right are not the same there is a `kink`, where there are none the derivative is `undefined`; both are no
     error, if the gradient at a kink is between the two. `rtol` is the relative error that is accepted: 1e-6, or 2e-3 in single
-    precision. `argnums` are the arguments to be compared, if not all. The arguments stay as they are, whatever `f` does."""
+    precision. `argnums` are the arguments to be compared, if not all.
+
+    Compared are places: a copy of the number or array that is at one of them is moved, with all else as it is, so that `f` sees
+    what its arguments share with each other and with other variables. An object, list or dict that stands at several places is
+    moved itself, and compared with the sum of its gradients. The arguments stay as they are, whatever `f` does."""
     report = _report(f, args, argnums, directions, seed, rtol)
     print(report, file=file or sys.stdout)
     return report
@@ -110,18 +116,17 @@ def check_gradient(
 def _report(
     f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, directions: int, seed: int, rtol: float | None
 ) -> GradientReport:
-    y, again = f(*copied(args)), f(*copied(args))
+    call = InPlace(f, args, Outline(args, ""))
+    y, again = call(call.start), call(call.start)
     if difference(again, y, "the value") is not None:
         note = "It does not return the same when it is called again: give it random numbers that are fixed."
         return GradientReport(name_of(f), (), (note,), is_determined=False)
     seeds, notes = _seeds(y, seed)
     bars = _gradients(f, args, seeds)
     tolerance = max(1e-6, rtol_for(y, args)) if rtol is None else rtol
-    rows: list[GradientRow] = []
-    for k, name in enumerate(_names(f, args)):
-        if argnums is None or k in _numbers(argnums, len(args)):
-            compared = _Compared(f, args, k, name, [bar[k] for bar in bars], y, [vector for _, vector in seeds], tolerance)
-            rows += compared.rows(directions, np.random.default_rng(seed))
+    numbers = range(len(args)) if argnums is None else sorted(_numbers(argnums, len(args)))
+    compared = _Compared(f, args, bars, y, [vector for _, vector in seeds], tolerance)
+    rows = [row for k in numbers for row in compared.rows(k, directions, np.random.default_rng(seed))]
     rows.sort(key=GradientRow.rank)
     return GradientReport(name_of(f), tuple(rows), notes)
 
@@ -134,10 +139,12 @@ def _seeds(y: Any, seed: int) -> tuple[list[tuple[Any, Vector]], tuple[str, ...]
 
 
 def _gradients(f: Any, args: tuple[Any, ...], seeds: list[tuple[Any, Vector]]) -> list[tuple[Any, ...]]:
-    if seeds[0][0] is None:
-        return [gradient(f, *copied(args))]
-    _, back = pullback(f, *copied(args))
-    return [back(y_bar)[1:] for y_bar, _ in seeds]
+    with unchanged(args):
+        given = [copied(x) if isinstance(x, Iterator) else x for x in args]
+        if seeds[0][0] is None:
+            return [gradient(f, *given)]
+        _, back = pullback(f, *given)
+        return [back(y_bar)[1:] for y_bar, _ in seeds]
 
 
 def _numbers(argnums: int | tuple[int, ...], count: int) -> set[int]:
@@ -164,33 +171,24 @@ def _names(f: Any, args: tuple[Any, ...]) -> list[str]:
 
 @final
 class _Compared:
-    """One argument, its gradients for some seeds, and the differences to compare them with."""
+    """The arguments, their gradients for some seeds, and the differences to compare them with."""
 
     def __init__(
-        self,
-        f: Any,
-        args: tuple[Any, ...],
-        k: int,
-        name: str,
-        bars: Sequence[Any],
-        y: Any,
-        seeds: Sequence[Vector],
-        rtol: float,
+        self, f: Any, args: tuple[Any, ...], bars: Sequence[Any], y: Any, seeds: Sequence[Vector], rtol: float
     ) -> None:
-        def call(x: Any) -> Any:
-            own = copied(args)
-            return f(*own[:k], x, *own[k + 1 :])
-
-        self.outline = Outline(args[k], name, bars[0])
+        self.outline = Outline(args, "", bars[0], arrays_apart=True, names=_names(f, args))
         self.outputs = Outline(y, "y", EVERY, shared=False)
         self.bars = np.array([self.outline.along(bar) for bar in bars])
         self.seeds = np.array(seeds)
         self.rtol = rtol
-        self.moved = Moved(call, self.outline, self.outputs)
+        self.moved = Moved(InPlace(f, args, self.outline), self.outline, self.outputs)
+        self.met: set[int] = set()
 
-    def rows(self, directions: int, draw: np.random.Generator) -> Iterator[GradientRow]:
-        """The worst of what is compared, for each number or array."""
-        for leaf in self.outline.leaves():
+    def rows(self, k: int, directions: int, draw: np.random.Generator) -> Iterator[GradientRow]:
+        """The worst of what is compared, for each number or array in an argument that no other has."""
+        leaves = [leaf for leaf in self.outline.leaves_in([k]) if leaf.start not in self.met]
+        self.met.update(leaf.start for leaf in leaves)
+        for leaf in leaves:
             found = [self._at(leaf, index) for index in self._components(leaf, draw)]
             if leaf.size > _ALL_COMPONENTS:
                 along = [self._along(leaf, draw) for _ in range(directions)]

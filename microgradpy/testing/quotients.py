@@ -41,7 +41,7 @@ class Quotients:
         rtol: float,
         atol: float,
     ) -> None:
-        self.moved = Moved(call, inputs, outputs)
+        self.moved = Moved(lambda vector, wide: call(inputs.rebuild(vector, wide=wide)), inputs, outputs)
         self.seeds = np.array(seeds)
         self.fdm = fdm
         self.rtol = rtol

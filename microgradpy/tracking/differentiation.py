@@ -18,15 +18,18 @@ import numpy as np
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import active_inputs, bind
-from microgradpy.compiler import compile_unit
+from microgradpy.compiler import analysed
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.ir.kinds import kinds_of
+from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bars import Bars
 from microgradpy.runtime.cotangents import attribute_cotangent
 from microgradpy.runtime.dispatch import CONTAINERS, resolve, value_kind
+from microgradpy.runtime.keys import constant_key
 from microgradpy.state.reach import any_may_write, may_write
+from microgradpy.state.shadows import contents_of
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
@@ -42,7 +45,7 @@ from microgradpy.tracking.nodes import (
     SpecialCallNode,
 )
 from microgradpy.tracking.recursion import deep_recursion
-from microgradpy.tracking.values import Constant, Reference, TapeValue
+from microgradpy.tracking.values import Constant, Reference, TapeValue, as_key
 
 
 @final
@@ -51,6 +54,11 @@ class DifferentiationContext(Context):
 
     def __init__(self) -> None:
         self.pullbacks: dict[Node, Any] = {}
+
+    def tracked_call(self, call: Call) -> CallNode:
+        if call.f is as_key:
+            call.f = constant_key  # keys carry no derivative
+        return super().tracked_call(call)
 
     def can_recur(self, call: Call) -> bool:
         return not _has_rule(call.f) and super().can_recur(call)
@@ -114,6 +122,9 @@ class _Pass:
                 self.give(bars, node.argument, seed)
                 continue
             bar = bars.pop(node, None)
+            if isinstance(node, SpecialCallNode) and node.value_ref is UNASSIGNED and node.dependents():
+                # The trace went on where Python raises.
+                raise MissingRuleError(f"{node!r} reads a variable that has no value", None, "Use `pullback`.")
             if isinstance(node, ArgumentNode) and node.jump is None:
                 arguments.append(bar)
             elif bar is not None and not is_structural_zero(bar):
@@ -235,8 +246,10 @@ class _Pass:
             raise MissingRuleError(f"{node!r} takes apart a {type(source.value).__name__}", None, "Use `pullback`.")
         self.give(bars, source, type(source.value)([bar.get(part) for part in range(1, len(node.value) + 1)]))
 
-    def give_item(self, bars: dict[Node, Any], step: CallNode, bar: dict[int, Any]) -> None:
+    def give_item(self, bars: dict[Node, Any], step: CallNode, bar: Any) -> None:
         """The cotangents of the items of a loop, by the number of the iteration, belong to what is iterated over."""
+        if not isinstance(bar, dict):
+            raise _no_rule(step)  # a `next` of the program's own
         iterator = step.arguments[0]
         assert isinstance(iterator, Reference)
         items = bars.setdefault(iterator.node, {})
@@ -266,7 +279,7 @@ def _may_have_written(trace: NestedCallNode) -> bool:
         return any_may_write([function, *values, *keywords.values()])
     bound = bind(function, values, keywords)
     try:
-        unit = compile_unit(function, kinds_of(bound.values, value_kind), active_inputs(bound, None, False))
+        unit = analysed(function, kinds_of(bound.values, value_kind), active_inputs(bound, None, False))
     except NeedsTracking:
         return True
     return unit.calls_unknown and may_write(function, bound.values)
@@ -307,7 +320,7 @@ def _captured_names(node: SpecialCallNode) -> tuple[str, ...]:
     function = node.value_ref
     names: tuple[str, ...] = function.__code__.co_freevars
     values = [operand.value_ref if isinstance(operand, Reference) else operand.value for operand in node.arguments]
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    held = list(map(contents_of, function.__closure__ or ()))
     return names if len(held) == len(values) and all(map(operator.is_, held, values)) else ()
 
 

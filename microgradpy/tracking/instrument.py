@@ -15,21 +15,25 @@ import inspect
 import types
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, final
 
+from microgradpy.ad.unassigned import check_unassigned_captures
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, checks_of
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.compiler import shared_by
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
-from microgradpy.frontend.exceptions import check_caught, check_not_interrupted, check_part_of_caught, check_steady, steady
+from microgradpy.frontend.exceptions import check_not_interrupted, check_steady, steady
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
+from microgradpy.frontend.source import captured_values
 from microgradpy.introspect import IR, plain_function
+from microgradpy.ir.kinds import UNKNOWN
 from microgradpy.ir.locations import Locations
 from microgradpy.ir.nodes import (
     NOWHERE,
+    UNASSIGNED,
     Const,
     Each,
     For,
@@ -54,11 +58,15 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import definitions, item_sources, item_variables, walk
 from microgradpy.linking import bindings_of, unit_name
 from microgradpy.runtime import opaque
+from microgradpy.runtime.activity import UNASSIGNED_KIND
+from microgradpy.runtime.keys import constant_key
 from microgradpy.tracking import iteration, recording
 from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites
-from microgradpy.tracking.values import Constant
+from microgradpy.tracking.values import Constant, as_key
 
-_CHECKS = (check_caught, check_part_of_caught, check_not_interrupted, check_steady)
+_CHECKS = (check_not_interrupted, check_steady)
+_KEYS = (constant_key,)
+_AS_KEY = function_constant(as_key)
 _REFUSALS = (opaque.refuse_syntax, opaque.refuse_mutation)
 
 
@@ -95,7 +103,7 @@ def traced_code(function: types.FunctionType) -> TracedCode | None:
     """The recording form of a function; None if it has none, as generators and what has no source text."""
     if function.__code__.co_flags & _GENERATOR:
         return None
-    key = (id(function.__code__), id(function.__globals__), *shared_by(function))
+    key = (id(function.__code__), id(function.__globals__), *shared_by(function), _empty(function))
     known = _known.get(key)
     if known is not None and known[0]() is function.__code__ and (known[1] is None or known[1].is_valid()):
         return known[1]
@@ -114,7 +122,8 @@ def _made(function: types.FunctionType) -> TracedCode:
     if _has_call_of(lowered.function, (steady,)):
         # What raises between two items of a loop does so in its body, which has to be said there.
         lowered = lower_function(function, marks_effects=True)
-    ir = lowered.function
+    captured = [UNASSIGNED_KIND if name in _empty(function) else UNKNOWN for name in function.__code__.co_freevars]
+    ir = check_unassigned_captures(lowered.function, captured)
     if _has_call_of(ir, _REFUSALS):
         raise NotTracked(function.__qualname__)
     sites = Sites(Locations(ir))
@@ -122,10 +131,17 @@ def _made(function: types.FunctionType) -> TracedCode:
     code = function.__code__
     emitted = emit(recorded, name=f"{unit_name(function)}_tracked", stands_for=(code.co_filename, code.co_firstlineno))
     assert emitted.tree is not None
-    run, _ = load_in_place_of(function, emitted.tree, emitted.text, bindings_of(emitted, function))
+    bindings = bindings_of(emitted, function.__name__, function.__globals__)
+    run, _ = load_in_place_of(function, emitted.tree, emitted.text, bindings)
     builtins = builtins_of(function)
     checks = tuple(check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins))
     return TracedCode(IR("lowered", ir, function), sites, emitted.text, run, checks, _assigned(code))
+
+
+def _empty(function: types.FunctionType) -> frozenset[str]:
+    """The variables that a function captured which have no value yet, and are given to it as values."""
+    values = zip(function.__code__.co_freevars, captured_values(function), strict=True)
+    return frozenset(name for name, value in values if value is UNASSIGNED)
 
 
 def _assigned(code: types.CodeType) -> str:
@@ -287,7 +303,8 @@ class _Recording:
                 made = fresh(op.result.hint)
                 recorded = self.record(recording.special, (name,), made, where=op.where, result=op.result)
                 return (replace(op, results=(made,)), recorded)
-        return (self.called(op, name, op.callee, op.arguments),)
+        callee = _AS_KEY if _calls(op, _KEYS) else op.callee
+        return (self.called(op, name, callee, op.arguments),)
 
     def called(self, op: Op, name: str, callee: Value, arguments: tuple[Value, ...]) -> Op:
         recorded = self.record(recording.call, (name,), callee, *arguments, where=op.where, result=op.result)

@@ -19,6 +19,9 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.tangents.fields import dict_of
+from microgradpy.tangents.memory_order import copied
+
 _NUMBERS_AND_TEXTS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented), range, slice)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType, np.ufunc)
 _OTHERS = (type, types.ModuleType, types.CodeType, types.WrapperDescriptorType, types.GetSetDescriptorType, np.dtype)
@@ -134,7 +137,7 @@ def same_array(value: np.ndarray[Any, Any], last: Any) -> Any:
             same = value.tobytes() == last.tobytes()
         if same:
             return last
-    copy = value.copy()
+    copy = copied(value)
     copy.flags.writeable = False
     return copy
 
@@ -173,15 +176,7 @@ def _slots(kind: type) -> Iterator[str]:
 def attributes_of(value: Any) -> list[Any]:
     """The names and values of an object's attributes, one after the other."""
     in_slots = {name: held for name in _slots(type(value)) if (held := _slot(value, name)) is not _MISSING}
-    return _pairs(_dictionary(value) | in_slots)
-
-
-def _dictionary(value: Any) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-    return found
+    return _pairs({**dict_of(value, object.__getattribute__), **in_slots})
 
 
 def _slot(value: Any, name: str) -> Any:
@@ -196,12 +191,13 @@ def _pairs(mapping: Any) -> list[Any]:
 
 
 def _set_attributes(copy: Any, parts: list[Any]) -> None:
-    in_slots = set(_slots(type(copy)))
+    kind = type(copy)
+    in_slots = set(_slots(kind))
     for name, held in zip(parts[::2], parts[1::2], strict=True):
-        if name in in_slots:
-            object.__setattr__(copy, name, held)
-        else:
-            _dictionary(copy)[name] = held
+        if name in in_slots or not any(name in vars(base) for base in kind.__mro__):
+            object.__setattr__(copy, name, held)  # the `__dict__` is not asked for, see `dict_of`
+        else:  # the class may have a property of that name
+            object.__getattribute__(copy, "__dict__")[name] = held
 
 
 def _cell_parts(cell: types.CellType) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from microgradpy.tangents.memory_order import copied
 from microgradpy.tracking.snapshots import (
     CONTAINERS,
     OBJECT,
@@ -82,7 +83,7 @@ class Thawing:
 
     def of_memory(self, owner: Any) -> np.ndarray[Any, Any]:
         """The array that has the memory which stands for that of another one."""
-        return self.memory.setdefault(id(owner), (owner, owner.copy(order="K")))[1]
+        return self.memory.setdefault(id(owner), (owner, copied(owner, "K")))[1]
 
     def keep(self, live: Any, value: Any, snapshot: Any) -> Any:
         self.made[id(live)] = live, value, snapshot

@@ -96,6 +96,11 @@ _SIGNS |= {id(function): sign.removesuffix("x") for sign, function in UNARY.item
 _SIGNS |= {id(getattr(operator, name)): name for name in ("getitem", "setitem", "delitem")}
 
 
+def as_key(key: Any) -> Any:
+    """The key of a dict comprehension: any will do, unless the trace is differentiated."""
+    return key
+
+
 def describe(value: Any, path: str = "") -> str:
     """A value of the program, as it is written there if that is known."""
     if path and not path.startswith("operator."):
@@ -131,6 +136,7 @@ def _array(value: Any) -> str:
     return f"array({value.tolist()!r})"
 
 
+@reprlib.recursive_repr("[...]")
 def _sequence(value: Any) -> str:
     if len(value) > 6 or type(value) not in (list, tuple):
         return f"{type(value).__name__} of {len(value)}"
@@ -138,6 +144,7 @@ def _sequence(value: Any) -> str:
     return f"[{inner}]" if type(value) is list else f"({inner},)" if len(value) == 1 else f"({inner})"
 
 
+@reprlib.recursive_repr("{...}")
 def _dict(value: Any) -> str:
     if len(value) > 4 or type(value) is not dict:
         return f"{type(value).__name__} of {len(value)}"

@@ -9,9 +9,11 @@ import sys
 
 import pytest
 
+from microgradpy.codegen import layout
 from microgradpy.codegen.bindings import Bindings, literal
-from microgradpy.codegen.layout import folded
-from microgradpy.codegen.printing import print_statement
+from microgradpy.codegen.layout import folded, lay_out
+from microgradpy.codegen.printing import is_same, print_statement
+from microgradpy.codegen.quick_printing import NotQuick, quick_text
 from microgradpy.errors import CompilerBug
 
 STATEMENTS = [
@@ -45,6 +47,97 @@ def test_a_statement_reads_back_as_itself(text: str) -> None:
     printed = print_statement(statement)
     assert "\n" not in printed
     assert ast.dump(ast.parse(printed).body[0]) == ast.dump(statement)
+
+
+MORE = [
+    "x = (a, b)[0].c(d)[(1).real]",
+    "x = (a + b).c ** -(d ** e) ** f",
+    "x = -(-a) - (-b) ** 2 + (not c)",
+    "x = not a == (not b)",
+    "x = (a if b else c) if (d if e else f) else g",
+    "x = (a and b) or (c or d) and e",
+    "x = (a < b) < c",
+    "x = a < (b < c)",
+    "x = a @ b @ (c @ d) % e // f",
+    "x = a << b | c & d ^ ~e >> f",
+    "x[1:2, ::-1, :, 3] = {1: a, 'b': c, **d}",
+    "x = {a, (b, c)}",
+    "x = [a, *b, (c,), ()]",
+    "x = f(*a)(g(b if c else d), key=(e, f))",
+    "x = yield a, b",
+    "yield",
+    "x = 1 + (yield a)",
+    "del a, b.c, d[0]",
+    "for a, (b, c) in d, e:\n    pass",
+    "while a or b:\n    break",
+    "if (a, b):\n    continue",
+    "def f(a, *b, c, **d):\n    pass",
+    "def f(a, *, b):\n    pass",
+    "x = b'a' + f'{a}'",
+    "x = lambda a: a",
+    "x = (a := b)",
+    "x = 10 ** 400 + 1e400 + 2j",
+    "x **= a",
+    "x[a] //= b, c",
+    "raise a from b.c",
+    "x, y = y, x",
+    "[x] = y",
+]
+
+
+def function_of(text: str) -> ast.FunctionDef:
+    (function,) = ast.parse("def f(a):\n    while True:\n        " + text.replace("\n", "\n        ")).body
+    assert isinstance(function, ast.FunctionDef)
+    return function
+
+
+@pytest.mark.parametrize("text", [*STATEMENTS, *MORE])
+def test_a_text_that_is_printed_quickly_is_that_printed_with_care(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = lay_out(function_of(text), {}, False)
+
+    def unknown(statement: ast.stmt) -> str:
+        raise NotQuick
+
+    monkeypatch.setattr(layout, "quick_text", unknown)
+    assert lay_out(function_of(text), {}, False) == quick
+
+
+WRONG = {
+    "another sign": lambda text: text.replace("-", "+"),
+    "no parentheses": lambda text: text.replace("(", "").replace(")", ""),
+    "no program": lambda text: text + " (",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_printed_wrongly_is_printed_again_with_care(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_of("z = x - (y - x)\nif z > x:\n    z = -z\nreturn z")
+    right = lay_out(function, {}, False)
+    monkeypatch.setattr(layout, "quick_text", lambda statement: WRONG[wrong](quick_text(statement)))
+    assert lay_out(function, {}, False) == right
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x = a - b", "x = b - a"),
+        ("x = a - b", "x = a + b"),
+        ("x = 1", "x = 1.0"),
+        ("x = 0.0", "x = -0.0"),
+        ("x = 1", "x = True"),
+        ("x = 'a'", "x = b'a'"),
+        ("f(a, b=c)", "f(a, c)"),
+        ("f(a)", "f(*a)"),
+        ("x = a[b]", "x = a[b:]"),
+        ("x = a, b", "x = a, b, c"),
+        ("x = a < b", "x = a <= b"),
+        ("x = a and b", "x = a or b"),
+        ("if a:\n    b", "if a:\n    b\nelse:\n    c"),
+    ],
+)
+def test_trees_that_differ_are_not_the_same(first: str, second: str) -> None:
+    one, other = (ast.parse(text).body[0] for text in (first, second))
+    assert not is_same(one, other) and is_same(one, ast.parse(first).body[0])
 
 
 def test_a_long_statement_stays_on_one_line() -> None:

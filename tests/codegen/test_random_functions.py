@@ -8,13 +8,14 @@ from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load, unload
 from tests.codegen.interpreter import run
 from tests.codegen.random_functions import random_function
+from tests.program_numbers import COUNT, batches
 
 POINTS = [(0.3, 1.2, -0.7), (-1.1, 0.4, 2.0)]
 
 
-@pytest.mark.parametrize("block", range(20))
-def test_emitted_text_computes_what_the_ir_computes(block: int) -> None:
-    for seed in range(block * 50, block * 50 + 50):
+@pytest.mark.parametrize("batch", batches(50, 5 * COUNT), ids=str)  # they are small
+def test_emitted_text_computes_what_the_ir_computes(batch: range) -> None:
+    for seed in batch:
         function = random_function(seed)
         emitted = emit(function)
         assert emit(function) == emitted, "the same text twice"

@@ -1,6 +1,6 @@
 """Every program of the tables that can be exported, and what the others are refused for.
 
-`python -m tests.exporting.corpus` writes the figures into docs/export.md.
+`python -m tests.exporting.corpus` writes the list of these, `refused.txt`, and the figures into docs/export.md.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import collections
 import contextlib
 import copy
-import functools
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from microgradpy import DifferentiationError
 from microgradpy.exporting.export import export_text
 from tests.programs import PROGRAMS, Program
 from tests.programs.mutation import MUTATION
+from tests.ways import some
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "export.md"
+REFUSED = Path(__file__).with_name("refused.txt")
 _SECTION = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end -->)", re.DOTALL)
 # What is common to the refusals of one reason; the rest of the message is about the program.
 REASONS = {
@@ -42,16 +44,17 @@ class Exported:
 
 ARRAY_TABLES = "array_items array_writers control first in_place outputs overlapping peers scatter views".split()
 """The tables of programs that write into arrays. Writes into lists, dicts and objects are not exported."""
-WRITERS = [each for each in MUTATION if each.function.__module__.rpartition(".")[2] in ARRAY_TABLES]
+_WRITERS = [each for each in MUTATION if each.function.__module__.rpartition(".")[2] in ARRAY_TABLES]
+EXPORTED: tuple[Program, ...] = (*PROGRAMS, *_WRITERS)
+"""All programs that write nothing, and those that write into arrays."""
 
 
-@functools.cache
-def exported() -> tuple[Exported, ...]:
-    """All programs that write nothing, and those that write into arrays."""
-    return tuple(map(_export, (*PROGRAMS, *WRITERS)))
+TESTED: tuple[Program, ...] = tuple(some(EXPORTED, "exported", one_in=6))
+"""Those that the tests export; all of them where programs are tested in all ways."""
 
 
-def _export(program: Program) -> Exported:
+def export(program: Program) -> Exported:
+    """The program exported, or refused."""
     with contextlib.redirect_stdout(io.StringIO()):
         try:
             return Exported(program, export_text(program.function, *copy.deepcopy(program.args)))
@@ -64,27 +67,33 @@ def reason(refusal: str) -> str:
     return next((said for words, said in REASONS.items() if words in refusal), "something that no module has")
 
 
-def _share(rows: tuple[Exported, ...]) -> str:
-    count = sum(bool(row.text) for row in rows)
-    return f"{count} are exported ({count / len(rows):.0%})"
+def reasons() -> dict[str, str]:
+    """What the programs that are refused are refused for, by their names."""
+    return dict(line.split(" | ", 1) for line in REFUSED.read_text().splitlines())
 
 
-def figures() -> str:
+def _share(programs: Sequence[Program], refused: dict[str, str]) -> str:
+    count = sum(program.id not in refused for program in programs)
+    return f"{count} are exported ({count / len(programs):.0%})"
+
+
+def figures(refused: dict[str, str]) -> str:
     """The share that is exported, and a table of reasons."""
-    rows = exported()
-    pure, writers = rows[: len(PROGRAMS)], rows[len(PROGRAMS) :]
     said = (
-        f"Of the {len(pure)} programs that write nothing in the tables of the tests, {_share(pure)}; of the {len(writers)} in\n"
-        f"the tables of programs that write into arrays, {_share(writers)}."
+        f"Of the {len(PROGRAMS)} programs that write nothing in the tables of the tests, {_share(PROGRAMS, refused)}; "
+        f"of the {len(_WRITERS)} in\nthe tables of programs that write into arrays, {_share(_WRITERS, refused)}."
     )
-    reasons = collections.Counter(reason(row.refusal) for row in rows if row.refusal)
-    table = [f"| {count} | {why} |" for why, count in reasons.most_common()]
+    counted = collections.Counter(refused.values())
+    table = [f"| {count} | {why} |" for why, count in counted.most_common()]
     return "\n".join([said, "", "| programs | refused because |", "|---|---|", *table, ""])
 
 
 def main() -> None:
-    """Write the figures into the document."""
-    DOCUMENT.write_text(_SECTION.sub(lambda _: figures(), DOCUMENT.read_text()))
+    """Write the list of those that are refused, and the figures into the document."""
+    rows = map(export, EXPORTED)
+    refused = {row.program.id: reason(row.refusal) for row in rows if row.refusal}
+    REFUSED.write_text("".join(f"{name} | {why}\n" for name, why in refused.items()))
+    DOCUMENT.write_text(_SECTION.sub(lambda _: figures(refused), DOCUMENT.read_text()))
 
 
 if __name__ == "__main__":

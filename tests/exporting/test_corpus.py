@@ -15,18 +15,19 @@ from typing import Any
 
 import pytest
 
-from microgradpy import NonScalarOutputError, cache_clear, pullback, value_and_gradient
+from microgradpy import NonScalarOutputError, pullback, value_and_gradient
 from microgradpy.exporting import parts
-from microgradpy.exporting.export import export_text
 from tests import finite_differences as fd
 from tests.exporting import isolated
-from tests.exporting.corpus import DOCUMENT, exported, figures
+from tests.exporting.corpus import DOCUMENT, EXPORTED, TESTED, Exported, export, figures, reason, reasons
+from tests.other_process import OtherProcess
 from tests.programs import Program
 from tests.test_programs import same, same_cotangents
 
-ROWS = [row for row in exported() if row.text]
+pytestmark = pytest.mark.xdist_group("exported")  # one process exports them all, once
 REFUSED_WHEN_RUN = {"joined_in_a_row", "joined_numbers", "loops_over_values_and_keys"}
 """Where an operand turns out to be of a class that nobody expected; the refusal says so."""
+WRITES = "python -m tests.exporting.corpus writes the list and the figures anew"
 
 
 def expected(program: Program) -> tuple[Any, list[Any], Any, str]:
@@ -46,11 +47,22 @@ def seeds_of(y: Any) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def rows() -> dict[str, Exported]:
+    """What became of each program, by its name."""
+    return {program.id: export(program) for program in TESTED}
+
+
+@pytest.fixture(scope="module")
+def texts(rows: dict[str, Exported]) -> list[Exported]:
+    return [row for row in rows.values() if row.text]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, texts: list[Exported]) -> dict[str, Any]:
     """What the modules return in an interpreter that knows nothing of the package, its paths or its environment."""
     folder = tmp_path_factory.mktemp("exported")
     calls = []
-    for row in ROWS:
+    for row in texts:
         name = f"m_{row.program.id}"
         (folder / f"{name}.py").write_text(row.text)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -65,8 +77,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.program.id)
-def test_results_are_those_of_the_package(row: Any, results: dict[str, Any]) -> None:
+@pytest.mark.parametrize("name", [program.id for program in TESTED])
+def test_results_are_those_of_the_package(name: str, rows: dict[str, Exported], results: dict[str, Any]) -> None:
+    """A program that is refused is in the list, for its reason; how many are is a figure of the document."""
+    row = rows[name]
+    assert reasons().get(name, "") == (reason(row.refusal) if row.refusal else ""), WRITES
+    if not row.text:
+        assert f"m_{name}" not in results
+        return
     found = results[f"m_{row.program.id}"]
     if row.program.id in REFUSED_WHEN_RUN:
         assert str(found).startswith("DifferentiationError: an operand is")
@@ -82,8 +100,8 @@ def test_results_are_those_of_the_package(row: Any, results: dict[str, Any]) -> 
     assert printed == wanted[3]
 
 
-def test_every_text_passes_the_linter(tmp_path: Path) -> None:
-    for row in ROWS:
+def test_every_text_passes_the_linter(tmp_path: Path, texts: list[Exported]) -> None:
+    for row in texts:
         (tmp_path / f"{row.program.id}.py").write_text(row.text)
     project = Path(__file__).parents[2] / "pyproject.toml"
     for options in (["--isolated"], ["--config", str(project)]):
@@ -92,10 +110,10 @@ def test_every_text_passes_the_linter(tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stdout
 
 
-def test_every_function_has_hints_and_a_docstring() -> None:
+def test_every_function_has_hints_and_a_docstring(texts: list[Exported]) -> None:
     """But for those of the user that were copied."""
     parts_of_modules = {name for name, value in vars(parts).items() if inspect.isfunction(value)}
-    for row in ROWS:
+    for row in texts:
         copied = {name for name, value in vars(sys.modules[row.program.function.__module__]).items() if callable(value)}
         for node in ast.walk(ast.parse(row.text)):
             if not isinstance(node, ast.FunctionDef) or node.name in copied:
@@ -106,15 +124,12 @@ def test_every_function_has_hints_and_a_docstring() -> None:
                 assert all(argument.annotation for argument in node.args.args), f"{row.program.id}: {node.name}"
 
 
-def test_a_share_of_the_programs_is_exported(capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures of the document are those of today."""
-    with capsys.disabled():
-        print(f"\n{figures()}")
-    assert figures() in DOCUMENT.read_text(), "python -m tests.exporting.corpus writes the figures anew"
+def test_the_figures_of_the_document_are_those_of_the_list() -> None:
+    refused = reasons()
+    assert refused.keys() <= {program.id for program in EXPORTED}
+    assert figures(refused) in DOCUMENT.read_text(), WRITES
 
 
-def test_the_same_text_twice() -> None:
-    for row in ROWS[::20]:
-        cache_clear()
-        with contextlib.redirect_stdout(io.StringIO()):
-            assert export_text(row.program.function, *copy.deepcopy(row.program.args)) == row.text
+def test_the_same_text_elsewhere(texts: list[Exported], elsewhere: OtherProcess) -> None:
+    for row in texts[::7]:
+        assert elsewhere.answer("module", row.program) == [row.text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ def drawn(x: Any, rng: np.random.Generator) -> Any:
         return float(rng.normal())
     if isinstance(x, np.ndarray | np.generic):
         return _drawn_array(x, rng)
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | deque):
         items = [drawn(item, rng) for item in x]
-        return items if isinstance(x, list) else type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        return items if not isinstance(x, tuple) else tuple.__new__(type(x), items) if hasattr(x, "_fields") else tuple(items)
     if isinstance(x, dict):
         return {key: drawn(value, rng) for key, value in x.items()}
     return Tangent(type(x), {name: drawn(value, rng) for name, value in fd.children(x)})

@@ -80,6 +80,14 @@ def test_a_closure_has_a_tangent() -> None:
     assert push(Tangent(type(test_zeros), k=1.0), 0.0) == 2.0
 
 
+def test_an_array_of_objects_has_no_tangent() -> None:
+    def f(x):
+        return np.array([x * x, [1.0]], dtype=object)[0].sum()
+
+    with pytest.raises(MissingRuleError, match="an array of objects"):
+        jvp(f, (np.array([0.5, 2.0]),), (np.ones(2),))
+
+
 def test_pushforward_runs_the_function_once() -> None:
     calls = []
 

@@ -18,8 +18,10 @@ from microgradpy.ir.traversal import walk
 from microgradpy.ir.verifier import verify
 from tests.frontend.interpreter import interpreted
 from tests.frontend.programs import CASES
+from tests.program_numbers import batches
 from tests.programs import PROGRAMS
 from tests.random_programs import random_program
+from tests.ways import some
 
 PLAIN = [program for program in PROGRAMS if isinstance(program.function, types.FunctionType | types.MethodType)]
 
@@ -49,15 +51,15 @@ def test_small_programs_keep_their_meaning(function: Callable[..., Any], argumen
         assert outcome(interpreted(function), values) == outcome(function, values)
 
 
-@pytest.mark.parametrize("program", PLAIN, ids=str)
+@pytest.mark.parametrize("program", some(PLAIN, "lowered"), ids=str)
 def test_the_table_of_programs_keeps_its_meaning(program: Any) -> None:
     lowered(program.function)
     assert outcome(interpreted(program.function), program.args) == outcome(program.function, program.args)
 
 
-@pytest.mark.parametrize("start", range(0, 200, 20))
-def test_random_programs_keep_their_meaning(start: int) -> None:
-    for number in range(start, start + 20):
+@pytest.mark.parametrize("batch", batches(20), ids=str)
+def test_random_programs_keep_their_meaning(batch: range) -> None:
+    for number in batch:
         program = random_program(number)
         function = program.load()
         lowered(function)

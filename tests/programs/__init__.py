@@ -9,6 +9,7 @@ from tests.programs import (
     calls,
     constructors,
     containers,
+    corners,
     exceptions,
     expressions,
     given_functions,
@@ -17,9 +18,12 @@ from tests.programs import (
     loops,
     matching,
     models,
+    named_operators,
     objects,
     overloading,
+    rereading,
     signals,
+    signatures,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -32,6 +36,7 @@ __all__ = [
     "calls",
     "constructors",
     "containers",
+    "corners",
     "exceptions",
     "expressions",
     "given_functions",
@@ -40,7 +45,10 @@ __all__ = [
     "loops",
     "matching",
     "models",
+    "named_operators",
     "objects",
     "overloading",
+    "rereading",
     "signals",
+    "signatures",
 ]

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from tests.programs.table import program
+
+importlib.import_module("xml.dom")  # so that no text depends on whether another program has imported it
 
 
 @program(2.0, features=":=, if, else")

@@ -303,3 +303,43 @@ def counts_in_a_tuple(x, y):
 def bits_of_a_comparison(x):
     positive = x > 0.0
     return x * x * positive.bit_length()
+
+
+def quicksorted(values):
+    if len(values) <= 1:
+        return values
+    pivot = values[0]
+    smaller, others = [t for t in values[1:] if t < pivot], [t for t in values[1:] if t >= pivot]
+    return quicksorted(smaller) + [pivot] + quicksorted(others)
+
+
+def unpacked_quicksorted(values):
+    if not values:
+        return []
+    pivot, *rest = values
+    smaller, others = [t for t in rest if t < pivot], [t for t in rest if t >= pivot]
+    return [*unpacked_quicksorted(smaller), pivot] + unpacked_quicksorted(others)
+
+
+def moves(n, a, b):
+    return moves(n - 1, a, b) + [a * b * n] + moves(n - 1, b, a) if n else []
+
+
+@program([1.3, 2.0, 0.4, 0.7], features="recursion that puts lists together")
+def quicksort(values):
+    first, second, third, fourth = quicksorted(values)
+    again = unpacked_quicksorted(values)
+    return first * second * third + fourth + again[0] * again[3] + sum(value * value for value in moves(3, first, second))
+
+
+def _pair_of(x):
+    return {"a": x, "b": 2.0 * x * x}
+
+
+_MAKERS = (_pair_of,)
+
+
+@program(0.7, features="methods of a dict that is known only at run time")
+def methods_of_a_dict_that_a_chosen_function_makes(x):
+    made = _MAKERS[0](x)
+    return sum(made.values()) + sum(v * v for _, v in made.items()) + made.get("b", 0.0)

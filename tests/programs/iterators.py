@@ -151,6 +151,22 @@ def loops_over_the_values_of_a_dict(d):
     return total * sum(map(lambda v: v * 2.0, d.values()))
 
 
+@program(VALUES, {"a": 0.5, "b": 1.5}, features="itertools.zip_longest of a dict")
+def values_of_a_dict_that_are_only_compared(values, d):
+    kept = [v for _ in d.values() for v, limit in itertools.zip_longest(list(values), d.values(), fillvalue=0.7) if limit < 1.0]
+    return sum(kept)
+
+
+@program(VALUES, {"a": 0.5, "b": 1.5}, features="dict.values in a loop that is not entered")
+def values_of_a_dict_that_nobody_reads(values, d):
+    views = d.values()
+    items = iter(list(values))
+    total = sum([v * v for v in items])
+    for v in items:
+        total = total + v * sum([value * v for value in views])
+    return total
+
+
 @program(0.7, 1.3, features="functools.partial")
 def partial_inside(x, y):
     power = functools.partial(pow, x)

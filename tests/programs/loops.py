@@ -475,3 +475,26 @@ def raises_in_a_loop(x):
             raise OverflowError(f"step {i}: {y}")
         y = y * 1.5
     return y
+
+
+@program(np.array([0.3, 0.9, 0.5]), features="number before the loop, array by break")
+def break_with_an_array_for_a_number(x):
+    w = 0.0
+    for i in range(3):
+        if x[i] > 0.6:
+            w = x[i:]
+            break
+    w = w * 2.0
+    return np.sum(x * x) + np.sum(w)
+
+
+@program(np.array([0.3, 0.9, 0.5]), features="number before the loop, list by break")
+def break_with_a_list_for_a_number(x):
+    w, i = 0.0, 0
+    while True:
+        if x[i] > 0.6:
+            w = [x[i], x[i] * x[0]]
+            break
+        i += 1
+        w = x[i]
+    return w[0] * w[1]

@@ -293,3 +293,66 @@ class Heavy(Placed):
 def constructor_that_asks_all_classes_above(x):
     first, second = Heavy(x), Heavy(2.0, place=x * x)
     return first.mass * first.place + second.mass * second.place
+
+
+class Table:
+    """What is read by its keys, and shows its items in a way of its own."""
+
+    def __init__(self, **values):
+        self.values_by_name = values
+
+    def keys(self):
+        return list(self.values_by_name)
+
+    def __getitem__(self, name):
+        return self.values_by_name[name] * 2.0
+
+    def items(self):
+        return [(name, value * 3.0) for name, value in self.values_by_name.items()]
+
+
+def of_two(a, b):
+    return a * a * b
+
+
+@program(Table(a=1.1, b=0.4), 1.2, features="double star of an object with keys")
+def spread_by_keys(table, x):
+    merged = {**table, "a": x}
+    return of_two(**table) * of_two(b=x, **{"a": table["a"]}) + merged["a"] * merged["b"] * dict(table)["a"]
+
+
+@program(Table(a=1.1, b=0.4), 1.2, features="items of an object with a method of this name")
+def loop_over_own_items(table, x):
+    total = 0.0
+    for _, value in table.items():
+        total = total * value + value * x
+    for place, (name, value) in enumerate(table.items()):
+        total = total + value * place + (value if name == "b" else x)
+    return total + sum(value * value for _, value in table.items())
+
+
+class Doubling(np.ndarray):
+    """An array whose product is twice that of arrays, and whose items are three times its entries."""
+
+    def __mul__(self, other):
+        return np.multiply(np.asarray(self), np.asarray(other)) * 2.0
+
+    def __getitem__(self, place):
+        return np.asarray(self)[place] * 3.0
+
+
+class Plain(np.ndarray):
+    def __new__(cls, values):
+        return np.asarray(values).view(cls)
+
+
+@program(np.array([1.3, 0.4]), features="class of arrays with operators of its own")
+def views_with_operators_of_their_own(x):
+    doubling = x.view(Doubling)
+    return np.sum(doubling * x) + float(doubling[0]) * float(doubling[1])
+
+
+@program(np.array([1.3, 0.4]), features="class of arrays, __new__")
+def views_of_a_plain_class(x):
+    plain = Plain(x * 2.0)
+    return float(np.sum(np.asarray(plain * plain))) + float(plain[0])

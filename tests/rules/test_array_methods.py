@@ -88,7 +88,8 @@ def is_inert(name: str) -> bool:
     return is_inert_attribute(np.ndarray, name) or is_non_differentiable(getattr(np.ndarray, name))
 
 
-PUBLIC = [name for name in dir(np.ndarray) if not name.startswith("_")]
+PUBLIC = [name for name in dir(np.ndarray) if not name.startswith("_") and hasattr(np.zeros((1, 1)), name)]
+"""Those that NumPy 2 took away are still listed by NumPy 2.2, and raise."""
 
 
 def test_every_public_attribute_is_classified() -> None:

@@ -22,6 +22,7 @@ from microgradpy.rules import (
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import ReverseRules
 from microgradpy.tangents.types import NoTangent
+from tests.names import name_of
 
 
 def double(x: Any, factor: float = 2.0) -> Any:
@@ -157,7 +158,7 @@ def test_methods_and_attributes_are_found_by_class() -> None:
     assert not is_inert_attribute(SmallBox, "content")
 
 
-@pytest.mark.parametrize("f", [len, print, isinstance, math.floor, operator.lt, str.upper, "".join, dict.keys], ids=str)
+@pytest.mark.parametrize("f", [len, print, isinstance, math.floor, operator.lt, str.upper, "".join, dict.keys], ids=name_of)
 def test_what_gives_no_derivative_is_known(f: Any) -> None:
     assert is_non_differentiable(f) or is_non_differentiable(getattr(str, f.__name__, None))
 

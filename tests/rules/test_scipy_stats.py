@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from scipy.stats import norm
 
-from microgradpy import MissingRuleError, NoTangent, gradient, rrule
+from microgradpy import DifferentiationError, MissingRuleError, NoTangent, gradient, jvp, pullback, rrule
 from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.rules.registry import opt_out
 from tests.finite_differences import differences, flatten_cotangent
@@ -105,23 +105,100 @@ class Doubled(type(norm)):  # type: ignore[misc]
 
 
 doubled = Doubled(name="doubled")
+outside = norm(0.3, scale=1.4)
 REFUSED: list[Callable[..., Any]] = [
-    lambda x: norm(x, 2.0).logpdf(1.0),
-    lambda x: norm(1.0, 2.0).logpdf(x),
-    lambda x: stats.cosine.logpdf(x),
-    lambda x: doubled.logpdf(x),
-    lambda x: norm.mean(x),
+    lambda x: norm.fit([x, 1.0]),
+    lambda x: norm(x, 2.0).rvs(),
+    lambda x: norm.stats(x),
+    lambda x: norm.expect(None, (), x),
     lambda x: stats.multivariate_normal(np.zeros(2) + x).logpdf(SAMPLE[:2]),
-    lambda x: stats.poisson(x).pmf(2),
 ]
 
 
 @pytest.mark.parametrize("context", [nullcontext, always_dispatch, always_track])
 @pytest.mark.parametrize("f", REFUSED)
-def test_other_methods_and_frozen_distributions_are_refused(f: Callable[..., Any], context: Any) -> None:
+def test_other_methods_are_refused(f: Callable[..., Any], context: Any) -> None:
     with context(), pytest.raises(MissingRuleError, match="SciPy's distributions") as caught:
         gradient(f, 1.5)
     assert "norm.logpdf(x, loc, scale)" in str(caught.value)
+    with context(), pytest.raises(MissingRuleError, match="SciPy's distributions"):
+        jvp(f, (1.5,), (1.0,))
+
+
+def test_formulas_that_cannot_be_differentiated_are_refused() -> None:
+    with pytest.raises(MissingRuleError, match=r"tukeylambda\.logpdf, whose formula cannot be differentiated"):
+        gradient(lambda x: stats.tukeylambda.logpdf(x, 0.3), 0.4)
+    with pytest.raises(MissingRuleError, match="an integral"):
+        gradient(lambda a: stats.exponweib.entropy(a, 1.2), 1.5)
+
+
+class Scaled(stats.rv_continuous):
+    """A distribution of the user's, with a parameter of the shape."""
+
+    def _pdf(self, x, a):
+        return a * np.exp(-a * x)
+
+
+scaled = Scaled(a=0.0, name="scaled")
+FROZEN: list[Callable[..., Any]] = [
+    lambda x, s: norm(x, s).logpdf(1.0) * x,
+    lambda x, s: np.sum(norm(loc=x, scale=s).cdf(SAMPLE)) + outside.logpdf(x) + outside.ppf(0.2 * s),
+    lambda x, s: stats.gamma(s, scale=x).mean() * stats.gamma(a=s).std() + stats.gamma(x, 0.1, s).var(),
+    lambda x, s: norm(x, s).interval(0.7)[1] * norm(x, s).median() + outside.interval(0.4 * s)[0],
+    lambda x, s: stats.weibull_min(x, scale=s).entropy() + norm.freeze(x, s).isf(0.3),
+    lambda x, s: stats.poisson(x).pmf(2) * stats.poisson(s).mean() + stats.binom(5, 0.3 * x).logpmf(2),
+    lambda x, s: sum(each.logpdf(0.4) for each in [norm(x, s), stats.logistic(s, x), outside]) * x,
+    lambda x, s: stats.cosine.logpdf(0.2 * x, s) + stats.rayleigh(x, s).logsf(4.0) + doubled.logpdf(x, s),
+    lambda x, s: norm.mean(x, s) * norm.std(scale=s) + stats.weibull_max.var(x, 0.1, s) + norm.interval(0.5, x, scale=s)[0],
+    lambda x, s: scaled.logpdf(0.4, x, 0.1, s) + scaled.cdf(0.7 * s, 1.2) + scaled(x).pdf(0.3),
+    lambda x, s: norm._logpdf(x) * stats.gamma._cdf(s, 1.7) + stats.genextreme.logpdf(0.3, 0.2, x, s),
+]
+
+
+def looked_up(x, s):
+    frozen = {"a": norm(x, s), "b": stats.expon(scale=s)}
+    total = [0.0]
+    for name in "ab":
+        total[0] += frozen[name].sf(1.7 * x)
+    return total[0]
+
+
+def of_a_method_that_is_kept(x, s):
+    density = norm(x, s).logpdf
+
+    def loss(values):
+        return sum(map(density, values))
+
+    return loss(SAMPLE) + loss([x * s])
+
+
+@pytest.mark.parametrize("context", [nullcontext, always_dispatch, always_track])
+@pytest.mark.parametrize("f", [*FROZEN, looked_up, of_a_method_that_is_kept])
+def test_frozen_distributions_and_formulas_of_any(f: Callable[..., Any], context: Any) -> None:
+    expected = differences(f, (1.3, 0.8))
+    with context():
+        y, back = pullback(f, 1.3, 0.8)
+        np.testing.assert_allclose(back(1.0)[1:], expected, rtol=1e-6)
+        assert back(1.0) == back(1.0)
+        found = jvp(f, (1.3, 0.8), (1.0, 0.5))
+    assert y == f(1.3, 0.8) == found[0]
+    np.testing.assert_allclose(found[1], expected[0] + 0.5 * expected[1], rtol=1e-6)
+
+
+def test_a_frozen_distribution_as_an_argument() -> None:
+    bar = gradient(lambda frozen: frozen.logpdf(1.0) + frozen.mean(), stats.norm(0.3, scale=1.4))[0]
+    expected = differences(lambda x, s: norm.logpdf(1.0, x, s) + x, (0.3, 1.4))
+    np.testing.assert_allclose([bar["args"][0], bar["kwds"]["scale"]], expected)
+
+
+def test_what_a_distribution_of_the_users_keeps_is_refused() -> None:
+    def kept(x):
+        made = Scaled(a=0.0, name="made")
+        made.rate = x
+        return made.pdf(0.3, 1.2)
+
+    with pytest.raises(DifferentiationError):
+        gradient(kept, 1.5)
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from microgradpy import MissingRuleError, gradient
 from microgradpy.compiler import always_track
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from tests.call_checks import check_call
+from tests.names import NUMPY
+from tests.ways import chosen
 
 CALLS: list[Callable[..., Any]] = [
     lambda x, y, A, B, S, k: P.polyval(k, x),
@@ -229,19 +231,22 @@ CALLS: list[Callable[..., Any]] = [
 ]
 
 
-@pytest.mark.parametrize("mode", [nullcontext, always_track], ids=["pure", "tracked"])
-@pytest.mark.parametrize("number", range(len(CALLS)))
-def test_calls_of_the_standard_library(number: int, mode: Any) -> None:
-    with mode():
+MODES = {"pure": nullcontext, "tracked": always_track}
+
+
+@pytest.mark.parametrize(("number", "mode"), [(n, mode) for n in range(len(CALLS)) for mode in chosen(f"call {n}", [*MODES])])
+def test_calls_of_the_standard_library(number: int, mode: str) -> None:
+    with MODES[mode]():
         check_call(CALLS[number])
 
 
 REFUSED: list[Callable[..., Any]] = [
     lambda x: Polynomial.fit([0.0, 1.0, 2.0], x, 1)(0.5),
-    lambda x: P.polyval2d(0.5, 1.5, np.outer(x, x)),
     lambda x: np.polyval(np.poly1d([1.0, 2.0]), x[0]),
     lambda x: sum(itertools.tee(x)[0]),
 ]
+if NUMPY >= (2, 3):  # whose text has what is not differentiated
+    REFUSED.append(lambda x: P.polyval2d(0.5, 1.5, np.outer(x, x)))
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))

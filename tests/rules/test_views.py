@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ import pytest
 
 from microgradpy.ad.known_functions import is_fresh, is_view
 from microgradpy.rules.registry import Example
-from tests.examples import EXAMPLES
+from tests.checks import check_all
+from tests.examples import BY_FUNCTION
+
+pytestmark = pytest.mark.filterwarnings("ignore:`lagrange` is deprecated")  # since SciPy 1.18
 
 
 def arrays(value: Any) -> Iterator[Any]:
@@ -23,8 +27,12 @@ def arrays(value: Any) -> Iterator[Any]:
             yield from arrays(part)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_what_returns_a_view_is_known_for_it(example: Example) -> None:
+@pytest.mark.parametrize("examples", BY_FUNCTION.values(), ids=BY_FUNCTION)
+def test_what_returns_a_view_is_known_for_it(examples: list[Example]) -> None:
+    check_all((str(example), partial(check, example)) for example in examples)
+
+
+def check(example: Example) -> None:
     args = tuple(x if type(x).__name__ == "SuperLU" else copy.deepcopy(x) for x in example.args)  # which cannot be copied
     given = list(arrays(args))
     y = example.f(*args, **example.kwargs)

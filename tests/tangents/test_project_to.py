@@ -11,6 +11,7 @@ import pytest
 
 from microgradpy import CotangentShapeError, NoTangent, ProjectTo, Tangent, Thunk, ZeroTangent, not_implemented, thunk, unthunk
 from microgradpy.tangents.types import are_equal
+from tests.names import name_of
 
 
 class Pair(NamedTuple):
@@ -38,7 +39,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("x, x_bar, expected, cls", CASES, ids=repr)
+@pytest.mark.parametrize("x, x_bar, expected, cls", CASES, ids=name_of)
 def test_a_cotangent_is_brought_to_the_structure_of_its_value(x: Any, x_bar: Any, expected: Any, cls: type) -> None:
     found = ProjectTo(x)(x_bar)
     assert are_equal(found, expected)
@@ -47,7 +48,7 @@ def test_a_cotangent_is_brought_to_the_structure_of_its_value(x: Any, x_bar: Any
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
 
 
-@pytest.mark.parametrize("x", ["a", True, None, np.array([True]), ("a", None), len], ids=repr)
+@pytest.mark.parametrize("x", ["a", True, None, np.array([True]), ("a", None), len], ids=name_of)
 def test_what_cannot_be_perturbed_has_no_tangent(x: Any) -> None:
     assert ProjectTo(x)(1.0) is NoTangent()
     assert ProjectTo(x)(ZeroTangent()) is NoTangent()

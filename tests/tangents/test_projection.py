@@ -17,6 +17,7 @@ import pytest
 from microgradpy.errors import CotangentShapeError, DifferentiationError
 from microgradpy.tangents.projection import check_seed, fields_of, project, zeros_for
 from microgradpy.tangents.types import NoTangent, Tangent, ZeroTangent, are_equal
+from tests.names import name_of
 
 Pair = namedtuple("Pair", "left right")
 
@@ -102,7 +103,7 @@ def assert_same_structure(a: Any, b: Any) -> None:
             assert_same_structure(a[key], b[key])
 
 
-@pytest.mark.parametrize("x, x_bar, expected", PROJECTIONS, ids=repr)
+@pytest.mark.parametrize("x, x_bar, expected", PROJECTIONS, ids=name_of)
 def test_a_gradient_has_the_structure_of_its_argument(x: Any, x_bar: Any, expected: Any) -> None:
     found = project(x, x_bar)
     assert_same_structure(found, expected)
@@ -127,7 +128,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("x", REFUSED, ids=repr)
+@pytest.mark.parametrize("x", REFUSED, ids=name_of)
 def test_numbers_that_cannot_be_differentiated_are_refused_where_they_are_used(x: Any) -> None:
     assert project(x, None) is None
     with pytest.raises(DifferentiationError, match="Convert it to float"):
@@ -137,7 +138,7 @@ def test_numbers_that_cannot_be_differentiated_are_refused_where_they_are_used(x
 @pytest.mark.parametrize(
     "x, x_bar",
     [(ONES, np.ones(3)), (1.0, ONES), ([1.0], [1.0, 2.0]), ({"a": 1.0}, {"b": 1.0}), (Dense(1.0), 1.0), (1.0, [1.0])],
-    ids=repr,
+    ids=name_of,
 )
 def test_a_cotangent_that_does_not_fit_is_an_error(x: Any, x_bar: Any) -> None:
     with pytest.raises(CotangentShapeError):
@@ -175,7 +176,7 @@ ZEROS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("x, expected", ZEROS, ids=repr)
+@pytest.mark.parametrize("x, expected", ZEROS, ids=name_of)
 def test_zeros_have_the_structure_of_the_argument(x: Any, expected: Any) -> None:
     found = zeros_for(x)
     assert_same_structure(found, expected)
@@ -200,7 +201,7 @@ SEEDS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("y, dy, expected", SEEDS, ids=repr)
+@pytest.mark.parametrize("y, dy, expected", SEEDS, ids=name_of)
 def test_a_seed_is_cast_to_the_type_of_the_value(y: Any, dy: Any, expected: Any) -> None:
     found = check_seed(y, dy)
     assert_same_structure(found, expected)
@@ -226,7 +227,7 @@ WRONG_SEEDS: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("y, dy, words", WRONG_SEEDS, ids=repr)
+@pytest.mark.parametrize("y, dy, words", WRONG_SEEDS, ids=name_of)
 def test_a_wrong_seed_is_an_error_that_names_both_structures(y: Any, dy: Any, words: str) -> None:
     with pytest.raises(CotangentShapeError, match=words):
         check_seed(y, dy)

@@ -161,6 +161,108 @@ def test_shared_parts():
     assert checked(lambda p: np.sum(p[0] * p[1] ** 2), [w, w])[0]
 
 
+SHARED = np.array([0.5, -1.5])
+
+
+class Model:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def uses_a_variable(w):
+    return np.sum(w * w * SHARED)
+
+
+def test_memory_shared_with_a_variable():
+    report, _ = checked(lambda w: np.sum(w * w * SHARED), SHARED)
+    assert report and report.rows[0].quotient == pytest.approx(4.5)  # 2 w SHARED; if both were moved, 3 w w
+
+
+def test_each_place_of_an_array_is_moved_by_itself():
+    w = np.array([1.0, 2.0])
+    report, text = checked(lambda a, b: np.sum(a * b**2), w, w)
+    assert report and {row.argument: row.quotient for row in report.rows if row.place == "[1]"} == {
+        "a": pytest.approx(4.0),
+        "b": pytest.approx(8.0),
+    }, text
+
+
+@rrule.register(uses_a_variable)
+def uses_a_variable_rrule(w):
+    """For the test only: takes what the variable has for its argument's."""
+
+    def uses_a_variable_pullback(y_bar):
+        return NoTangent(), 3.0 * w * w * y_bar
+
+    return np.sum(w * w * SHARED), uses_a_variable_pullback
+
+
+def test_a_gradient_that_counts_a_variable_is_wrong():
+    report, text = checked(uses_a_variable, SHARED)
+    assert not report and "WRONG" in text
+    assert checked(uses_a_variable, np.array([1.0, 2.0]))[0].ok is False
+
+
+def whole_at_each(a, b):
+    return np.sum(a * b)
+
+
+@rrule.register(whole_at_each)
+def whole_at_each_rrule(a, b):
+    """For the test only: gives each argument the sum of both, if they are one array."""
+
+    def whole_at_each_pullback(y_bar):
+        return NoTangent(), (b + a if a is b else b) * y_bar, a * y_bar
+
+    return np.sum(a * b), whole_at_each_pullback
+
+
+def test_a_gradient_that_gives_both_shares_to_one_is_wrong():
+    w = np.array([1.0, 2.0])
+    assert checked(whole_at_each, w, w.copy())[0]
+    report, _ = checked(whole_at_each, w, w)
+    assert [(row.argument, row.verdict) for row in report.rows] == [("a", "WRONG"), ("b", "agrees")]
+
+
+def test_an_object_at_two_places_is_moved_itself():
+    def f(a, b):
+        a.v = a.v * 2.0
+        return a.v * b.v
+
+    q = Model(v=2.0, name="q")
+    report, text = checked(f, q, q)
+    assert report and q.v == 2.0 and report.rows[0].quotient == pytest.approx(16.0), text
+    assert [row.argument for row in checked(f, q, q, argnums=1)[0].rows] == ["a.v"]
+
+
+def test_the_arguments_are_as_before():
+    def f(m, items, x, table):
+        m.v, m.new = m.v * items[0], 1.0
+        items.append(m.v)
+        items[0] = x
+        table["b"] = table.pop("a") * 2.0
+        m.inner.w[0] = m.v
+        x[1] *= 3.0
+        return np.sum(m.inner.w) * table["b"] + np.sum(items[0]) * items[2]
+
+    inner, x, w = Model(w=np.array([1.0, 2.0])), np.array([3.0, 4.0]), np.array([1.5])
+    m, items, table = Model(v=2.0, inner=inner), [1.5, 0.5], {"a": 0.7, "c": w}
+    array = inner.w
+    assert checked(f, m, items, x, table)[0]
+    assert vars(m) == {"v": 2.0, "inner": inner} and items == [1.5, 0.5]
+    assert list(table) == ["a", "c"] and table["c"] is w and inner.w is array
+    np.testing.assert_array_equal(array, [1.0, 2.0])
+    np.testing.assert_array_equal(x, [3.0, 4.0])
+
+
+def test_what_draws_numbers_draws_the_same():
+    assert checked(lambda draw, x: draw.normal() * x, np.random.default_rng(0), 2.0)[0]
+    held = Model(draw=np.random.default_rng(0))
+    state = held.draw.bit_generator.state
+    assert checked(lambda m, x: m.draw.normal() * x * x, held, 2.0)[0]
+    assert held.draw.bit_generator.state == state
+
+
 def test_it_prints_to_the_standard_output(capsys):
     check_gradient(lambda x: x * x, 3.0)
     assert "rel. error" in capsys.readouterr().out

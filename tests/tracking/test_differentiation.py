@@ -17,6 +17,7 @@ from microgradpy import DifferentiationError, MissingRuleError, gradient, pullba
 from microgradpy.tracking import DifferentiationContext, NestedCallNode, differentiate, track
 from tests import finite_differences as fd
 from tests.programs import PROGRAMS, Program
+from tests.ways import some
 
 RATE = 2.0
 WEIGHTS = np.arange(9.0).reshape(3, 3)
@@ -178,7 +179,16 @@ def test_what_has_no_way_back_is_refused(name: str, monkeypatch: pytest.MonkeyPa
         differentiate(trace, context)
 
 
-@pytest.mark.parametrize("row", PROGRAMS, ids=str)
+def test_a_number_may_be_a_key_unless_the_trace_is_differentiated() -> None:
+    def by_number(x: float) -> float:
+        return sum(key * value for key, value in {x: x * 2}.items()) + sum({y: y * 3 for y in [x]})
+
+    assert track(by_number, 1.5).value_ref == by_number(1.5)
+    with pytest.raises(DifferentiationError, match="becomes a key of a dict"):
+        track(by_number, 1.5, context=DifferentiationContext())
+
+
+@pytest.mark.parametrize("row", some(PROGRAMS, "traced"), ids=str)
 def test_no_derivative_of_the_programs_is_wrong(row: Program) -> None:
     np.random.seed(5)  # noqa: NPY002 - the programs draw from it
     context = DifferentiationContext()
@@ -246,3 +256,36 @@ def test_deep_recursion() -> None:
     trace = track(repeated, 1.0, depth, context=context)
     assert isinstance(trace, NestedCallNode)
     assert differentiate(trace, context)[0] == pytest.approx(1.5**depth)
+
+
+def of_a_list_that_holds_itself(x: float, given: list[Any]) -> float:
+    return x * given[0]
+
+
+def makes_a_list_that_holds_itself(x: float) -> Any:
+    made: list[Any] = [x]
+    made.append(made)
+    return made[0] * 2.0
+
+
+def of_what_holds_itself(x: float, given: dict[str, Any]) -> Any:
+    return x * given["own"]["own"]["a"]
+
+
+def test_what_holds_itself() -> None:
+    """It is shown as Python shows it."""
+    items: list[Any] = [2.0]
+    items.append(items)
+    fields: dict[str, Any] = {"a": 3.0}
+    fields["own"] = fields
+    context = DifferentiationContext()
+    trace = track(of_a_list_that_holds_itself, 3.0, items, context=context)
+    assert isinstance(trace, NestedCallNode) and "[2.0, [...]]" in repr(trace)
+    assert differentiate(trace, context)[0] == 2.0
+    trace = track(of_what_holds_itself, 3.0, fields, context=context)
+    assert isinstance(trace, NestedCallNode) and "{...}" in repr(trace)
+    assert differentiate(trace, context)[0] == 3.0
+    trace = track(makes_a_list_that_holds_itself, 3.0, context=context)
+    assert isinstance(trace, NestedCallNode)
+    with pytest.raises(MissingRuleError, match="reads what was written into"):
+        differentiate(trace, context)

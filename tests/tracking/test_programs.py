@@ -14,9 +14,11 @@ import pytest
 
 from microgradpy.tracking import CallNode, NestedCallNode, trace_of, track
 from microgradpy.tracking.queries import descendants
+from tests.program_numbers import batches
 from tests.programs import PROGRAMS
 from tests.programs.mutation import MUTATION
 from tests.random_programs import random_program
+from tests.ways import some
 
 ROWS = [*PROGRAMS, *MUTATION]
 
@@ -41,7 +43,7 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", some(ROWS, "tracked"), ids=str)
 def test_a_tracked_program_does_what_the_program_does(row: Any) -> None:
     try:
         own, other = copy.deepcopy(row.args), copy.deepcopy(row.args)
@@ -51,9 +53,9 @@ def test_a_tracked_program_does_what_the_program_does(row: Any) -> None:
     assert outcome(lambda: track(row.function, *other).value_ref, other) == plain
 
 
-@pytest.mark.parametrize("block", range(5))
-def test_a_tracked_random_program_does_what_the_program_does(block: int) -> None:
-    for number in range(block * 20, block * 20 + 20):
+@pytest.mark.parametrize("batch", batches(20), ids=str)
+def test_a_tracked_random_program_does_what_the_program_does(batch: range) -> None:
+    for number in batch:
         program = random_program(number)
         function = program.load()
         for point in program.points:

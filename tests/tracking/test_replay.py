@@ -14,13 +14,14 @@ from microgradpy.tracking import ArgumentNode, NestedCallNode, format_levels, tr
 from tests.programs import PROGRAMS
 from tests.programs.mutation import MUTATION
 from tests.tracking.test_programs import checked, outcome
+from tests.ways import some
 
 NUMBERS = [row for row in (*PROGRAMS, *MUTATION) if row.args and type(row.args[0]) in (float, np.ndarray)]
 
 PENDING = {"shuffled_by_the_module": "what is drawn in place is drawn again (docs/tracking.md)"}
 
 
-@pytest.mark.parametrize("row", NUMBERS, ids=str)
+@pytest.mark.parametrize("row", some(NUMBERS, "updated"), ids=str)
 def test_updating_an_argument_gives_what_a_run_with_it_gives(row: Any) -> None:
     other = row.args[0] * 1.25
     expected, again = (run(row, other) for _ in range(2))
@@ -51,6 +52,32 @@ def tracked(row: Any) -> NestedCallNode | None:
     except Exception:
         return None
     return trace if isinstance(trace, NestedCallNode) else None
+
+
+class Asked:
+    """An object without a `__dict__` that counts what it was asked for in vain."""
+
+    __slots__ = ("a", "count")
+
+    def __init__(self, a: float) -> None:
+        self.a, self.count = a, 0
+
+    def __getattr__(self, name: str) -> float:
+        self.count += 1
+        return 0.0
+
+
+def asked_in_vain(x: float) -> float:
+    asked = Asked(x)
+    return (asked.b + asked.a) * asked.count
+
+
+def test_copying_an_object_does_not_ask_its_class_for_attributes() -> None:
+    trace = track(asked_in_vain, 3.0)
+    assert isinstance(trace, NestedCallNode)
+    assert trace.value_ref == asked_in_vain(3.0)
+    place = next(node for node in trace if isinstance(node, ArgumentNode) and node.number == 2)
+    assert checked(place.update(4.0)).value_ref == asked_in_vain(4.0)
 
 
 def branching(a: float) -> tuple[float, list[float]]:

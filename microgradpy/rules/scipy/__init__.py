@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 
-from microgradpy.rules.registry import load_optional, when_imported
+from microgradpy.rules.loading import load_optional, when_imported
 
 MODULES = (
     "fft",
@@ -25,6 +25,9 @@ MODULES = (
 
 for _module in MODULES:
     when_imported(f"scipy.{_module}", f"{__name__}.{_module.replace('.', '_')}")
+
+
+when_imported("scipy._lib._array_api", f"{__name__}.array_api")
 
 
 def load_all() -> bool:

@@ -23,7 +23,7 @@ from microgradpy.rules.callables import differentiated
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.implicit import OPTIONS, refuse_fields, refuse_unsolved, vector_of
 from microgradpy.rules.scipy.quadrature import integral
-from microgradpy.rules.scipy.structures import given_to_args, refuse_complex, seed_of
+from microgradpy.rules.scipy.structures import given_to_args, refuse_complex, seed_of, unpacked_bars
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.thunks import accumulate
 from microgradpy.tangents.types import NoTangent, is_structural_zero
@@ -149,7 +149,7 @@ def solve_ivp_rrule(
         t_eval_bar = NoTangent() if t_eval is None else unbroadcast(found.times + t_bar, t_eval)
         none, f_bar = NoTangent(), found.others[0]
         y0_bar = unbroadcast(np.reshape(found.y0, np.shape(y0)), y0)
-        args_bar = none if args is None else type(args)(found.others[1:])
+        args_bar = none if args is None else unpacked_bars(args, found.others[1:])
         return none, f_bar, _like(t_span, span_bar), y0_bar, none, t_eval_bar, none, none, none, args_bar, *OPTIONS
 
     return result, solve_ivp_pullback

@@ -17,6 +17,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy import interpolate_grid as interpolate_grid
 from microgradpy.rules.scipy import interpolate_hermite as interpolate_hermite
+from microgradpy.rules.scipy import interpolate_points as interpolate_points
 from microgradpy.rules.scipy.interpolate_fields import attribute_bar, fields_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of

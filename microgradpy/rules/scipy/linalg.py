@@ -12,7 +12,7 @@ import numpy as np
 from scipy import linalg
 
 from microgradpy.rules.linalg import cofactors
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.scipy import linalg_factors as linalg_factors
 from microgradpy.rules.scipy import linalg_functions as linalg_functions
 from microgradpy.rules.scipy import linalg_spectral as linalg_spectral
@@ -22,6 +22,8 @@ from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.types import NoTangent
 
+# What they find has no rule, and is refused by its own name.
+non_differentiable(linalg.get_blas_funcs, linalg.get_lapack_funcs)
 _ASSUMED = inspect.signature(linalg.solve).parameters["assume_a"].default  # None of newer versions looks for itself
 
 

@@ -27,7 +27,12 @@ def expm_rrule(A):
     def expm_pullback(y_bar):
         return NoTangent(), expm_bar(y_bar, A)
 
-    return linalg.expm(A), expm_pullback
+    return in_own_memory(linalg.expm(A)), expm_pullback
+
+
+def in_own_memory(y: Any) -> Any:
+    """An array of a function in C that may be in memory of its own, of which nobody could tell who else writes into it."""
+    return y if y.base is None or isinstance(y.base, np.ndarray) else y.copy()
 
 
 @cotangent_of(1)
@@ -80,7 +85,7 @@ def logm_bar(y_bar: Any, a: Any, y: Any) -> Any:
 @rrule.register(linalg.sqrtm)
 def sqrtm_rrule(A):
     """y y = A: A_bar solves y^H A_bar + A_bar y^H = y_bar."""
-    y = linalg.sqrtm(A)
+    y = in_own_memory(linalg.sqrtm(A))
 
     def sqrtm_pullback(y_bar):
         return NoTangent(), sqrtm_bar(y_bar, A, y)

@@ -16,7 +16,7 @@ from scipy import optimize
 from microgradpy.rules.registry import attribute_rule, examples, mark_inert_attribute, rrule
 from microgradpy.rules.scipy import optimize_minima as optimize_minima
 from microgradpy.rules.scipy.implicit import OPTIONS, Back, refuse_fields, refuse_unsolved, root_pullback
-from microgradpy.rules.scipy.structures import as_tuple, given_to_args
+from microgradpy.rules.scipy.structures import as_tuple, given_to_args, unpacked_bars
 from microgradpy.tangents.arithmetic import accumulate, zero_cotangent
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -87,11 +87,13 @@ def newton_rrule(
     """As root, for a number or for the entries of an array."""
     outcome = optimize.newton(func, x0, fprime, args, tol, maxiter, fprime2, x1, rtol, True, disp)
     is_solved = outcome[1].converged if np.size(x0) <= 1 else outcome[1]
-    back = root_pullback(func, outcome[0], args, 100.0 * tol)
+    given = tuple(args)  # which need not be a tuple here
+    back = root_pullback(func, outcome[0], given, 100.0 * tol)
 
     def newton_pullback(y_bar):
         x_bar = of_outcome(y_bar, full_output)
-        f_bar, args_bar = bars_of_root(back, x_bar, args, is_solved)
+        f_bar, args_bar = bars_of_root(back, x_bar, given, is_solved)
+        args_bar = None if args_bar is None else unpacked_bars(args, args_bar)
         return NoTangent(), f_bar, zero_cotangent(x0), NoTangent(), args_bar, *OPTIONS
 
     return outcome if full_output else outcome[0], newton_pullback

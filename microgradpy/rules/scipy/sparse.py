@@ -1,7 +1,7 @@
-"""scipy.sparse: products of sparse matrices with arrays.
+"""scipy.sparse: products of sparse matrices with arrays, and with each other.
 
 The cotangent of a sparse matrix is a Tangent with that of its field `data`, in the formats that have one number there for each
-entry (CSR, CSC, COO); of other formats it is not known.
+entry (CSR, CSC, COO, DIA); of other formats it is not known.
 """
 
 from __future__ import annotations
@@ -13,18 +13,31 @@ from scipy import sparse
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import attribute_rule, examples, rrule
+from microgradpy.rules.scipy import sparse_blocks as sparse_blocks
+from microgradpy.rules.scipy.sparse_entries import (
+    FORMATS,
+    are_inside,
+    bar_at,
+    data_bar,
+    of_entries,
+    places,
+    refuse_operand,
+    scaled_bars,
+    sparse_product_bars,
+)
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
-from microgradpy.tangents.types import NoTangent, Tangent
+from microgradpy.tangents.types import NoTangent
 
 
 def entries_bar(matrix: Any, left: Any, right: Any) -> Any:
     """The cotangent of a sparse matrix that is part of left @ conj(right).T, vectors or columns."""
-    if matrix.format not in ("csr", "csc", "coo") or matrix.ndim != 2:
+    if matrix.format not in FORMATS or matrix.ndim != 2:
         return not_implemented(f"the entries of a sparse matrix in the format {matrix.format}")
-    entries = matrix.tocoo()
-    left, right = _as_columns(left)[entries.row], conj(_as_columns(right))[entries.col]
-    return Tangent(type(matrix), data=unbroadcast(np.sum(left * right, axis=-1), matrix.data))
+    rows, columns = places(matrix)
+    inside = are_inside(matrix, rows)
+    left, right = _as_columns(left)[np.where(inside, rows, 0)], conj(_as_columns(right))[columns]
+    return of_entries(matrix, np.where(inside, np.sum(left * right, axis=-1), 0.0))
 
 
 def _as_columns(x: Any) -> np.ndarray:
@@ -40,11 +53,13 @@ def adjoint_of(matrix: Any) -> Any:
 def matmul_rrule(self, other):
     """y = a x: x_bar = a^H y_bar, a_bar = y_bar x^H where a has entries."""
 
+    y = self @ other
+
     def matmul_pullback(y_bar):
-        bars = product_bars(y_bar, self, other)
+        bars = product_bars(y_bar, y, self, other)
         return NoTangent(), bars[0], bars[1]
 
-    return self @ other, matmul_pullback
+    return y, matmul_pullback
 
 
 @rrule.register(sparse.csr_array.__rmatmul__)
@@ -63,37 +78,62 @@ def rmatmul_rrule(self, other):
 def dot_rrule(self, other):
     """As a @ x."""
 
+    y = self.dot(other)
+
     def dot_pullback(y_bar):
-        bars = product_bars(y_bar, self, other)
+        bars = product_bars(y_bar, y, self, other)
         return NoTangent(), bars[0], bars[1]
 
-    return self.dot(other), dot_pullback
+    return y, dot_pullback
 
 
 @rrule.register(sparse.csr_matrix.__mul__)
 def mul_rrule(self, other):
     """As a @ x: of matrices, not of sparse arrays."""
 
+    y = self * other
+
     def mul_pullback(y_bar):
-        bars = product_bars(y_bar, self, other)
+        bars = product_bars(y_bar, y, self, other)
         return NoTangent(), bars[0], bars[1]
 
-    return self * other, mul_pullback
+    return y, mul_pullback
 
 
 @rrule.register(sparse.csr_matrix.__rmul__)
 def rmul_rrule(self, other):
     """As x @ a."""
 
+    y = other * self
+
     def rmul_pullback(y_bar):
-        bars = left_product_bars(y_bar, self, other)
+        bars = left_product_bars(y_bar, self, other) if np.ndim(other) else product_bars(y_bar, y, self, other)
         return NoTangent(), bars[0], bars[1]
 
-    return other * self, rmul_pullback
+    return y, rmul_pullback
 
 
-def product_bars(y_bar: Any, matrix: Any, x: Any) -> tuple[Any, Any]:
-    """The cotangents of a and x under a x."""
+@rrule.register(sparse.csr_array.__mul__)
+@rrule.register(sparse.csr_array.__rmul__)
+def scale_rrule(self, other):
+    """By a number: of sparse arrays, not of matrices."""
+    y = self * other
+
+    def scale_pullback(y_bar):
+        refuse_operand(other)
+        bars = product_bars(y_bar, y, self, other)
+        return NoTangent(), bars[0], bars[1]
+
+    return y, scale_pullback
+
+
+def product_bars(y_bar: Any, y: Any, matrix: Any, x: Any) -> tuple[Any, Any]:
+    """The cotangents of a and x under a x = y."""
+    if sparse.issparse(x) and sparse.issparse(y):
+        return sparse_product_bars(y_bar, y, matrix, x)
+    if np.ndim(x) == 0 and sparse.issparse(y):
+        matrix_bar, factor_bar = scaled_bars(y_bar, y, matrix, x)
+        return matrix_bar, unbroadcast(factor_bar, x)
     refuse_unlike(matrix, x)
     return entries_bar(matrix, y_bar, x), unbroadcast(np.asarray(adjoint_of(matrix) @ y_bar), x)
 
@@ -121,14 +161,23 @@ _BASE = next(cls for cls in sparse.csr_array.__mro__ if "T" in vars(cls))
 @attribute_rule(_BASE, "T")
 @rrule.register(vars(_BASE)["T"].fget)
 def transposed_rrule(matrix):
-    """The entries stay where they are in `data`."""
+    """The entries with row and column exchanged."""
+
+    y = matrix.T
 
     def transposed_pullback(transposed_bar):
-        if matrix.format not in ("csr", "csc", "coo"):
-            return NoTangent(), not_implemented(f"the entries of a sparse matrix in the format {matrix.format}")
-        return NoTangent(), Tangent(type(matrix), data=transposed_bar.get("data"))
+        return NoTangent(), swapped_bar(transposed_bar, y, matrix)
 
-    return matrix.T, transposed_pullback
+    return y, transposed_pullback
+
+
+def swapped_bar(y_bar: Any, y: Any, matrix: Any) -> Any:
+    """The cotangent of a matrix from that of its transpose."""
+    if matrix.format not in FORMATS:
+        return not_implemented(f"the entries of a sparse matrix in the format {matrix.format}")
+    bar, (rows, columns) = data_bar(y_bar), places(matrix)
+    return NoTangent() if bar is None else of_entries(matrix, bar_at(y, bar, columns, rows))
+
 
 
 _DENSE = np.array([[2.0, 0.0, 1.0, 0.0], [0.0, 3.0, 0.0, -0.5], [1.0, 0.7, 4.0, 0.0]])
@@ -143,5 +192,10 @@ for _format in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array):
     examples(type(_matrix).__matmul__, (_format(_DENSE + 0.5j * _DENSE), _VECTOR))
     examples(getattr, (_matrix, "T"))
     examples(vars(_BASE)["T"].fget, (_matrix,))
+    examples(type(_matrix).__matmul__, (_matrix, _format(_DENSE[:, ::-1].T)), (_matrix, sparse.csr_array(_DENSE.T)))
+examples(sparse.csr_matrix.__mul__, (sparse.csc_matrix(_DENSE), 2.5), (sparse.csr_matrix(_DENSE), 0.5j))
+examples(sparse.csr_matrix.__rmul__, (sparse.coo_matrix(_DENSE), 2.5))
+examples(sparse.csr_array.__mul__, (sparse.csr_array(_DENSE), 2.5), (sparse.coo_array(_DENSE), 1.5))
+examples(sparse.csr_array.__rmul__, (sparse.csc_array(_DENSE), 2.5))
 examples(sparse.csc_matrix.__mul__, (sparse.csc_matrix(_DENSE), _VECTOR), (sparse.csr_matrix(_DENSE), _TABLE))
 examples(sparse.csc_matrix.__rmul__, (sparse.csc_matrix(_DENSE), _VECTOR[:3]), (sparse.csr_matrix(_DENSE), _TABLE[:3].T))

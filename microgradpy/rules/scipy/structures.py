@@ -105,6 +105,13 @@ def given_to_args(args: Any, bars: tuple[Any, ...]) -> Any:
     return bars[0] if bars else None
 
 
+def unpacked_bars(args: Any, bars: tuple[Any, ...]) -> Any:
+    """The cotangent of `args=` where SciPy unpacks it whatever it is: a tuple, a list or an array."""
+    if isinstance(args, np.ndarray):
+        return np.array([0.0 if is_structural_zero(bar) else bar for bar in map(computed, bars)])
+    return list(bars) if isinstance(args, list) else tuple(bars)
+
+
 def as_tuple(args: Any) -> tuple[Any, ...]:
     """`args=` as SciPy takes it: the only argument need not be put into a tuple."""
     return args if isinstance(args, tuple) else (args,)

@@ -127,3 +127,30 @@ def entries_with_their_indices(m):
         if index == (1, 1):
             break
     return total + np.sum(a**2) + sum([x * a[k] for k, x in np.ndenumerate(m)])
+
+
+@program(V3, features="np.ndenumerate of what was computed")
+def entries_of_a_product_with_their_indices(x):
+    total = 0.0
+    for (i, j), value in np.ndenumerate(np.outer(x, x)):
+        total = total + value * (i - j * j)
+    squares = x * x
+    for (k,), value in np.ndenumerate(squares):
+        squares[2] = squares[2] + value
+        total = total * value + k
+    return total
+
+
+@program(V3, features="np.poly1d, its coefficients are those that it was given")
+def coefficients_of_a_polynomial_are_written(x):
+    squares = x * x
+    line = np.poly1d(squares)
+    line.coeffs[0] = x[1]
+    return line(2.0) + squares[0]
+
+
+@program(V3, features="Polynomial, its coefficients are written")
+def coefficients_of_a_series_are_written(x):
+    series = np.polynomial.Polynomial(x * x)
+    series.coef[0] = x[1] * 3.0
+    return series(2.0) + np.sum(x * x)

@@ -1,8 +1,9 @@
 """From formulas for the standard form of a distribution to the rules of its methods, with place and scale.
 
 The methods of all distributions are those of one base class, so each rule is registered for the bound method of the object
-in scipy.stats (`stats.norm.logpdf`): a class derived from that of the object may compute something else, and a frozen
-distribution (`norm(loc, scale)`) has a copy of the object. With z = (x - loc) / scale and a parameter a of the shape:
+in scipy.stats (`stats.norm.logpdf`): a class derived from that of the object may compute something else. What has no formula
+here is in `generic`, frozen distributions (`norm(loc, scale)`) in `frozen`. With z = (x - loc) / scale and a parameter a of the
+shape:
 
     logpdf = log p(z; a) - log(scale)        pdf = exp(logpdf)            cdf = F(z; a), F' = p, sf = 1 - cdf
     logcdf' = pdf / cdf = exp(logpdf - logcdf)                            ppf: x = loc + scale z with F(z; a) = q
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.registry import frule, rrule
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import divide, unbroadcast
-from microgradpy.tangents.types import NoTangent
+from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
 
 Slopes = tuple[Any, ...]
 Formula = Callable[..., Slopes]
@@ -72,42 +73,94 @@ def signature_of(given: tuple[str, ...], optional: tuple[str, ...]) -> inspect.S
     return inspect.Signature([*parameters, *(inspect.Parameter(name, kind, default=defaults[name]) for name in optional)])
 
 
-def _declare(
-    distribution: Any, name: str, given: tuple[str, ...], optional: tuple[str, ...], slopes: Callable[..., Slopes]
-) -> None:
-    """Register the rule of one method: its parameters, the last ones with their defaults, and `slopes(y, *arguments)`."""
+Method = Callable[..., Slopes]
+"""From the value of a method and all its arguments to the derivatives in these."""
+METHODS: dict[tuple[type, str], tuple[Any, Method]] = {}
+"""The methods that have formulas here, by the class of the distribution and the name: the distribution, the derivatives."""
+
+
+def _declare(distribution: Any, name: str, given: tuple[str, ...], optional: tuple[str, ...], slopes: Method) -> None:
+    """Register the rules of one method: its parameters, the last ones with their defaults, and `slopes(y, *arguments)`."""
     method = getattr(distribution, name)
     signature = signature_of(given, optional)
+    METHODS[type(distribution), name] = (distribution, slopes)
 
     def method_rrule(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arguments = bound.args
+        arguments = with_defaults(signature, args, kwargs)
         y = method(*args, **kwargs)
 
         def method_pullback(y_bar: Any) -> tuple[Any, ...]:
-            with np.errstate(all="ignore"):
-                found = slopes(y, *map(numbers, arguments))
-                return NoTangent(), *(_bar(y_bar, slope, x) for slope, x in zip(found, arguments, strict=True))
+            return NoTangent(), *bars_of(y_bar, slopes_at(slopes, y, arguments), arguments)
 
         return y, method_pullback
 
+    def method_frule(*args: Any, **kwargs: Any) -> Any:
+        arguments = with_defaults(signature, args, kwargs)
+        y = method(*args, **kwargs)
+
+        def method_pushforward(f_dot: Any, *dots: Any) -> Any:
+            return tangent_of(y, slopes_at(slopes, y, arguments), dots)
+
+        return y, method_pushforward
+
     method_rrule.__doc__ = f"The rule of scipy.stats.{distribution.name}.{name}."
-    method_rrule.__signature__ = signature  # type: ignore[attr-defined]
+    for rule in (method_rrule, method_frule):
+        rule.__signature__ = signature  # type: ignore[attr-defined]
     rrule.register(method)(method_rrule)
+    frule.register(method)(method_frule)
+
+
+def with_defaults(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of a call by position."""
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
+
+
+def slopes_at(slopes: Method, y: Any, arguments: tuple[Any, ...]) -> Slopes:
+    """The derivatives of a method at some arguments."""
+    with np.errstate(all="ignore"):
+        return slopes(y, *map(numbers, arguments))
+
+
+def bars_of(y_bar: Any, slopes: Slopes, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The cotangents of the arguments of a function that is applied element by element."""
+    with np.errstate(all="ignore"):
+        return tuple(_bar(y_bar, slope, x) for slope, x in zip(slopes, arguments, strict=True))
 
 
 def _bar(y_bar: Any, slope: Any, x: Any) -> Any:
-    return NoTangent() if slope is None else unbroadcast(y_bar * slope, x)
+    if is_missing(slope):
+        return NoTangent() if slope is None else slope
+    return unbroadcast(y_bar * slope, x)
 
 
-def _where_inside(distribution: Any, x: Any, loc: Any, scale: Any, shapes: Slopes, y: Any, slopes: Slopes) -> Slopes:
+def tangent_of(y: Any, slopes: Slopes, dots: tuple[Any, ...]) -> Any:
+    """The tangent of the value of such a function."""
+    total = np.zeros(np.shape(y))[()]
+    for slope, dot in zip(slopes, dots, strict=False):
+        if is_structural_zero(dot) or slope is None:
+            continue
+        if isinstance(slope, NotImplementedTangent):
+            if np.any(dot):
+                slope.refuse()
+            continue
+        total = total + slope * np.asarray(dot)[()]
+    return total
+
+
+def is_missing(slope: Any) -> bool:
+    """Whether there is no derivative, or none that is known."""
+    return slope is None or isinstance(slope, NotImplementedTangent)
+
+
+def where_inside(distribution: Any, x: Any, loc: Any, scale: Any, shapes: Slopes, y: Any, slopes: Slopes) -> Slopes:
     """Outside of the support nothing changes; where the parameters are wrong, and the value NaN, everything is."""
     low, high = distribution.support(*shapes)
     z = (x - loc) / scale
     outside = (z < low) | (z > high)
     return tuple(
-        None if slope is None else np.where(np.isnan(y), np.nan, np.where(outside, 0.0, slope))[()] for slope in slopes
+        slope if is_missing(slope) else np.where(np.isnan(y), np.nan, np.where(outside, 0.0, slope))[()] for slope in slopes
     )
 
 
@@ -119,7 +172,7 @@ def _density_slopes(distribution: Any, name: str, score: Formula) -> Callable[..
         factor = y if name == "pdf" else 1.0
         found = (in_z / scale, *in_shapes, -in_z / scale, -(1.0 + z * in_z) / scale)
         scaled = tuple(None if slope is None else factor * slope for slope in found)
-        return _where_inside(distribution, x, loc, scale, tuple(shapes), y, scaled)
+        return where_inside(distribution, x, loc, scale, tuple(shapes), y, scaled)
 
     return slopes
 
@@ -132,7 +185,7 @@ def _distribution_slopes(distribution: Any, name: str, in_shapes: Formula) -> Ca
         sign = -1.0 if name in ("sf", "logsf") else 1.0
         others = (slope if slope is None else sign * _relative(slope, y, name) for slope in in_shapes(z, *shapes))
         found = (sign * in_x, *others, -sign * in_x, -sign * z * in_x)
-        return _where_inside(distribution, x, loc, scale, tuple(shapes), y, found)
+        return where_inside(distribution, x, loc, scale, tuple(shapes), y, found)
 
     return slopes
 
@@ -160,7 +213,7 @@ def _mass_slopes(distribution: Any, name: str, score: Formula) -> Callable[..., 
         factor = y if name == "pmf" else 1.0
         found = tuple(None if slope is None else factor * slope for slope in score(k - loc, *shapes))
         found = tuple(None if slope is None else np.where(k == np.floor(k), slope, 0.0) for slope in found)
-        return None, *_where_inside(distribution, k, loc, 1.0, tuple(shapes), y, found), None
+        return None, *where_inside(distribution, k, loc, 1.0, tuple(shapes), y, found), None
 
     return slopes
 
@@ -171,6 +224,6 @@ def _step_slopes(distribution: Any, name: str, in_shapes: Formula) -> Callable[.
         k = np.floor(k - loc)
         sign = -1.0 if name in ("sf", "logsf") else 1.0
         found = tuple(None if slope is None else sign * _relative(slope, y, name) for slope in in_shapes(k, *shapes))
-        return None, *_where_inside(distribution, k, 0.0, 1.0, tuple(shapes), y, found), None
+        return None, *where_inside(distribution, k, 0.0, 1.0, tuple(shapes), y, found), None
 
     return slopes

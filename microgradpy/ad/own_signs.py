@@ -1,0 +1,39 @@
+"""A number with its own sign is that number.
+
+    z = math.copysign(abs(x), x)      z_bar goes to x
+
+No rule can see it: |x| and `copysign` have a kink at 0 each, where both have the derivative 0 by convention, and so had what
+is made of them, which is x. Nor would another convention do for `copysign` alone: what is right for `copysign(abs(x), x)` is
+wrong for `copysign(x * x, x)`, and at 0 their arguments are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from microgradpy.ad.calls import Dispatched, Inlined
+from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ir.kinds import is_numeric
+from microgradpy.ir.nodes import Const, Op, Value, Var, function_constant
+from microgradpy.rules.floating_point import number_with_own_sign
+from microgradpy.rules.pairwise import array_with_own_sign
+
+_MODULI = (abs, operator.abs, math.fabs, np.absolute, np.fabs)
+_OWN_SIGNS = ((math.copysign, number_with_own_sign), (np.copysign, array_with_own_sign))
+
+
+def with_own_sign(primal: PrimalBuilder, op: Op, callee: Value) -> Value:
+    """The callee of a call: of `copysign(abs(x), x)` and `copysign(x, x)` a function that has the derivative of x."""
+    if not isinstance(callee, Const) or len(op.arguments) != 2 or op.keywords:
+        return callee
+    own = next((own for function, own in _OWN_SIGNS if callee.value is function), None)
+    if own is None:
+        return callee
+    size, sign = map(primal.of, op.arguments)
+    match primal.calls.get(size) if isinstance(size, Var) else None:
+        case Inlined(function=function, arguments=(other,)) | Dispatched(callee=Const(value=function), arguments=(other,)):
+            size = other if function in _MODULI else size
+    return function_constant(own) if size == sign and is_numeric(primal.kind(sign)) else callee

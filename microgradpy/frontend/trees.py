@@ -1,0 +1,34 @@
+"""Going through syntax trees, as `ast.walk` does but for contexts and operators: most of the nodes, which nobody looks for."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+
+_FIELDS: dict[type, tuple[str, ...]] = {
+    node: tuple(name for name in node._fields if name not in ("ctx", "op", "ops"))
+    for node in vars(ast).values()
+    if isinstance(node, type) and issubclass(node, ast.AST)
+}
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly in a node, in their order."""
+    found: list[ast.AST] = []
+    for name in _FIELDS[type(node)]:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all nodes in it, the outer ones first."""
+    waiting = deque([node])
+    while waiting:
+        inner = waiting.popleft()
+        waiting.extend(children(inner))
+        yield inner

@@ -1,0 +1,183 @@
+"""Gradient functions that somebody holds: what `grad(f)` and `value_and_grad(f)` return.
+
+Each call goes the general road: resolve, seed, pull back, fill with zeros. When that has been gone some times, a function gets
+a head (`microgradpy.heads`), which takes calls like the last one straight through.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from microgradpy.binding import bind
+from microgradpy.boundary import BOUNDARY
+from microgradpy.cache import CACHE
+from microgradpy.entry import UNIT_SEEDS, Plan, bars_by_plan, resolve_outermost
+from microgradpy.errors import NonScalarOutputError
+from microgradpy.heads import Form, Head, NotGiven, head_of
+from microgradpy.projecting import is_projected
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.bars import Back
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.zeros import exact
+from microgradpy.tangents.projected import Projected
+from microgradpy.tangents.projection import check_seed, fill_zeros, project
+
+PATIENCE, _MOST_PATIENCE = 64, 4096
+"""After how many calls of the general road there is a head: at first as many as cost about what the head does, then twice as
+many each time."""
+
+
+def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool) -> Callable[..., Any]:
+    """A function of the arguments of `f` that returns gradients of it in this form."""
+    held = Held(f, form, has_aux)
+
+    @functools.wraps(f, updated=())
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        with BOUNDARY:
+            return held.call(args, kwargs)
+
+    held.function = weakref.ref(differentiated)
+    NESTED_DIFFERENTIATION.add(differentiated)
+    return differentiated
+
+
+def filled(x: Any, bar: Any, is_fresh: bool) -> Any:
+    """The gradient with respect to an argument `x`, with zeros for None: see `is_projected`."""
+    if is_projected(x, bar, is_fresh):
+        return bar
+    return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
+
+
+@final
+class Held:
+    """What a gradient function refers to. Copies of it, which come of pickling one, have no head."""
+
+    unusual = (AttributeError, KeyError, ValueError)
+    """What the tests of a head raise: there is no such head any more, a name was deleted, a cell is empty."""
+    explained = staticmethod(BOUNDARY.explained)
+    fill = staticmethod(filled)
+
+    def __init__(self, f: Callable[..., Any], form: Form, has_aux: bool) -> None:
+        self.f = f
+        self.form = form
+        self.has_aux = has_aux
+        self.function: Callable[[], Any] = lambda: None
+        self.place = ""
+        # A module, as nobody looks for what may be differentiated in one that this refers to.
+        self.heads = types.ModuleType("heads")
+        self.calls, self.patience = 0, PATIENCE
+        self.chosen: dict[int, tuple[bool, ...]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Held, (self.f, self.form, self.has_aux)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The general road."""
+        wanted = self.chosen.get(len(args)) or self.chosen.setdefault(len(args), wanted_by(self.form.numbers, len(args)))
+        y, back = resolve_outermost(self.f, args, kwargs, wanted)
+        result = self._result(args, y, back)
+        self.calls += 1
+        if self.calls >= self.patience and not kwargs and not self.has_aux:
+            self.calls, self.patience = 0, min(2 * self.patience, _MOST_PATIENCE)
+            self._begin(head_of(self.f, args, y, wanted, self.form))
+        return result
+
+    @staticmethod
+    def given(*arguments: Any) -> tuple[Any, ...]:
+        """Those arguments of a head that it was called with."""
+        return tuple(x for x in arguments if x is not NotGiven)
+
+    def _result(self, args: tuple[Any, ...], y: Any, back: Back) -> Any:
+        seed = unit_seed(self.f, y, self.has_aux)
+        bars = back(check_seed(y, seed) if self.has_aux else seed)
+        fresh = bars.fresh or (False,) * len(args)
+        numbers = self.form.numbers
+        found: Any = tuple([filled(args[number], bars.arguments[number], fresh[number]) for number in numbers])
+        found = found[0] if self.form.is_single else found
+        return (y, found) if self.form.has_value else (found, y[1]) if self.has_aux else found
+
+    def finish(self, f: types.FunctionType, plan: Plan, args: tuple[Any, ...], y: Any, saved: Any) -> Any:
+        """The rest of the general road, for a head that has run the primal of a plan."""
+        return self._result(args, y, partial(exact, partial(bars_by_plan, f, plan, bind(f, args, {}), len(args), y, saved)))
+
+    def forget(self) -> None:
+        """Have no head any more, as if there had been no call."""
+        place, self.place = self.place, ""
+        self.calls, self.patience = 0, PATIENCE
+        vars(self.heads).pop(place, None)
+
+    def _begin(self, head: Head | None) -> None:
+        function = self.function()
+        if head is None or function is None:
+            return
+        CACHE.hold(self)
+        before, self.place = self.place, head.place
+        setattr(self.heads, head.place, head.constants)
+        # Of both codes: another thread may be about to begin with the one before.
+        function.__defaults__ = max(function.__defaults__ or (), (NotGiven,) * head.count, key=len)
+        function.__code__ = head.code(function.__code__)
+        if before != head.place:
+            vars(self.heads).pop(before, None)
+        if head.version != rrule.version:  # another thread declared one meanwhile
+            self.forget()
+
+
+def wanted_by(numbers: tuple[int, ...], count: int) -> tuple[bool, ...]:
+    """Which of `count` positional arguments are differentiated."""
+    for number in numbers:
+        if not -count <= number < count:
+            raise TypeError(f"argnums contains {number}, and the call has {count} positional arguments")
+    chosen = {number % count for number in numbers}
+    return tuple(index in chosen for index in range(count))
+
+
+def is_real_scalar(y: object) -> bool:
+    """Whether `y` is a Python or NumPy real number or a real 0-d array."""
+    if isinstance(y, bool | np.bool):
+        return False
+    if isinstance(y, int | float | np.integer | np.floating):
+        return True
+    return isinstance(y, np.ndarray) and y.ndim == 0 and y.dtype.kind in "fiu"
+
+
+def describe(y: object) -> str:
+    """A value in a few words, for messages."""
+    if isinstance(y, np.ndarray):
+        return f"an array of shape {y.shape} and dtype {y.dtype}"
+    return f"a {type(y).__name__}"
+
+
+def unit_seed(f: Any, y: Any, has_aux: bool) -> Any:
+    seed = UNIT_SEEDS.get(type(y))
+    if seed is not None and not has_aux:
+        return seed
+    value = y
+    if has_aux:
+        if not isinstance(y, tuple) or len(y) != 2:
+            raise NonScalarOutputError(
+                f"with has_aux=True the function returns (value, aux), and {_name(f)} returned {describe(y)}",
+                None,
+                "Return a pair.",
+            )
+        value = y[0]
+    if not is_real_scalar(value):
+        raise NonScalarOutputError(
+            f"gradient needs a function that returns a real scalar, and {_name(f)} returned {describe(value)}",
+            None,
+            "Use pullback(f, x) with a seed, or jacobian(f, x).",
+        )
+    return (1.0, None) if has_aux else check_seed(value, 1.0)
+
+
+def _name(f: Any) -> str:
+    """What a function is called, and where it is, for messages."""
+    code = getattr(f, "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, types.CodeType) else ""
+    return f"{getattr(f, '__name__', type(f).__name__)}{place}"

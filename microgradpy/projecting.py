@@ -1,0 +1,19 @@
+"""Which cotangents are gradients as they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_FLOAT_GRADIENTS = (float, int)
+
+
+def is_projected(x: Any, bar: Any, is_fresh: bool) -> bool:
+    """Whether a cotangent is the gradient as it stands, as far as types say it: numbers have nobody to share them with."""
+    cls = type(bar)
+    if cls is float:
+        return type(x) in _FLOAT_GRADIENTS
+    if cls is np.ndarray:
+        return is_fresh and type(x) is cls and x.dtype == bar.dtype and x.shape == bar.shape
+    return cls is np.float64 and type(x) is cls

@@ -1,0 +1,42 @@
+"""Functions of `bisect` and `logging`: neither a place in a list nor what is written down has a derivative."""
+
+from __future__ import annotations
+
+import bisect
+import logging
+import types
+
+from microgradpy.rules.containers import public_methods
+from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.tangents.types import NoTangent
+
+
+@rrule.register(bisect.bisect_left)
+def bisect_left_rrule(a, x, lo=0, hi=None):
+    """A place in a list, which has no derivative."""
+
+    def bisect_left_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent()
+
+    return bisect.bisect_left(a, x, lo, hi), bisect_left_pullback
+
+
+@rrule.register(bisect.bisect_right)
+def bisect_right_rrule(a, x, lo=0, hi=None):
+    """A place in a list, which has no derivative."""
+
+    def bisect_right_pullback(y_bar):
+        return NoTangent(), NoTangent(), NoTangent()
+
+    return bisect.bisect_right(a, x, lo, hi), bisect_right_pullback
+
+
+for _place in (bisect.bisect_left, bisect.bisect_right):
+    examples(_place, ([0.5, 1.5, 2.5], 1.2), ([0.5, 1.5, 2.5], 3.0, 1), ([0.5, 1.5, 2.5], 0.1, 0, 2))
+
+
+non_differentiable(
+    *(f for f in map(vars(logging).get, logging.__all__) if isinstance(f, types.FunctionType)),
+    *public_methods(logging.Logger),
+    *public_methods(logging.LoggerAdapter),
+)
