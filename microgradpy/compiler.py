@@ -170,7 +170,8 @@ class Session:
             self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)
             raise
         self.function_guards.append(FunctionGuard.of(function))
-        if unit not in self.own.callees:
+        # A pushforward calls helpers of rules as well. What the program calls is known once its primal has been made.
+        if self.own.in_progress and unit not in self.own.callees:
             self.own.callees.append(unit)
         if unit.in_progress:
             unit.was_assumed = True
@@ -219,7 +220,7 @@ class Session:
         return self.readers[key]
 
     def calls_unknown(self) -> None:
-        self.own.is_open = True
+        self.own.is_open |= self.own.in_progress
 
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)

@@ -398,3 +398,16 @@ def test_zeros_of_selections(mode) -> None:
         assert bar.tolist() == [0.0, 0.25]
         (bar,) = gradient(lambda x: np.sum(roots(x)), np.array([-2.0, -1.0]))
         assert bar.tolist() == [0.0, 0.5]
+
+
+def looks_up(x, values):
+    low = np.interp(x, np.array([-2.0, 0.1, 0.9]), values, left=0.5)
+    return np.sum(low) + np.interp(x[0], np.sort(values), values)
+
+
+def test_what_a_function_calls_does_not_depend_on_the_pushforwards_made_of_it() -> None:
+    """A pushforward calls helpers of rules, which are no callees of the function."""
+    x, values = np.array([0.5, -1.5]), np.array([0.4, 1.4, -0.8])
+    text = export_text(looks_up, x, values)
+    jvp(looks_up, (x, values), (x, values))
+    assert export_text(looks_up, x, values) == text

@@ -81,7 +81,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, texts: list[Exported]) -> 
 def test_results_are_those_of_the_package(name: str, rows: dict[str, Exported], results: dict[str, Any]) -> None:
     """A program that is refused is in the list, for its reason; how many are is a figure of the document."""
     row = rows[name]
-    assert reasons().get(name, "") == (reason(row.refusal) if row.refusal else ""), WRITES
+    assert reasons().get(name, "") == (reason(row.refusal) if row.refusal else ""), f"{WRITES}\n{row.refusal}"
     if not row.text:
         assert f"m_{name}" not in results
         return
