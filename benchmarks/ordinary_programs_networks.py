@@ -266,10 +266,10 @@ def attention_arguments(n):
 
 
 PROGRAMS = (
-    Program("net of Layer objects made inside", layers_inside, layer_arguments, 500, 2, "examples", (0, 1, 2, 3)),
-    Program("model of Dense objects, argument", model_loss, model_arguments, 400, 2, "examples"),
-    Program("model of Dense objects, lambda", model_loss, model_arguments, 400, 2, "examples", asked=model_gradient),
-    Program("the same over plain arrays", plain_loss, plain_arguments, 400, 2, "examples", (0, 1, 2, 3, 4, 5)),
+    Program("net of Layer objects made inside", layers_inside, layer_arguments, 1500, 2, "examples", (0, 1, 2, 3)),
+    Program("model of Dense objects, argument", model_loss, model_arguments, 800, 2, "examples"),
+    Program("model of Dense objects, lambda", model_loss, model_arguments, 800, 2, "examples", asked=model_gradient),
+    Program("the same over plain arrays", plain_loss, plain_arguments, 800, 2, "examples", (0, 1, 2, 3, 4, 5)),
     Program("RNN, states appended", recurrent, recurrent_arguments, 60, 3, "steps", (0, 1, 2, 3)),
     Program("LSTM cell as a class, dict", lstm, lstm_arguments, 30, 2, "steps"),
     Program("tree network", tree_network, tree_arguments, 6, 2, "levels", (0, 1, 2)),
