@@ -1,15 +1,20 @@
 """Print what gradients of ordinary Python cost: `python -m benchmarks.ordinary [--only NAME] [--rounds 15] [--json FILE]`.
 
-Each row is a program as its users write it. *gradient / function* is the time of `grad(f, argnums)`, made once and called over and
-over, by that of the function called as it is, both with all that an entry takes; beside it the same of autograd on the same text.
-The three are timed in turn, the ratios taken within a round; medians. *memory* is the peak of what the gradient allocates by that
-of the function. *first* is the CPU time of a program's first gradient, with all compilation. Gradients are held against central
-differences before anything is timed, and afterwards, as what runs after many calls is other code.
+Each row is a program as its users write it. *gradient / function* is the time of `grad(f, argnums)`, made once and called
+over and over, by that of the function called as it is, both with all that an entry takes; beside it the same of autograd on
+the same text. The three are timed in turn, the ratios taken within a round; medians. *memory* is the peak of what the
+gradient allocates by that of the function. *first* is the CPU time of a program's first gradient, with all compilation.
+Gradients are held against central differences before anything is timed, and afterwards, as what runs after many calls is
+other code.
 """
 
 from __future__ import annotations
 
-from benchmarks.run import calls_per_timing, time_calls  # first: it sets the number of threads before NumPy is loaded
+from benchmarks.run import (
+    SECONDS_PER_TIMING,
+    calls_per_timing,
+    time_calls,
+)  # first: it sets the number of threads before NumPy is loaded
 
 # isort: split
 
@@ -41,7 +46,7 @@ SUBJECTS = ("mechanics", "containers", "statistics", "algebra", "networks", "fin
 MODULES: tuple[ModuleType, ...] = tuple(importlib.import_module(f"benchmarks.ordinary_programs_{name}") for name in SUBJECTS)
 PROGRAMS: tuple[Program, ...] = tuple(program for module in MODULES for program in module.PROGRAMS)
 HIGHEST, MEDIAN = 6.0, 4.0  # what the ratios are to be at most: each of them, and their median
-SECONDS_PER_ROW = 10.0  # rounds are left out for it, but not the first three
+SECONDS_PER_ROW = 4.0  # rounds are left out for it, but not the first three
 HEADER = (
     "| program | size | function us | gradient / function | autograd / function | memory | gradient KB | first s |\n"
     "|---|---:|---:|---:|---:|---:|---:|---:|"
@@ -104,23 +109,19 @@ def defect_of(gradient: Call, args: tuple[Any, ...], differences: Differences | 
 
 
 def peak_of(call: Call, args: tuple[Any, ...]) -> int:
-    """Bytes allocated at once in a call, beyond what there was before it."""
-    call(*args)
+    """Bytes allocated at once in a call that was made before, beyond what there was then."""
     gc.collect()
     tracemalloc.start()
     try:
-        call(*args)  # what is kept from now on is not the call's
-        before, _ = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
         call(*args)
-        return tracemalloc.get_traced_memory()[1] - before
+        return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
 
 def timed(versions: list[tuple[Call, tuple[Any, ...]]], rounds: int) -> list[list[float]]:
     """Seconds of a call of each version, by rounds, in which they take turns."""
-    counts = [calls_per_timing(call, args) for call, args in versions]
+    counts = [1 if time_calls(call, args, 1) > SECONDS_PER_TIMING else calls_per_timing(call, args) for call, args in versions]
     times: list[list[float]] = []
     gc.collect()
     gc.disable()

@@ -14,8 +14,8 @@ STEP = 1e-5  # small: minima, maxima and comparisons are not to be decided other
 
 
 class Differences:
-    """The derivatives of a program's value at `args`, in the degrees of freedom of the arguments that are differentiated: numbers
-    and entries of arrays, also in containers and objects."""
+    """The derivatives of a program's value at `args`, in the degrees of freedom of the arguments that are differentiated:
+    numbers and entries of arrays, also in containers and objects."""
 
     def __init__(self, program: Program, args: tuple[Any, ...]) -> None:
         self.program, self.args = program, args
