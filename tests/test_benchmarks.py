@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks import checks, compiling, entry, rule_cases, rules
+from benchmarks import checks, compiling, entry, ordinary, ordinary_peer, rule_cases, rules
 from benchmarks.cases import CASES, Case
+from benchmarks.ordinary_checks import Differences
+from benchmarks.ordinary_programs import Program
 from benchmarks.run import measure
 from microgradpy import grad, value_and_grad
 from tests import finite_differences as fd
@@ -113,3 +118,64 @@ def test_the_generated_code_of_an_entry_gives_its_gradient(row: entry.Row) -> No
 
 def test_a_row_of_the_entries_can_be_measured() -> None:
     assert entry.measured(entry.ROWS[0], 1)[0] > 0.0
+
+
+@pytest.mark.parametrize("program", ordinary.PROGRAMS, ids=str)
+def test_gradients_of_ordinary_programs_agree_with_differences(program: Program) -> None:
+    args = program.arguments(program.small)
+    differences = Differences(program, args)
+    assert len(differences.axes()) > 0
+    assert differences.defect(ordinary.gradient_of(program)(*args), differences.axes()) is None
+
+
+def test_ordinary_programs_have_names_of_their_own() -> None:
+    names = [program.id for program in ordinary.PROGRAMS]
+    assert len(set(names)) == len(names)
+
+
+CUBE = Program("cube", lambda x: x**3, lambda n: (np.linspace(1.0, 2.0, n)[-1],), size=2, small=2, of="times")
+
+
+def refused(x: float) -> float:
+    raise ValueError("not this\nnor that")
+
+
+@pytest.mark.parametrize(
+    ("gradient", "defect"),
+    [
+        (lambda x: (3.0 * x * x,), None),
+        (lambda x: (2.999 * x * x,), "WRONG: "),
+        (lambda x: (None,), "WRONG: 0 where differences give "),
+        (refused, "ValueError: not this"),  # the first line
+    ],
+)
+def test_what_is_wrong_with_a_gradient_is_said(gradient: Any, defect: str | None) -> None:
+    args = CUBE.arguments(CUBE.size)
+    found = ordinary.defect_of(gradient, args, Differences(CUBE, args))
+    assert found is None if defect is None else found is not None and found.startswith(defect)
+
+
+@pytest.mark.parametrize("module", ordinary.MODULES, ids=lambda module: module.__name__)
+def test_programs_compute_the_same_with_other_modules_for_numpy_and_math(module: ModuleType) -> None:
+    copy = ordinary_peer.executed_with(module, {"numpy": np, "math": ordinary_peer.math_of(np)})
+    assert copy.np is np and getattr(copy, "math", None) is not math
+    for program, twin in zip(module.PROGRAMS, copy.PROGRAMS, strict=True):
+        assert twin.function is not program.function
+        values = [one.function(*one.arguments(one.small)) for one in (program, twin)]
+        np.testing.assert_allclose(*values, rtol=1e-12, err_msg=program.id)
+
+
+def test_a_row_of_the_ordinary_programs_can_be_measured() -> None:
+    module = ordinary.MODULES[1]
+    program = replace(module.PROGRAMS[0], size=20)
+    row = ordinary.measured(module, program, rounds=1)
+    assert row.defect is None and row.ratio is not None and row.ratio > 0.0 and row.gradient_peak
+    assert str(row).startswith(f"| {program.id} | 20 steps |")
+    assert ordinary.summary([row]).startswith("1 programs: median ")
+
+
+def test_a_program_without_a_gradient_is_a_row_that_says_why() -> None:
+    module = ordinary.MODULES[1]
+    row = ordinary.measured(module, replace(CUBE, asked=refused), rounds=1)
+    assert str(row) == "| cube | 2 times | | ValueError: not this | | | | |"
+    assert ordinary.summary([row]) == "1 without a right gradient"
