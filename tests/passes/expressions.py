@@ -1,0 +1,433 @@
+"""Common expressions with arrays, and what the compiler proves of them: `python -m tests.passes.expressions` prints it.
+
+What there is to prove is not written down: it is what the values of an expression have in common for arguments of several
+sizes, all lengths of which are different. Either it is proven, or what is `lost` of it first: the "kind" (that it is a number
+or an array), the "rank" (with the dtype), or the "axes" (which are those of which argument, and which have length one).
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import types
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgradpy.ad.primal_builder import NeedsTracking
+from microgradpy.compiler import analysed
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_numeric, kinds_of
+from tests.passes.proofs import holds, lengths_of
+
+SIZES = ((4, 3, 6), (5, 8, 2), (7, 4, 9), (9, 5, 4))
+"""Lengths n, m, p of the axes, all different."""
+ODD_SIZES = ((1, 3, 2), (3, 1, 2), (3, 2, 1), (1, 1, 1), (2, 2, 2), (0, 2, 3), (2, 0, 1), (2, 3, 0), (0, 0, 0))
+"""Lengths that are equal, one or none."""
+MODULE_VECTOR = np.array([0.5, 1.5, 2.5, -1.0])
+
+
+def arguments(sizes: tuple[int, int, int], dtype: str = "float") -> dict[str, Any]:
+    """By name: vectors x and y of length n, v of m; matrices M (n, m), N (m, p), S (n, n), positive definite; T (p, n, m); a
+    complex vector z and matrix Z; whole numbers `rows` (p), which are indices of x; which of x are positive; numbers."""
+    n, m, p = sizes
+    chance = np.random.default_rng(n + 10 * m + 100 * p)
+
+    def made(*shape: int) -> Any:
+        values = chance.standard_normal(shape)
+        return {"float": values, "complex": values + 0.5j, "int": np.round(3.0 * values).astype(int), "bool": values > 0.0}[
+            dtype
+        ]
+
+    square = chance.standard_normal((n, n))
+    return {
+        "x": made(n), "y": made(n), "v": made(m), "M": made(n, m), "N": made(m, p), "T": made(p, n, m),
+        "S": square @ square.T + n * np.eye(n), "z": made(n) + 1j, "Z": made(n, m) * 1j,
+        "rows": np.zeros(p, int) if n else np.zeros(0, int), "mask": chance.standard_normal(n) > 0.0,
+        "a": 1.5, "b": -0.5, "k": 2, "n": n,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Expression:
+    """`lost` is what is not proven of it."""
+
+    text: str
+    lost: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters that it reads."""
+        read = compile(self.text, "", "eval")
+        codes = [read, *(const for const in read.co_consts if isinstance(const, types.CodeType))]
+        used = {name for code in codes for name in code.co_names}
+        return [name for name in arguments(SIZES[0]) if name in used]
+
+    def function(self) -> Any:
+        """It as a function, from a file of its own."""
+        text = f"def expression({', '.join(self.names)}):\n    return {self.text}\n"
+        name = f"<expression {self.text}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        namespace: dict[str, Any] = {"np": np, "MODULE_VECTOR": MODULE_VECTOR}
+        exec(compile(text, name, "exec"), namespace)
+        return namespace["expression"]
+
+
+def proven(function: Any, given: Mapping[str, Any]) -> Kind:
+    """What the compiler proves of the value for these arguments, all of them differentiated."""
+    try:
+        return analysed(function, kinds_of(given.values()), (True,) * len(given)).result_kind
+    except NeedsTracking:
+        return UNKNOWN
+
+
+def value_of(function: Any, given: Mapping[str, Any]) -> Any:
+    """The value, or None if there is none."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(*given.values())
+        except Exception:
+            return None
+
+
+def given_to(expression: Expression, sizes: tuple[int, int, int], dtype: str = "float") -> dict[str, Any]:
+    everything = arguments(sizes, dtype)
+    return {name: everything[name] for name in expression.names}
+
+
+def lost(expression: Expression) -> str:
+    """What is not proven of an expression; nothing if all is."""
+    function = expression.function()
+    runs = []
+    for sizes in SIZES:
+        given = given_to(expression, sizes)
+        runs.append((given, value_of(function, given)))
+    assert all(y is not None for _, y in runs), f"{expression} does not run"
+    kind = proven(function, runs[0][0])
+    if not is_numeric(kind):
+        return "kind"
+    if isinstance(kind, Scalar):
+        return ""
+    if not isinstance(kind, Array) or kind.ndim is None or not kind.dtype:
+        return "rank"
+    symbols = kind.shape or (None,) * kind.ndim
+    return "" if all(map(told, symbols, there_is_to_tell(runs))) else "axes"
+
+
+def there_is_to_tell(runs: list[tuple[dict[str, Any], Any]]) -> list[Any]:
+    """For each axis of the values the symbol that the arguments of the first run have for its length, if it has that length in
+    all runs; 1, or None if there is nothing to tell."""
+    axes: list[Any] = []
+    symbols = [symbols_by_length(given) for given, _ in runs]
+    for place in range(np.ndim(runs[0][1])):
+        found = {known.get(np.shape(y)[place]) for known, (_, y) in zip(symbols, runs, strict=True)}
+        axes.append(found.pop() if len(found) == 1 else None)
+    return axes
+
+
+def symbols_by_length(given: Mapping[str, Any]) -> dict[int, Any]:
+    kinds = kinds_of(given.values())
+    lengths = [lengths_of(kind, value) for kind, value in zip(kinds, given.values(), strict=True)]
+    return {length: symbol for known in lengths for symbol, length in known.items()} | {1: 1}
+
+
+def told(symbol: Any, expected: Any) -> bool:
+    return expected is None or symbol == expected
+
+
+def doubtful(expression: Expression) -> Iterator[str]:
+    """What is proven of an expression and does not hold, for many arguments."""
+    function = expression.function()
+    for sizes, dtype in itertools.product((*SIZES, *ODD_SIZES), ("float", "complex", "int", "bool")):
+        given = given_to(expression, sizes, dtype)
+        y = value_of(function, given)
+        if y is None:
+            continue
+        kinds = kinds_of(given.values())
+        lengths: dict[Any, Any] = {1: 1}
+        for kind, value in zip(kinds, given.values(), strict=True):
+            lengths |= lengths_of(kind, value)
+        kind = proven(function, given)
+        if not holds(kind, y, lengths):
+            yield f"{expression} of {sizes} {dtype}: {kind}, but it is {y!r}"
+
+
+EXPRESSIONS = [
+    # Other shapes
+    Expression("M.reshape(-1)", "kind"),
+    Expression("M.reshape(-1, 1)", "kind"),
+    Expression("x.reshape(1, -1)", "kind"),
+    Expression("x.reshape(n, 1)", "kind"),
+    Expression("x.reshape((n, 1))", "kind"),
+    Expression("np.reshape(x, (-1, 1))", "axes"),
+    Expression("np.reshape(x, (n, 1))", "axes"),
+    Expression("M.reshape(M.shape[0], M.shape[1])", "kind"),
+    Expression("M.reshape(M.shape)", "kind"),
+    Expression("M.ravel()", "kind"),
+    Expression("x.flatten()", "kind"),
+    Expression("M.T"),
+    Expression("M.transpose()", "axes"),
+    Expression("T.transpose(0, 2, 1)", "axes"),
+    Expression("np.transpose(T, (2, 0, 1))", "axes"),
+    Expression("T.swapaxes(0, 1)", "kind"),
+    Expression("np.swapaxes(T, -1, -2)", "kind"),
+    Expression("np.moveaxis(T, 0, -1)", "kind"),
+    Expression("np.squeeze(M[:, :1], axis=1)", "kind"),
+    Expression("np.expand_dims(x, 0)"),
+    Expression("np.expand_dims(x, axis=-1)"),
+    Expression("np.atleast_2d(x)", "kind"),
+    Expression("np.broadcast_to(x, (2, n))", "kind"),
+    Expression("np.broadcast_to(v, M.shape)", "kind"),
+    # Parts of arrays
+    Expression("x[1:-1]"),
+    Expression("x[1:] - x[:-1]"),
+    Expression("x[::-1]", "axes"),
+    Expression("x[::2]"),
+    Expression("x[:2]"),
+    Expression("x[0]"),
+    Expression("x[-1]"),
+    Expression("M[0]"),
+    Expression("M[1:]"),
+    Expression("M[:, 0]"),
+    Expression("M[0, 1]"),
+    Expression("M[:, 1:]"),
+    Expression("M[:, None, :]"),
+    Expression("x[None, :]"),
+    Expression("x[:, None]"),
+    Expression("x[..., None]"),
+    Expression("x[:, np.newaxis] - y[None, :]"),
+    Expression("T[0, :, 1]"),
+    Expression("x[rows]", "rank"),
+    Expression("M[rows]", "rank"),
+    Expression("M[:, [0, 1]]", "rank"),
+    Expression("x[mask]", "rank"),
+    Expression("x[k]"),
+    Expression("M[k]"),
+    Expression("np.take(x, rows)", "kind"),
+    Expression("np.split(M, [1])[0]", "kind"),
+    Expression("np.split(x, [1, 2])[0]", "kind"),
+    # Put together
+    Expression("np.array([a, b])", "kind"),
+    Expression("np.array([a, b, a * b])", "kind"),
+    Expression("np.array([x, y])", "kind"),
+    Expression("np.array([[a, b], [-b, a]])", "kind"),
+    Expression("np.array([x[0], x[1] * x[0]])", "kind"),
+    Expression("np.asarray([a, b])", "kind"),
+    Expression("np.array([a * i for i in range(3)])", "kind"),
+    Expression("np.array([t * t for t in x])", "kind"),
+    Expression("np.hstack([x, y])", "kind"),
+    Expression("np.hstack((a, x))", "kind"),
+    Expression("np.vstack([x, y])", "kind"),
+    Expression("np.vstack((x, y))", "kind"),
+    Expression("np.stack([x, y])"),
+    Expression("np.stack([x, y], axis=1)"),
+    Expression("np.stack([x * i for i in range(3)])", "kind"),
+    Expression("np.concatenate([x, y])"),
+    Expression("np.concatenate([M, M], axis=1)"),
+    Expression("np.concatenate(([a], x))"),
+    Expression("np.concatenate([x[1:], x[:1]])", "axes"),
+    Expression("np.column_stack([x, y])", "kind"),
+    Expression("np.append(x, a)", "kind"),
+    Expression("np.append(x, y)", "kind"),
+    Expression("np.tile(x, 2)", "kind"),
+    Expression("np.repeat(x, 2)", "kind"),
+    Expression("np.pad(x, 1)", "kind"),
+    Expression("np.pad(x, (1, 2))", "kind"),
+    Expression("np.roll(x, 1)", "axes"),
+    Expression("np.roll(M, 1, axis=0)", "axes"),
+    Expression("np.flip(x)", "axes"),
+    Expression("np.block([[S, S], [S, S]])", "kind"),
+    Expression("np.diag(x)", "kind"),
+    Expression("np.diag(S)", "kind"),
+    Expression("np.trace(S)", "kind"),
+    Expression("np.tril(S)", "kind"),
+    Expression("np.triu(S)", "kind"),
+    Expression("np.meshgrid(x, v)[0]", "kind"),
+    Expression("np.kron(x, v)", "kind"),
+    # Products
+    Expression("x @ y"),
+    Expression("M @ v"),
+    Expression("M @ N"),
+    Expression("x @ M"),
+    Expression("T @ v", "rank"),
+    Expression("T @ N", "rank"),
+    Expression("np.dot(x, y)"),
+    Expression("np.dot(M, v)"),
+    Expression("np.dot(M, N)"),
+    Expression("np.dot(a, x)"),
+    Expression("np.vdot(x, y)", "kind"),
+    Expression("np.inner(x, y)", "kind"),
+    Expression("np.outer(x, v)"),
+    Expression("np.cross(x[:3], y[:3])", "kind"),
+    Expression("np.tensordot(M, N, axes=1)", "kind"),
+    Expression("np.matmul(S, x)"),
+    Expression("x.dot(y)", "kind"),
+    Expression("M.dot(v)", "kind"),
+    Expression('np.einsum("ij,j->i", M, v)', "kind"),
+    Expression('np.einsum("ij,jk", M, N)', "kind"),
+    Expression('np.einsum("ij,ij->i", M, M)', "kind"),
+    Expression('np.einsum("i,i", x, y)', "kind"),
+    Expression('np.einsum("ii", S)', "kind"),
+    Expression('np.einsum("pij,j->pi", T, v)', "kind"),
+    Expression("np.multiply.outer(x, v)", "kind"),
+    Expression("np.convolve(x, y)", "kind"),
+    Expression('np.convolve(x, y, "same")', "kind"),
+    # Linear algebra
+    Expression("np.linalg.solve(S, x)"),
+    Expression("np.linalg.solve(S, M)"),
+    Expression("np.linalg.inv(S)", "kind"),
+    Expression("np.linalg.det(S)", "kind"),
+    Expression("np.linalg.slogdet(S)[1]", "kind"),
+    Expression("np.linalg.cholesky(S)", "kind"),
+    Expression("np.linalg.norm(x)", "kind"),
+    Expression("np.linalg.norm(M)", "kind"),
+    Expression("np.linalg.norm(M, axis=1)", "kind"),
+    Expression("np.linalg.norm(x, 1)", "kind"),
+    Expression("np.linalg.pinv(M)", "kind"),
+    Expression("np.linalg.eigvalsh(S)", "kind"),
+    Expression("np.linalg.eigh(S)[0]", "kind"),
+    Expression("np.linalg.eigh(S)[1]", "kind"),
+    Expression("np.linalg.svd(M, full_matrices=False)[1]", "kind"),
+    Expression("np.linalg.qr(S)[0]", "kind"),
+    Expression("np.linalg.lstsq(M, x, rcond=None)[0]", "kind"),
+    Expression("np.linalg.matrix_power(S, 2)", "kind"),
+    # Reductions
+    Expression("np.sum(x)"),
+    Expression("x.sum()"),
+    Expression("np.sum(M, axis=0)"),
+    Expression("M.sum(axis=1, keepdims=True)"),
+    Expression("np.sum(T, axis=(1, 2))", "rank"),
+    Expression("np.mean(x)"),
+    Expression("x.mean()"),
+    Expression("M.mean(0)"),
+    Expression("M.mean(axis=1, keepdims=True)"),
+    Expression("M - M.mean(axis=0, keepdims=True)"),
+    Expression("np.max(x)"),
+    Expression("x.max()"),
+    Expression("M.max(axis=1)"),
+    Expression("M.max(axis=1, keepdims=True)"),
+    Expression("np.min(M, axis=0)"),
+    Expression("np.var(x)"),
+    Expression("np.std(M, axis=0)"),
+    Expression("np.prod(x)"),
+    Expression("np.average(x, weights=y)", "kind"),
+    Expression("np.median(x)", "kind"),
+    Expression("np.ptp(x)", "kind"),
+    Expression("np.argmax(x) * a", "kind"),
+    Expression("sum(x)"),
+    Expression("sum(x * y)"),
+    Expression("max(x)", "kind"),
+    Expression("np.logaddexp.reduce(x)", "kind"),
+    Expression("np.percentile(x, 50)", "kind"),
+    Expression("np.cumsum(x)"),
+    Expression("np.cumsum(M, axis=0)"),
+    Expression("x.cumsum()"),
+    Expression("np.cumprod(x)"),
+    Expression("np.diff(x)", "kind"),
+    Expression("np.diff(M, axis=0)", "kind"),
+    Expression("np.gradient(x)", "kind"),
+    Expression('np.trapezoid(y, x) if hasattr(np, "trapezoid") else np.trapz(y, x)', "kind"),
+    Expression("np.maximum.accumulate(x)", "kind"),
+    Expression("np.add.reduce(x)", "kind"),
+    # Elementwise
+    Expression("x * MODULE_VECTOR[0]"),
+    Expression("MODULE_VECTOR * a"),
+    Expression("np.where(x > 0, x, 0.0)"),
+    Expression("np.where(x > 0, x, y)"),
+    Expression("np.where(mask, x, a)"),
+    Expression("np.clip(x, 0.0, 1.0)"),
+    Expression("np.clip(x, None, 1.0)", "kind"),
+    Expression("x.clip(0.0, 1.0)", "kind"),
+    Expression("np.maximum(x, 0.0)"),
+    Expression("np.abs(x)"),
+    Expression("np.sqrt(x * x + 1.0)"),
+    Expression("x ** 2"),
+    Expression("x ** 0.5"),
+    Expression("a ** x", "rank"),
+    Expression("2.0 ** x", "rank"),
+    Expression("x ** y", "rank"),
+    Expression("np.power(x, 2)"),
+    Expression("x / y"),
+    Expression("x % 2.0"),
+    Expression("x // 2.0"),
+    Expression("np.mod(x, 2.0)"),
+    Expression("np.sign(x)"),
+    Expression("np.floor(x)"),
+    Expression("np.square(x)"),
+    Expression("np.exp(-x)"),
+    Expression("1 / (1 + np.exp(-x))"),
+    Expression("np.nan_to_num(x)", "kind"),
+    Expression("np.round(x, 2)", "kind"),
+    Expression("np.interp(a, x, y)", "kind"),
+    Expression("np.interp(x, y, y)", "kind"),
+    Expression("np.sort(x)", "kind"),
+    Expression("np.sort(M, axis=0)", "kind"),
+    Expression("x.astype(float)", "kind"),
+    Expression("x.copy()", "axes"),
+    Expression("np.copy(x)", "axes"),
+    Expression("np.real(z)"),
+    Expression("np.imag(z)"),
+    Expression("np.abs(z)"),
+    Expression("np.conj(z)"),
+    Expression("z.real"),
+    Expression("z.conj()", "kind"),
+    Expression("np.angle(z)", "rank"),
+    Expression("np.abs(Z) ** 2"),
+    Expression("np.fft.fft(x)", "kind"),
+    Expression("np.fft.ifft(z)", "kind"),
+    Expression("np.fft.rfft(x)", "kind"),
+    Expression("np.fft.irfft(z)", "kind"),
+    Expression("np.fft.fft2(M)", "kind"),
+    Expression("np.fft.fftshift(x)", "kind"),
+    Expression("np.polyval(y, a)", "kind"),
+    Expression("np.polyval(y, x)", "kind"),
+    Expression("x[:, None] * v"),
+    Expression("x - np.mean(x)"),
+    Expression("M + x[:, None]"),
+    Expression("M / M.sum(axis=1)[:, None]"),
+    # Made
+    Expression("np.zeros(3) + a"),
+    Expression("np.zeros(n) + x", "axes"),
+    Expression("np.zeros(len(x)) * x", "axes"),
+    Expression("np.zeros(x.shape) * x", "axes"),
+    Expression("np.zeros(x.shape[0]) * x", "axes"),
+    Expression("np.zeros(x.size)", "axes"),
+    Expression("np.zeros((n, 2)) * a"),
+    Expression("np.zeros(M.shape)", "axes"),
+    Expression("np.zeros((M.shape[0], M.shape[1]))", "axes"),
+    Expression("np.zeros_like(x) + a"),
+    Expression("np.ones_like(M)"),
+    Expression("np.ones(n) * a"),
+    Expression("np.full(3, a)", "kind"),
+    Expression("np.full(x.shape, a)", "kind"),
+    Expression("np.full((n, 2), a)", "kind"),
+    Expression("np.full_like(x, a)", "kind"),
+    Expression("np.eye(n) * a"),
+    Expression("np.eye(len(x)) + S", "axes"),
+    Expression("np.identity(n) * a", "kind"),
+    Expression("np.linspace(0.0, a, 5)", "kind"),
+    Expression("np.linspace(a, b, n)", "kind"),
+    Expression("np.arange(5) * a"),
+    Expression("np.arange(n) * a", "kind"),
+    Expression("np.arange(0.0, 1.0, 0.25) * a"),
+    Expression("np.arange(len(x)) * x", "axes"),
+]
+
+
+def main() -> None:
+    """Print what is lost of each expression, and how much in all."""
+    found = {expression: lost(expression) for expression in EXPRESSIONS}
+    for expression, what in found.items():
+        print(f"{expression!s:56}{what}")
+    counts = {what: list(found.values()).count(what) for what in ("kind", "rank", "axes", "")}
+    print(", ".join(f"{what or 'nothing'} lost: {count}" for what, count in counts.items()), f"of {len(found)}")
+
+
+if __name__ == "__main__":
+    main()
