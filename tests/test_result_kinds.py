@@ -236,7 +236,7 @@ def any_proof(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
         (operator.getitem, (MATRIX, 0), {}, Array(1, "float", (("d", 2),))),
         (operator.getitem, (VECTOR, (slice(None), None)), {}, Array(2, "float", (("d", 1), 1))),
         (np.einsum, ("ij,j->i", MATRIX, VECTOR), {}, Array(1, "float", (("d", 1),))),
-        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), None))),
+        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), ("sum", ("d", 2), ("d", 2))))),
         (getattr, (MATRIX, "T"), {}, Array(2, "float", (("d", 2), ("d", 1)))),
         (math.sin, (2.5,), {}, Scalar("float")),
         (special.gamma, (MATRIX,), {}, Array(2, "float", (("d", 1), ("d", 2)))),

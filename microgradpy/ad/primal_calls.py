@@ -386,7 +386,7 @@ def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     with_target = (method.target, *arguments)
     if _refused_as_write(primal, op, function, path, with_target):
         return
-    kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
+    kind = primal.kind_of_result(function, with_target, keywords)
     active = primal.any_active(with_target, keywords)
     if not active or is_non_differentiable(function) or carries_nothing(kind):
         primal.plain(op, kind=kind)

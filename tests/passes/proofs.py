@@ -39,7 +39,7 @@ def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
             if shape and len(shape) != ndim:
                 return False
             known = zip(shape, value.shape, strict=False)
-            return all(axis is None or lengths.get(axis, axis) == length for axis, length in known)
+            return all(length_of(axis, lengths) in (None, length) for axis, length in known)
         case TupleOf(items=items):
             return type(value) is tuple and len(items) == len(value) and all(map(holds, items, value, [lengths] * len(items)))
         case Sequence(name="dict", entries=(_, *_) as entries):
@@ -49,6 +49,24 @@ def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
         case Sequence(name=name) | Inert(name=name):
             return type(value).__name__ == name
     return kind is UNKNOWN or type(value) is np.ndarray or bool(dtype_of_number(value))
+
+
+def length_of(axis: Any, lengths: dict[Any, Any]) -> int | None:
+    """The length that a symbol means; None if that is unknown."""
+    match axis:
+        case "length", constant:
+            return int(constant)
+        case "part", of, cut:
+            whole = length_of(of, lengths)
+            if whole is None:
+                return None
+            if cut.isdecimal():
+                return max(0, whole - int(cut))
+            return len(range(whole)[slice(*(None if part == "None" else int(part) for part in cut.split(":")))])
+        case "sum", *parts:
+            found = [length_of(part, lengths) for part in parts]
+            return None if None in found else sum(map(int, found))
+    return 1 if axis == 1 else None if axis is None else lengths[axis]
 
 
 def dtype_of_number(value: Any) -> str:
