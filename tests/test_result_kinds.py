@@ -35,6 +35,7 @@ from microgradpy.ir.kinds import (
     kinds_of,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
+from microgradpy.passes.kind_table import FOURIER
 from microgradpy.passes.result_kinds import _RULES, result_kind
 from microgradpy.rules.registry import rrule
 from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
@@ -193,7 +194,8 @@ METHODS = [method for name, method in vars(np.ndarray).items() if callable(metho
 UFUNCS = [ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)]
 # One of SciPy's for each combination of types that they can be given.
 SPECIAL = {tuple(ufunc.types): ufunc for ufunc in vars(special).values() if isinstance(ufunc, np.ufunc)}
-CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *some([*UFUNCS, *SPECIAL.values()], name_of=named)]))
+FOURIER_CALLEES = [getattr(np.fft, name) for name in FOURIER]
+CALLEES = list(dict.fromkeys([*_RULES, *FOURIER_CALLEES, *METHODS, *some([*UFUNCS, *SPECIAL.values()], name_of=named)]))
 
 
 @pytest.mark.parametrize("callee", CALLEES, ids=named)

@@ -151,3 +151,12 @@ def attribute(arguments: Arguments, known: Known) -> Kind:
         case "real" | "imag":
             return Array(target.ndim, "float" if target.dtype == "complex" else target.dtype, target.shape)
     return UNKNOWN
+
+
+def adjoint(arguments: Arguments, known: Known) -> Kind:
+    """The conjugate transpose of matrices."""
+    (matrix,) = arguments
+    if not isinstance(matrix, Array) or matrix.ndim is None or matrix.ndim < 2:
+        return UNKNOWN
+    axes = axes_of(matrix)
+    return Array(matrix.ndim, matrix.dtype, (*axes[:-2], axes[-1], axes[-2]))

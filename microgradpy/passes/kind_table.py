@@ -73,6 +73,16 @@ _WITH_METHODS: dict[str, tuple[Rule, str]] = {
 """Functions that arrays have as methods too, with the same parameters."""
 
 _ONE_AXIS, _ALL_AXES = "a n=None axis=-1 norm~ out=None!", "a s=None! axes=None! norm~ out=None!"
+FOURIER: dict[str, tuple[Rule, str]] = {
+    **dict.fromkeys(("fft", "ifft"), (number_kinds.spectrum("complex"), _ONE_AXIS)),
+    **dict.fromkeys(("rfft", "ihfft"), (number_kinds.spectrum("complex", resizes=True), _ONE_AXIS)),
+    **dict.fromkeys(("irfft", "hfft"), (number_kinds.spectrum("float", resizes=True), _ONE_AXIS)),
+    **dict.fromkeys(("fft2", "ifft2"), (number_kinds.entrywise(**_COMPLEX), "a s=None! axes=(-2,-1)! norm~ out=None!")),
+    **dict.fromkeys(("fftn", "ifftn"), (number_kinds.entrywise(**_COMPLEX), _ALL_AXES)),
+    **dict.fromkeys(("fftshift", "ifftshift"), (shape_kinds.same_shape, "a axes~")),
+}
+"""Functions of `numpy.fft` by name: it is not imported before a program does."""
+
 _TABLE: list[tuple[Any, ...]] = [
     (shape_kinds.reshaped, "a shape order~ newshape=None! copy~", np.reshape),
     (shape_kinds.reshaped_to, "a *shape order~ copy~", np.ndarray.reshape),
@@ -87,7 +97,6 @@ _TABLE: list[tuple[Any, ...]] = [
     (shape_kinds.same_shape, "a shift~ axis~", np.roll),
     (shape_kinds.same_shape, "a axis~", np.flip),
     (shape_kinds.same_shape, "a", np.flipud, np.fliplr),
-    (shape_kinds.same_shape, "a axes~", np.fft.fftshift, np.fft.ifftshift),
     (shape_kinds.same_shape, "a", np.ndarray.conj, np.ndarray.conjugate),
     (shape_kinds.same_shape, "a copy~ nan~ posinf~ neginf~", np.nan_to_num),
     (shape_kinds.copied, "a order~ subok~", np.copy),
@@ -159,11 +168,6 @@ _TABLE: list[tuple[Any, ...]] = [
     (number_kinds.entrywise(bool="float", int="float", complex="float"), "a deg~", np.angle),
     (number_kinds.entrywise(bool="", int="float"), "a", np.sinc),
     (number_kinds.polynomial, "p x", np.polyval),
-    (number_kinds.spectrum("complex"), _ONE_AXIS, np.fft.fft, np.fft.ifft),
-    (number_kinds.spectrum("complex", resizes=True), _ONE_AXIS, np.fft.rfft, np.fft.ihfft),
-    (number_kinds.spectrum("float", resizes=True), _ONE_AXIS, np.fft.irfft, np.fft.hfft),
-    (number_kinds.entrywise(**_COMPLEX), "a s=None! axes=(-2,-1)! norm~ out=None!", np.fft.fft2, np.fft.ifft2),
-    (number_kinds.entrywise(**_COMPLEX), _ALL_AXES, np.fft.fftn, np.fft.ifftn),
     (number_kinds.outer_of, "ufunc a b", np.ufunc.outer),
     (number_kinds.reduced_by, "ufunc a axis=0 dtype=None! out=None! keepdims=False where=True!", np.ufunc.reduce),
     (number_kinds.accumulated_by, "ufunc a axis=0 dtype=None! out=None!", np.ufunc.accumulate),

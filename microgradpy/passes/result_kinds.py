@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -42,11 +43,13 @@ from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes import array_kinds, linear_kinds, number_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
-from microgradpy.passes.kind_table import ITEMS, rows
+from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
 from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,
     COTANGENT_OF_CALL,
+    COTANGENT_OF_ITEM,
     COTANGENTS_OF_ITEMS,
     LIKE,
     NUMERIC_RESULT,
@@ -143,9 +146,16 @@ def kinds_of_items(
 
 def _entry_of(callee: object) -> _Entry | _Declared | None:
     try:
-        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee)
+        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _fourier_entry(callee)
     except TypeError:
         return None
+
+
+def _fourier_entry(callee: object) -> _Declared | None:
+    name = str(getattr(callee, "__name__", ""))
+    if name not in _OF_FOURIER or getattr(sys.modules.get("numpy.fft"), name, None) is not callee:
+        return None
+    return _OF_FOURIER[name]
 
 
 def _kind_by(entry: _Entry | _Declared | None, call: _Call) -> Kind:
@@ -172,6 +182,9 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in COTANGENT_OF_CALL:
         function, indices = COTANGENT_OF_CALL[callee]
         return _Entry(lambda arguments, known: _cotangent_of_call(function, indices, arguments, known))
+    if callee in COTANGENT_OF_ITEM:
+        container, place = COTANGENT_OF_ITEM[callee]
+        return _Entry(lambda arguments, known: _cotangent_of_item(arguments[container], known.get(place)))
     if callee in COTANGENTS_OF_ITEMS:
         index = COTANGENTS_OF_ITEMS[callee]
         return _Entry(lambda arguments, known: _cotangents_of_items(arguments[index]))
@@ -181,6 +194,11 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in RETURNS:
         return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
+
+
+def _cotangent_of_item(container: Kind, place: Any) -> Kind:
+    item = container.items[place] if isinstance(container, TupleOf) and type(place) is int else UNKNOWN
+    return cotangent_kind(item) if is_numeric(item) and not carries_nothing(item) else UNKNOWN
 
 
 def _cotangents_of_items(container: Kind) -> Kind:
@@ -285,6 +303,7 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(number_kinds.where, 3, np.where)
     put(array_kinds.item, 2, operator.getitem)
     put(array_kinds.attribute, 2, getattr)
+    put(array_kinds.adjoint, 1, adjoint)
     for rule, parameters, callees in rows():
         table.update(dict.fromkeys(callees, _Declared(rule, parameters)))
     for function in (operator.matmul, np.matmul):
@@ -303,3 +322,4 @@ _UFUNC_FLOAT = (
 _UFUNC_WIDEST = "add subtract multiply maximum minimum fmax fmin".split()
 _RULES: dict[Any, _Entry | _Declared] = _table()
 _OF_ITEMS = {callee: _Declared(rule, Parameters.of(parameters)) for callee, (rule, parameters) in ITEMS.items()}
+_OF_FOURIER = {name: _Declared(rule, Parameters.of(parameters)) for name, (rule, parameters) in FOURIER.items()}
