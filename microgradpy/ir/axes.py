@@ -1,9 +1,9 @@
 """Symbols for the lengths of axes: equal symbols are equal lengths, and nothing follows from different ones, but that 1 is one.
 
-1                       length one
-("d", 0)                an axis of an input
-(17, 0)                 the first axis of variable number 17, of which nothing is known; (17, -1): as long as that number is
-("part", axis, "1")     a term: what follows from lengths and constants alone, here an axis without one of its entries
+    1                       length one
+    ("d", 0)                an axis of an input
+    (17, 0)                 the first axis of variable number 17, of which nothing is known; (17, -1): as long as that number is
+    ("part", axis, "1")     a term: what follows from lengths and constants alone, here an axis without one of its entries
 """
 
 from __future__ import annotations

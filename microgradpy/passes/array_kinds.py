@@ -1,8 +1,8 @@
 """Kinds of the items and attributes of arrays and containers.
 
-x[:, None]                      a new axis of length one; the other axes keep their symbols
-x[1:]                           an axis without one of its entries
-x[indices]                      the axes of the array of indices
+    x[:, None]                      a new axis of length one; the other axes keep their symbols
+    x[1:]                           an axis without one of its entries
+    x[indices]                      the axes of the array of indices
 """
 
 from __future__ import annotations

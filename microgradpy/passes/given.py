@@ -1,8 +1,8 @@
 """The arguments of a call by the names of the parameters, as the rules of `passes/kind_table.py` read them.
 
-"a shape order~"            `order` may be anything: the kind of the result does not depend on it
-"a axis=None out=None!"     of a call that gives `out` another value than its default nothing is proven
-"subscripts *operands"      any number of them
+    "a shape order~"            `order` may be anything: the kind of the result does not depend on it
+    "a axis=None out=None!"     of a call that gives `out` another value than its default nothing is proven
+    "subscripts *operands"      any number of them
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Kinds of arrays that are put together from parts, or split into them.
 
-np.array([a, b])                a vector of two entries
-np.concatenate([x, y])          of the rank of its parts; as long as both
-np.split(x, 2)                  a list of arrays of the same rank
+    np.array([a, b])                a vector of two entries
+    np.concatenate([x, y])          of the rank of its parts; as long as both
+    np.split(x, 2)                  a list of arrays of the same rank
 """
 
 from __future__ import annotations

@@ -38,7 +38,6 @@ ITEMS: dict[Any, tuple[Rule, str]] = {
 
 _REDUCED = "a axis=None dtype=None! out=None! keepdims=False where=True!"
 _SHORT = "a axis=None out=None! keepdims=False where=True!"
-_A = "a axis=None order~"
 
 _WITH_METHODS: dict[str, tuple[Rule, str]] = {
     "sum": (number_kinds.reduction(_COUNTED), _REDUCED),

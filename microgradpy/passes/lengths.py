@@ -1,8 +1,8 @@
 """Which length a whole number is: that of an axis, a constant, or one that has a symbol of its own.
 
-len(x), x.shape[0], n, m = x.shape        the symbols of the axes of x
-n - 1                                     an axis without one of its entries
-n                                         any other number n, where less than nothing counts as nothing
+    len(x), x.shape[0], n, m = x.shape        the symbols of the axes of x
+    n - 1                                     an axis without one of its entries
+    n                                         any other number n, where less than nothing counts as nothing
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kinds of products and of linear algebra.
 
-"ij,jk->ik"                     letters of axes say of a product which of them are left
-"nn->n"                         of a function of matrices too
+    "ij,jk->ik"                     letters of axes say of a product which of them are left
+    "nn->n"                         of a function of matrices too
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kinds of what computes with numbers and arrays: operators, elementwise functions, comparisons, products, reductions.
 
-x ** 2, np.power(x, 0.5)        a base of integers may become one of floating point
-np.sum(x, axis=0)               the other axes keep their symbols
+    x ** 2, np.power(x, 0.5)        a base of integers may become one of floating point
+    np.sum(x, axis=0)               the other axes keep their symbols
 """
 
 from __future__ import annotations

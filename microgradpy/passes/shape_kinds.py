@@ -1,8 +1,8 @@
 """Kinds of what gives arrays another shape, and of arrays that are made.
 
-x.reshape(-1, 1)                the lengths that are given
-np.moveaxis(x, 0, -1)           the same axes in another order
-np.zeros(len(x))                as long as x
+    x.reshape(-1, 1)                the lengths that are given
+    np.moveaxis(x, 0, -1)           the same axes in another order
+    np.zeros(len(x))                as long as x
 """
 
 from __future__ import annotations
