@@ -68,10 +68,10 @@ class Expression:
         used = {name for code in codes for name in code.co_names}
         return [name for name in arguments(SIZES[0]) if name in used]
 
-    def function(self) -> Any:
-        """It as a function, from a file of its own."""
-        text = f"def expression({', '.join(self.names)}):\n    return {self.text}\n"
-        name = f"<expression {self.text}>"
+    def function(self, body: str = "return y") -> Any:
+        """It as a function, from a file of its own; `body` says what becomes of its value."""
+        text = f"def expression({', '.join(self.names)}):\n    y = {self.text}\n    {body}\n"
+        name = f"<expression {self.text} {body}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         namespace: dict[str, Any] = {"np": np, "MODULE_VECTOR": MODULE_VECTOR}
         exec(compile(text, name, "exec"), namespace)
