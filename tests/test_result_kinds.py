@@ -25,10 +25,8 @@ from microgradpy.ad import inline
 from microgradpy.ir.kinds import (
     NUMERIC,
     REAL,
-    UNASSIGNED,
     UNKNOWN,
     Array,
-    Inert,
     Kind,
     Scalar,
     Sequence,
@@ -37,11 +35,13 @@ from microgradpy.ir.kinds import (
     kinds_of,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
+from microgradpy.passes.kind_table import FOURIER
 from microgradpy.passes.result_kinds import _RULES, result_kind
 from microgradpy.rules.registry import rrule
 from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
 from tests.examples import BY_FUNCTION
 from tests.names import name_of
+from tests.passes.proofs import dtype_of_number, holds, lengths_of
 from tests.ways import ALL_WAYS, some
 
 # Arguments of few kinds each, so that all pairs can be tried: the signs and zeros at which Python changes the type of a
@@ -148,20 +148,6 @@ def weakened(kind: Kind, index: int) -> list[Kind]:
     return [UNKNOWN]
 
 
-def lengths_of(kind: Kind, value: Any) -> dict[Any, Any]:
-    """The length that each symbol of a kind stands for."""
-    match kind:
-        case Array(shape=shape):
-            return dict(zip(shape, value.shape, strict=True))
-        case TupleOf(items=items):
-            found = [lengths_of(item, each) for item, each in zip(items, value, strict=True)]
-        case Sequence(entries=entries):
-            found = [lengths_of(item, value[key]) for key, item in entries]
-        case _:
-            found = []
-    return {symbol: length for lengths in found for symbol, length in lengths.items()}
-
-
 def knowledge(values: tuple[Any, ...], chance: random.Random) -> Iterator[tuple[tuple[Kind, ...], dict[Any, Any]]]:
     """What may be proven of the arguments, and the length (or shape) that each symbol stands for."""
     kinds = kinds_of(values)
@@ -187,48 +173,6 @@ def knowledge(values: tuple[Any, ...], chance: random.Random) -> Iterator[tuple[
     yield tuple(chance.choice(weakened(kind, index)) for index, kind in enumerate(kinds)), lengths
 
 
-def holds(kind: Kind, value: Any, lengths: dict[Any, Any]) -> bool:
-    """Whether a value is what a kind proves."""
-    match kind:
-        case Scalar(name=name):
-            return dtype_of_number(value) in ((name,) if name != "real" else ("float", "int", "bool"))
-        case Array(ndim=None, dtype=dtype, shape=shape):
-            # Of rank 0 it may be a NumPy scalar.
-            whole = lengths[shape[0]] == np.shape(value) if shape else True
-            array = type(value) is np.ndarray or isinstance(value, np.generic)
-            return array and has_dtype(value, dtype) and whole
-        case Array(ndim=ndim, dtype=dtype, shape=shape):
-            if type(value) is not np.ndarray or value.ndim != ndim or not has_dtype(value, dtype):
-                return False
-            if shape and len(shape) != ndim:
-                return False
-            known = zip(shape, value.shape, strict=False)
-            return all(axis is None or lengths.get(axis, axis) == length for axis, length in known)
-        case TupleOf(items=items):
-            return type(value) is tuple and len(items) == len(value) and all(map(holds, items, value, [lengths] * len(items)))
-        case Sequence(name="dict", entries=(_, *_) as entries):
-            return type(value) is dict and all(holds(item, value[key], lengths) for key, item in entries)
-        case Sequence(name="list", item=item) if item not in (UNKNOWN, UNASSIGNED):
-            return type(value) is list and all(holds(item, each, lengths) for each in value)
-        case Sequence(name=name) | Inert(name=name):
-            return type(value).__name__ == name
-    return kind is UNKNOWN or type(value) is np.ndarray or bool(dtype_of_number(value))
-
-
-def dtype_of_number(value: Any) -> str:
-    """The name of the kind of a number; empty for anything else."""
-    if isinstance(value, np.generic):
-        return DTYPES.get(value.dtype.kind, "")
-    return {float: "float", int: "int", bool: "bool", complex: "complex"}.get(type(value), "")
-
-
-DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
-
-
-def has_dtype(value: Any, dtype: str) -> bool:
-    return not dtype or DTYPES.get(value.dtype.kind) == dtype
-
-
 def plain_call(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
     """Whether a call returns, and what."""
     args, kwargs = copy.deepcopy((args, kwargs))
@@ -250,7 +194,8 @@ METHODS = [method for name, method in vars(np.ndarray).items() if callable(metho
 UFUNCS = [ufunc for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)]
 # One of SciPy's for each combination of types that they can be given.
 SPECIAL = {tuple(ufunc.types): ufunc for ufunc in vars(special).values() if isinstance(ufunc, np.ufunc)}
-CALLEES = list(dict.fromkeys([*_RULES, *METHODS, *some([*UFUNCS, *SPECIAL.values()], name_of=named)]))
+FOURIER_CALLEES = [getattr(np.fft, name) for name in FOURIER]
+CALLEES = list(dict.fromkeys([*_RULES, *FOURIER_CALLEES, *METHODS, *some([*UFUNCS, *SPECIAL.values()], name_of=named)]))
 
 
 @pytest.mark.parametrize("callee", CALLEES, ids=named)
@@ -293,7 +238,7 @@ def any_proof(callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
         (operator.getitem, (MATRIX, 0), {}, Array(1, "float", (("d", 2),))),
         (operator.getitem, (VECTOR, (slice(None), None)), {}, Array(2, "float", (("d", 1), 1))),
         (np.einsum, ("ij,j->i", MATRIX, VECTOR), {}, Array(1, "float", (("d", 1),))),
-        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), None))),
+        (np.concatenate, ((MATRIX, MATRIX), 1), {}, Array(2, "float", (("d", 1), ("sum", ("d", 2), ("d", 2))))),
         (getattr, (MATRIX, "T"), {}, Array(2, "float", (("d", 2), ("d", 1)))),
         (math.sin, (2.5,), {}, Scalar("float")),
         (special.gamma, (MATRIX,), {}, Array(2, "float", (("d", 1), ("d", 2)))),

@@ -26,6 +26,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
+from microgradpy.ir.kinds import TupleOf
 from microgradpy.ir.nodes import (
     Const,
     Function,
@@ -282,7 +283,8 @@ class _Splice:
                 if not all(isinstance(item, Var | Const) for item in items):
                     raise NotInlinable
                 values = tuple(item for item in items if isinstance(item, Var | Const))
-                return self.builder.operation(Opcode.TUPLE, values)[0]
+                kind = TupleOf(tuple(map(self.builder.kind, values)))
+                return self.builder.operation(Opcode.TUPLE, values, kinds=(kind,))[0]
             case StaticClosure() | Undefined():
                 raise NotInlinable
         return static

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import _lru_cache_wrapper
 from types import CodeType, FunctionType, ModuleType
@@ -9,13 +10,15 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from microgradpy.ad.calls import Attribute, Call, Unit
+from microgradpy.ad.calls import Attribute, Call, Dispatched, Inlined, Unit
 from microgradpy.ad.shared_iterators import Iterators
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
+    INT,
     UNKNOWN,
     Kind,
     Sequence,
+    TupleOf,
     Unknown,
     carries_nothing,
     is_immutable,
@@ -23,13 +26,15 @@ from microgradpy.ir.kinds import (
     python_type,
     without_items,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import Features
 from microgradpy.ir.traversal import given_values
+from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
 from microgradpy.state.snapshots import frozen
 
+_GETITEM = operator_constant("getitem")
 _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
 
 
@@ -106,7 +111,7 @@ class PrimalBuilder(TypedBuilder):
     which of the user's variables a variable of the primal is. `attempts` counts the `Try`s around whose handlers go on. Where
     the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have. `steady` is what is
     known to raise nothing between two items; `iterators` says which of the user's variables may be iterators that are read at
-    several places."""
+    several places; `sums` are the results of `+=` of which nobody sees whether they are written in place."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
@@ -123,6 +128,7 @@ class PrimalBuilder(TypedBuilder):
     unchecked: list[Var] = field(default_factory=list)
     steady: set[Value] = field(default_factory=set)
     iterators: Iterators = field(default_factory=Iterators)
+    sums: frozenset[Var] = frozenset()
 
     # What the user's values have become
 
@@ -226,6 +232,35 @@ class PrimalBuilder(TypedBuilder):
 
     def record(self, call: Call) -> None:
         self.calls[call.result] = call
+
+    def kind_of_items(self, value: Value) -> Kind:
+        """What is proven of a value that is taken apart; of a tuple of a class of its own it is the kind of a plain one."""
+        kind = self.kind(value)
+        if not isinstance(kind, Unknown) or not isinstance(value, Var) or self.services.tracks:
+            return kind
+        match self.calls.get(value) or self.producers.get(value):
+            case Inlined(function=function, arguments=arguments, keywords=keywords):
+                items = self.kinds_of_items(function, arguments, keywords)
+            case Dispatched(callee=Const(value=function), arguments=arguments, packed=False, named=()):
+                items = self.kinds_of_items(function, arguments, ())
+            case Op(callee=Const(value=function), arguments=arguments, keywords=keywords):
+                items = self.kinds_of_items(function, arguments, keywords)
+            case _:
+                return kind
+        return items if isinstance(items, TupleOf) else kind
+
+    def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+        kind = super().kind_of_call(callee, arguments, keywords)
+        if isinstance(kind, Unknown) and callee == _GETITEM and isinstance(arguments[1], Const):
+            items = self.kind_of_items(arguments[0])
+            return result_kind(operator.getitem, (items, INT), arguments, {}) if isinstance(items, TupleOf) else kind
+        return kind
+
+    def kind_of_result(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+        """Where writes are tracked, an array is only known to be one if it has each entry in a place of its own."""
+        if self.services.tracks and function is np.broadcast_to:
+            return UNKNOWN
+        return super().kind_of_result(function, arguments, keywords)
 
     # Operations of the user
 

@@ -52,6 +52,7 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     is_immutable,
+    is_numeric,
     is_proven,
     object_with,
     python_type,
@@ -74,6 +75,7 @@ from microgradpy.runtime.keys import constant_key
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.signatures import check_signature
+from microgradpy.runtime.sums import check_sum
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
@@ -302,7 +304,8 @@ def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str
 
 
 def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
-    """`x += y` on a name: on immutable values it is `x = x + y`; on others it writes in place."""
+    """`x += y` on a name: on immutable values it is `x = x + y`, and so it is on what nobody else
+    has; on others it writes in place."""
     target = primal.of(op.arguments[0])
     kind = primal.kind(target)
     callee = primal.of(op.callee)  # type: ignore[arg-type]
@@ -310,7 +313,10 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
         dispatch(primal, op, callee, primal.inputs(op)[0], ())
         return
     if not is_immutable(kind):
-        raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
+        given = primal.of(op.arguments[1])
+        if op.result not in primal.sums or not (is_numeric(kind) and is_numeric(primal.kind(given))):
+            raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
+        primal.emit(function_constant(check_sum), (callee, target, given), (primal.variable(Inert("NoneType")),))
     _call_known(primal, replace(op, callee=binary), binary)
 
 
@@ -386,7 +392,7 @@ def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     with_target = (method.target, *arguments)
     if _refused_as_write(primal, op, function, path, with_target):
         return
-    kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
+    kind = primal.kind_of_result(function, with_target, keywords)
     active = primal.any_active(with_target, keywords)
     if not active or is_non_differentiable(function) or carries_nothing(kind):
         primal.plain(op, kind=kind)

@@ -18,9 +18,11 @@ import numpy as np
 
 from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
 from microgradpy.dataclasses import dataclass
+from microgradpy.ir.axes import is_term, term
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import Array, Kind, Scalar, Sequence, TupleOf, map_axes
+from microgradpy.ir.kinds import INT, Array, Kind, Scalar, Sequence, TupleOf, map_axes
 from microgradpy.ir.nodes import Const, Op, Statement, Value, Var, fresh
+from microgradpy.passes.lengths import length_of
 
 _MOST = 4096
 _LITERALS = (bool, int, float, complex, str, type(None))
@@ -53,6 +55,8 @@ class Recording:
                     return symbols[number]
                 case ("result", result, number):
                     return (made[result].id, number)
+                case (name, *parts) if is_term(axis):
+                    return term(name, *(part if isinstance(part, str) else axis_of(part) for part in parts))
             return axis
 
         for op in self.statements:
@@ -109,6 +113,9 @@ class Call:
                 kind = builder.kind(static)
                 if isinstance(kind, Array) and kind.ndim is not None:
                     kind = map_axes(kind, self.number_of)
+                elif kind == INT:
+                    # An array may be made as long as it.
+                    self.parts.append(self.number_of(length_of(static, builder)))
                 elif not isinstance(kind, Scalar):
                     return False
                 self.parts += (self.numbers.setdefault(static, len(self.numbers)), kind)
@@ -161,6 +168,8 @@ def keep(call: Call, statements: Iterable[Statement], outcome: Static, builder: 
         nonlocal unknown
         if axis in symbols:
             return symbols[axis]
+        if is_term(axis):
+            return (axis[0], *(part if isinstance(part, str) else axis_of(part) for part in axis[1:]))
         result = ours.get(axis[0])
         unknown = unknown or result is None
         return None if result is None else ("result", result, axis[1])

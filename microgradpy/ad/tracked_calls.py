@@ -363,7 +363,7 @@ def lower_tracked_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
         return
     arguments, keywords = primal.inputs(op)
     with_target = (method.target, *arguments)
-    kind = result_kind(function, tuple(map(primal.kind, with_target)), with_target, dict(keywords))
+    kind = primal.kind_of_result(function, with_target, keywords)
     if not primal.any_active(with_target, keywords):
         primal.plain(op, kind=kind)
         return

@@ -27,6 +27,7 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
+from microgradpy.ir.axes import Axes
 from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
 from microgradpy.ir.rewrite import substitute
@@ -89,18 +90,26 @@ class TangentBuilder(AdjointBuilder):
         if spread is None or not isinstance(kind, Array) or kind != self.kind(part) or other == part:
             return part
         of = self.kind(spread)
-        fits = isinstance(of, Scalar) or (isinstance(of, Array) and bool(of.shape) and kind.shape[-len(of.shape) :] == of.shape)
-        return spread if fits else part
+        return spread if isinstance(of, Scalar) or (isinstance(of, Array) and _broadcasts(of.shape, kind.shape)) else part
 
     def _repeated(self, made: Op) -> Value | None:
-        """What an operation repeats along new axes in front."""
+        """What an operation repeats along new axes in front, or along axes of length one."""
         if not isinstance(made.callee, Const) or made.from_user:
             return None
         if made.callee.value is unbroadcast:
             return made.arguments[0]
-        if made.callee.value is expand_reduced and made.arguments[2:] == (Const(0), Const(False)):
+        if made.callee.value is expand_reduced and (made.arguments[2:] == _IN_FRONT or made.arguments[3] == Const(True)):
             return made.arguments[0]
         return None
+
+
+_IN_FRONT = (Const(0), Const(False))
+
+
+def _broadcasts(short: Axes, long: Axes) -> bool:
+    """Whether axes are repeated to these, and to no other length."""
+    pairs = zip(short, long[-len(short) :], strict=False)
+    return 0 < len(short) <= len(long) and all(axis in (1, other) for axis, other in pairs)
 
 
 def transpose(

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.ir.axes import map_axis
 from microgradpy.ir.objects import NO_FEATURES, Features, features_in
 
 
@@ -29,7 +30,7 @@ class Scalar:
 class Array:
     """A NumPy ndarray. `ndim` None: any rank, where one of rank 0 may be a NumPy scalar. `dtype` is "float", "int", "bool",
     "complex" or "" for unknown. `shape` has one symbol per axis (one for all axes if the rank is not known), or is empty:
-    axes with the same symbol have the same length, the symbol 1 says that the length is one, and others that it is not."""
+    axes with the same symbol have the same length, and the symbol 1 says that the length is one (`ir/axes.py`)."""
 
     ndim: int | None
     dtype: str = "float"
@@ -149,13 +150,17 @@ def unknown_from(kinds: Iterable[Kind]) -> Kind:
 
 
 def slice_kind_of(start: Any, stop: Any, step: Any) -> Kind:
-    """The kind of a constant slice; of one that cuts entries off at the ends it is said how many."""
+    """The kind of a constant slice: of one that cuts entries off at the ends how many, of another the slice itself."""
     if start is None and stop is None and step is None:
         return WHOLE_SLICE
-    front, back = (0 if start is None else start), (0 if stop is None else stop)
-    if type(front) is int and type(back) is int and front >= 0 >= back and step is None and (stop is None or back < 0):
+    if not all(part is None or type(part) is int for part in (start, stop, step)):
+        return Inert("slice")
+    front, back = start or 0, stop or 0
+    if front >= 0 >= back and step in (None, 1) and (stop is None or back < 0):
         return Inert("slice", f"{front - back}")
-    return Inert("slice")
+    if start is None and stop is None and step == -1:
+        return Inert("slice", "0")
+    return Inert("slice", f"{start}:{stop}:{step}")
 
 
 def _is_plain_item(value: object) -> bool:
@@ -246,7 +251,7 @@ def in_terms_of_inputs(kind: Kind) -> Kind:
 def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
     match kind:
         case Array(ndim=int() as ndim, dtype=dtype, shape=shape):
-            return Array(ndim, dtype, tuple(None if axis is None else of(axis) for axis in shape))
+            return Array(ndim, dtype, tuple(None if axis is None else map_axis(axis, of) for axis in shape))
         case Array(dtype=dtype):
             return Array(None, dtype)
         case TupleOf(items=items):
@@ -374,7 +379,6 @@ def list_of(items: Iterable[Kind]) -> Kind:
     """A list of items of these kinds."""
     nothing: Kind = UNASSIGNED
     return Sequence("list", reduce(join, (map_axes(kind, lambda axis: None) for kind in items), nothing))
-
 
 
 def join(a: Kind, b: Kind) -> Kind:

@@ -50,21 +50,18 @@ def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
         return scalar(result)
     ranks = [kind.ndim for kind in arrays if kind.ndim is not None]
     if len(ranks) == len(arrays):
-        return ranked(max(ranks), result, _broadcast_axes(arrays, max(ranks)))
+        return ranked(max(ranks), result, broadcast_axes(arrays, max(ranks)))
     shape = arrays[0].shape
     same = shape and all(kind.shape == shape for kind in arrays)
     return Array(None, "" if result == "real" else result, shape) if same else NUMERIC
 
 
-def _broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:
-    """The axes of a broadcast result, aligned from the last; nothing if it cannot be said of all of them whose they are.
-    A symbol other than 1 stands for another length than one, so the result has it if any operand does."""
+def broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:
+    """The axes of a broadcast result, aligned from the last; None where it cannot be said whose they are. Any but the symbol 1
+    may stand for another length than one, but need not."""
     axes = []
     for position in range(-rank, 0):
         reaching = [kind for kind in arrays if (kind.ndim or 0) >= -position]
-        symbols = {kind.shape[position] if kind.shape else None for kind in reaching}
-        lengths = symbols - {1, None}
-        if len(lengths) > 1 or (not lengths and None in symbols):
-            return ()
-        axes.append(lengths.pop() if lengths else 1)
+        longer = {kind.shape[position] if kind.shape else None for kind in reaching} - {1}
+        axes.append(1 if not longer else longer.pop() if len(longer) == 1 else None)
     return tuple(axes)

@@ -1,6 +1,7 @@
 """Helpers of the rules as the few operations that they come to for operands of known kinds.
 
     unbroadcast(z_bar, x)              z_bar.sum(axis=0)          where x was repeated along leading axes
+                                       np.sum(z_bar, axis=1, keepdims=True)    where an axis of x has length one
                                        float(z_bar.sum())         where x is a number
     expand_reduced(y_bar, x, ...)      np.full(x.shape, y_bar)    where all axes were reduced
     power_base_bar(z_bar, x, 3)        z_bar * (3 * x ** 2)
@@ -20,6 +21,7 @@ import numpy as np
 from microgradpy.ir.kinds import FLOAT, Array, Kind, Scalar, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
+from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced, matmul_left_bar, matmul_right_bar
 from microgradpy.tangents.powers import power_base_bar
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 Hint = Var | str
 _GETATTR = function_constant(getattr)
-_DOT = Const(np.dot, "np.dot", np)
+_DOT, _SUM = Const(np.dot, "np.dot", np), Const(np.sum, "np.sum", np)
 _MUL, _POW, _MATMUL = map(operator_constant, ("mul", "pow", "matmul"))
 
 
@@ -56,16 +58,30 @@ def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: V
         else:
             (total,) = builder.operation(_DOT, factors, kinds=(FLOAT,))
         return builder.operation(function_constant(float), (total,), kinds=(FLOAT,), hints=(hint,))[0]
-    if not isinstance(wanted, Array) or given.ndim is None or not wanted.ndim or given.ndim <= wanted.ndim:
+    if not isinstance(wanted, Array) or given.ndim is None or not wanted.ndim or len(wanted.shape) != wanted.ndim:
         return None
-    if given.shape[-wanted.ndim :] != wanted.shape:
+    pairs = list(zip(given.shape[-wanted.ndim :], wanted.shape, strict=False))
+    repeated = tuple(place for place, (long, short) in enumerate(pairs) if long != short)
+    in_front = given.ndim - wanted.ndim
+    if in_front < 0 or any(wanted.shape[place] != 1 for place in repeated) or bool(repeated) == bool(in_front):
         return None
-    count = given.ndim - wanted.ndim
-    axis: Value = Const(0)
-    if count > 1:
-        (axis,) = builder.operation(Opcode.TUPLE, tuple(map(Const, range(count))))
+    axes, kept = (repeated, (("keepdims", Const(True)),)) if repeated else (tuple(range(in_front)), ())
+    axis: Value = Const(axes[0])
+    if len(axes) > 1:
+        (axis,) = builder.operation(Opcode.TUPLE, tuple(map(Const, axes)))
     kind = Array(wanted.ndim, "float", wanted.shape)
-    return builder.operation(_method(builder, cotangent, "sum"), (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
+    if kept:
+        return builder.operation(_SUM, (cotangent,), (("axis", axis), *kept), kinds=(kind,), hints=(hint,))[0]
+    method = _method(builder, cotangent, "sum")
+    return builder.operation(method, (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
+
+
+def _made_of_bar(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, y: Value) -> Value | None:
+    """np.copy(x), np.asarray(x), which round nothing."""
+    given, made = builder.kind(x), builder.kind(y)
+    if not isinstance(given, Array | Scalar) or not isinstance(made, Array) or made.dtype != "float":
+        return None
+    return builder.call(function_constant(unbroadcast), (y_bar, x), hint=hint)
 
 
 def _factors(builder: TypedBuilder, product: Value) -> tuple[Value, Value] | None:
@@ -202,6 +218,7 @@ def _outer(builder: TypedBuilder, hint: Hint, column: Value, row: Value, like: V
 
 _EXPANSIONS: dict[Any, Callable[..., Value | None]] = {
     unbroadcast: _unbroadcast,
+    made_of_bar: _made_of_bar,
     expand_reduced: _expand_reduced,
     operator.mul: _product,
     power_base_bar: _power_base_bar,

@@ -1,14 +1,14 @@
 """Kinds of what computes with numbers and arrays: operators, elementwise functions, comparisons, products, reductions.
 
     x ** 2, np.power(x, 0.5)        a base of integers may become one of floating point
-    x @ y                           the axes that are left
     np.sum(x, axis=0)               the other axes keep their symbols
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from microgradpy.ir.kinds import (
     BOOL,
@@ -25,10 +25,13 @@ from microgradpy.ir.kinds import (
     TupleOf,
     is_numeric,
     is_real_scalar,
+    item_kind,
     join,
 )
 from microgradpy.passes.array_kinds import axes_of
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of, ranked, scalar, widest
+from microgradpy.passes.given import Given
+from microgradpy.passes.shape_kinds import numeric, resized_along
 
 
 def floating(arguments: Arguments, known: Known) -> Kind:
@@ -83,30 +86,8 @@ def power(arguments: Arguments, known: Known) -> Kind:
             return base
         case Scalar(), Scalar():  # a negative base with a fractional exponent is complex in Python
             return NUMERIC
-        case Array(), Scalar():
-            return floating(arguments, known) if "float" in (dtype_of(base), dtype_of(exponent)) else broadcast(arguments, "")
-    return broadcast(arguments, "")
-
-
-def matmul(arguments: Arguments, known: Known) -> Kind:
-    left, right = arguments
-    dtype = widest(dtype_of(left), dtype_of(right))
-    match left, right:
-        case Array(ndim=1), Array(ndim=1):
-            return scalar(dtype)
-        case Array(ndim=2), Array(ndim=2):
-            return Array(2, dtype, (*left.shape[:1], *right.shape[1:]) if left.shape and right.shape else ())
-        case Array(ndim=1), Array(ndim=2):
-            return Array(1, dtype, right.shape[1:])
-        case Array(ndim=2), Array(ndim=1):
-            return Array(1, dtype, left.shape[:1])
-    return NUMERIC if is_numeric(left) and is_numeric(right) else UNKNOWN
-
-
-def dot(arguments: Arguments, known: Known) -> Kind:
-    if any(isinstance(kind, Scalar) for kind in arguments):
-        return broadcast(arguments)
-    return matmul(arguments, known)
+    dtype = widest(dtype_of(base), dtype_of(exponent))
+    return broadcast(arguments, dtype if dtype in ("float", "complex") else "")  # of whole numbers not below zero
 
 
 def comparison(arguments: Arguments, known: Known) -> Kind:
@@ -116,39 +97,35 @@ def comparison(arguments: Arguments, known: Known) -> Kind:
     return kind if isinstance(kind, Array) else UNKNOWN
 
 
-def reduction(dtypes: Mapping[str, str]) -> KindRule:
-    """For reductions that change some dtypes: over one axis or all, which may be kept."""
+def reduction(dtypes: Mapping[str, str], ranked: Callable[..., Kind] = ranked) -> Callable[[Given], Kind]:
+    """For reductions that change some dtypes: over one axis, several or all, which may be kept. `ranked` makes the result, of
+    which some reductions make an array without axes where others make a number."""
 
-    def kind(arguments: Arguments, known: Known) -> Kind:
-        array = arguments[0]
+    def kind(call: Given) -> Kind:
+        array, axis, keepdims = call.kind("a"), call.constant("axis"), call.constant("keepdims")
         if not isinstance(array, Array):
             return NUMERIC if is_numeric(array) else UNKNOWN
         dtype = dtypes.get(array.dtype, array.dtype)
-        axis, keepdims = known.get("axis", known.get(1)), known.get("keepdims", False)
-        if len(arguments) > 1 and 1 not in known and "axis" not in known:
-            axis = MISSING
-        if keepdims not in (True, False) or not array.ndim:
-            return scalar(dtype) if array.ndim == 0 and axis is None and keepdims is False else NUMERIC
-        if keepdims:
-            return Array(array.ndim, dtype, _kept(array, axis))
-        if axis is None:
-            return scalar(dtype)
-        if type(axis) is not int or not -array.ndim <= axis < array.ndim:
+        kept = False if keepdims is np._NoValue else keepdims
+        if axis is None and kept is False:
+            return ranked(0, dtype) if array.ndim is not None else NUMERIC
+        if kept not in (True, False) or not array.ndim or axis is MISSING:
             return NUMERIC
-        rest = tuple(symbol for number, symbol in enumerate(array.shape) if number != axis % array.ndim)
-        return ranked(array.ndim - 1, dtype, rest)
+        numbers = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        if not all(type(number) is int and -array.ndim <= number < array.ndim for number in numbers):
+            return NUMERIC
+        reduced = {number % array.ndim for number in numbers}
+        axes = [
+            1 if number in reduced else symbol for number, symbol in enumerate(axes_of(array)) if kept or number not in reduced
+        ]
+        return ranked(len(axes), dtype, tuple(axes))
 
     return kind
 
 
-def _kept(array: Array, axis: Any) -> tuple[Any, ...]:
-    """The axes of a reduction that keeps those it reduces, with length one."""
-    axes = axes_of(array)
-    if axis is None:
-        return (1,) * len(axes)
-    if type(axis) is not int or not -len(axes) <= axis < len(axes):
-        return ()
-    return tuple(1 if number == axis % len(axes) else symbol for number, symbol in enumerate(axes))
+def truth(arguments: Arguments, known: Known) -> Kind:
+    """np.isfinite(x), np.logical_and(x, y)"""
+    return comparison(arguments, known) if all(map(is_numeric, arguments)) else UNKNOWN
 
 
 def _elementwise(kind: Kind, dtypes: Mapping[str, str]) -> Kind:
@@ -216,3 +193,162 @@ def where(arguments: Arguments, known: Known) -> Kind:
         return UNKNOWN
     kind = broadcast(arguments, widest(*map(dtype_of, branches)))
     return NUMERIC if isinstance(kind, Scalar) else kind
+
+
+def any_of(call: Given) -> Kind:
+    """max(x) and min(x) of the entries of an array or list: one of them."""
+    if call.rest:
+        return extreme((call.kind("a"), *call.rest), {})
+    item = item_kind(call.kind("a"))
+    return item if is_real_scalar(item) else UNKNOWN
+
+
+def accumulated(call: Given) -> Kind:
+    """np.cumsum(x, axis): of all entries, in a row, without an axis."""
+    array, axis = call.array("a"), call.constant("axis")
+    if array is None or axis is MISSING:
+        return numeric(call.kind("a"))
+    dtype = "int" if array.dtype == "bool" else array.dtype
+    if axis is None:
+        return Array(1, dtype, array.shape if array.ndim == 1 else ())
+    return Array(array.ndim, dtype, array.shape)
+
+
+def ordered(call: Given) -> Kind:
+    """np.sort(x, axis): without an axis, of all entries in a row."""
+    array, axis = call.array("a"), call.constant("axis")
+    if array is None or axis is MISSING:
+        return numeric(call.kind("a"))
+    return Array(1, array.dtype, array.shape if array.ndim == 1 else ()) if axis is None else array
+
+
+def places(call: Given) -> Kind:
+    """np.argsort(x, axis)"""
+    kind = ordered(call)
+    return Array(kind.ndim, "int", kind.shape) if isinstance(kind, Array) else kind
+
+
+def average(call: Given) -> Kind:
+    """np.average(x, axis, weights)"""
+    weights = call.kind("weights")
+    kinds = [call.kind("a")] if weights == Inert("NoneType") else [call.kind("a"), weights]
+    dtype = widest(*map(dtype_of, kinds))
+    return reduction({dtype_of(call.kind("a")): _AVERAGED.get(dtype, dtype)})(call) if all(map(is_numeric, kinds)) else UNKNOWN
+
+
+_AVERAGED = {"bool": "float", "int": "float"}
+
+
+def quantile(call: Given) -> Kind:
+    """np.quantile(x, q, axis) of floating point, for one q or several"""
+    q, of = call.kind("q"), reduction({"int": "", "bool": ""})(call)
+    if isinstance(q, Array) and q.ndim:
+        match of:
+            case Scalar(name=dtype):
+                return Array(q.ndim, dtype, q.shape)
+            case Array(ndim=int(ndim), dtype=dtype):
+                return Array(q.ndim + ndim, dtype, (*axes_of(q), *axes_of(of)))
+    return of if isinstance(q, Scalar) else numeric(of)
+
+
+def slopes(call: Given) -> Kind:
+    """np.gradient(x) of a vector"""
+    array = call.array("a")
+    if array is None or array.ndim != 1:
+        return UNKNOWN
+    return Array(1, _AVERAGED.get(array.dtype, array.dtype), array.shape)
+
+
+def integral(call: Given) -> Kind:
+    """np.trapezoid(y, x) along the last axis"""
+    array, x = call.array("y"), call.kind("x")
+    if array is None or array.ndim is None or call.constant("axis") != -1:
+        return numeric(call.kind("y"))
+    given = [kind for kind in (x, call.kind("dx")) if kind != Inert("NoneType")]
+    dtype = widest(array.dtype, *map(dtype_of, given))
+    if not all(isinstance(kind, Scalar) or (isinstance(kind, Array) and kind.ndim in (0, 1)) for kind in given):
+        return numeric(array, *given)
+    return ranked(array.ndim - 1, _AVERAGED.get(dtype, dtype), axes_of(array)[:-1])
+
+
+def looked_up(call: Given) -> Kind:
+    """np.interp(x, xp, fp)"""
+    x, values = call.kind("x"), dtype_of(call.kind("fp"))
+    dtype = "complex" if values == "complex" else "float" if values else ""
+    if isinstance(x, Array) and x.ndim:
+        return Array(x.ndim, dtype, x.shape)
+    return scalar(dtype) if isinstance(x, Scalar) else numeric(x)
+
+
+def clipped(call: Given) -> Kind:
+    """np.clip(x, low, high), either of which may be None"""
+    bounds = [call.kind(name) for name in ("low", "high") if call.kind(name) != Inert("NoneType")]
+    return broadcast((call.kind("a"), *bounds))
+
+
+def polynomial(call: Given) -> Kind:
+    """np.polyval(p, x): zeros of the type of x, if there are no coefficients."""
+    coefficients, x = call.kind("p"), call.array("x")
+    if x is None or not isinstance(coefficients, Array) or coefficients.ndim != 1:
+        return numeric(coefficients, call.kind("x"))
+    return Array(x.ndim, x.dtype if widest(coefficients.dtype, x.dtype) == x.dtype else "", x.shape)
+
+
+def entrywise(**dtypes: str) -> Callable[[Given], Kind]:
+    """Of arrays only, entry by entry."""
+
+    def kind(call: Given) -> Kind:
+        array = call.array("a")
+        return (
+            numeric(call.kind("a")) if array is None else Array(array.ndim, dtypes.get(array.dtype, array.dtype), array.shape)
+        )
+
+    return kind
+
+
+def spectrum(dtype: str, *, resizes: bool = False) -> Callable[[Given], Kind]:
+    """Fourier transforms along one axis, of which some change its length."""
+
+    def kind(call: Given) -> Kind:
+        array = call.array("a")
+        if array is None or array.ndim is None:
+            return numeric(call.kind("a"))
+        if not resizes and call.constant("n") is None:
+            return Array(array.ndim, dtype, array.shape)
+        return resized_along(Array(array.ndim, dtype, array.shape), call.axis("axis", array.ndim), None)
+
+    return kind
+
+
+# Methods of ufuncs
+
+
+def outer_of(call: Given) -> Kind:
+    """np.multiply.outer(x, y)"""
+    left, right = call.kind("a"), call.kind("b")
+    ranks = [0 if isinstance(kind, Scalar) else kind.ndim if isinstance(kind, Array) else None for kind in (left, right)]
+    if None in ranks:
+        return numeric(left, right)
+    axes = tuple(axis for kind in (left, right) if isinstance(kind, Array) for axis in axes_of(kind))
+    dtype = widest(dtype_of(left), dtype_of(right))
+    return ranked(len(axes), dtype if call.constant("ufunc") in _KEEPING and dtype in ("float", "complex") else "", axes)
+
+
+def reduced_by(call: Given) -> Kind:
+    """np.add.reduce(x, axis)"""
+    return reduction(
+        {name: "" for name in ("int", "bool") + (() if call.constant("ufunc") in _KEEPING else ("float", "complex"))}
+    )(call)
+
+
+def accumulated_by(call: Given) -> Kind:
+    """np.maximum.accumulate(x, axis)"""
+    array = call.array("a")
+    if array is None:
+        return numeric(call.kind("a"))
+    keeps = call.constant("ufunc") in _KEEPING and array.dtype in ("float", "complex")
+    return Array(array.ndim, array.dtype if keeps else "", array.shape)
+
+
+_KEEPING = (np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.logaddexp2)
+"""Ufuncs of two operands which make floating point of floating point, and complex numbers of complex ones."""

@@ -11,12 +11,14 @@ import functools
 import inspect
 import math
 import operator
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import numpy as np
 
 from microgradpy.dataclasses import dataclass
+from microgradpy.ir.axes import Axes, constant_length
 from microgradpy.ir.kinds import (
     BOOL,
     COMPLEX,
@@ -34,15 +36,20 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     item_kind,
+    kind_of,
     list_of,
 )
-from microgradpy.ir.nodes import Const, Value
-from microgradpy.passes import array_kinds, number_kinds
+from microgradpy.ir.nodes import Const, Value, fresh
+from microgradpy.passes import array_kinds, linear_kinds, number_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
+from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
+from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
 from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,
     COTANGENT_OF_CALL,
+    COTANGENT_OF_ITEM,
     COTANGENTS_OF_ITEMS,
     LIKE,
     NUMERIC_RESULT,
@@ -60,22 +67,100 @@ class _Entry:
     most: int | None = None
     keywords: frozenset[str] | None = None
 
-    def understands(self, count: int, keywords: Mapping[str, Value]) -> bool:
-        return (self.most is None or count <= self.most) and (self.keywords is None or keywords.keys() <= self.keywords)
+    def kind(self, call: _Call) -> Kind:
+        if (self.most is not None and len(call.kinds) > self.most) or not (
+            self.keywords is None or call.keywords.keys() <= self.keywords
+        ):
+            return UNKNOWN
+        known: dict[Any, Any] = {index: value.value for index, value in enumerate(call.values) if isinstance(value, Const)}
+        known |= {name: value.value if isinstance(value, Const) else MISSING for name, value in call.keywords.items()}
+        return self.rule(call.kinds, known)
 
 
-def result_kind(callee: object, arguments: Arguments, values: tuple[Value, ...], keywords: Mapping[str, Value]) -> Kind:
+@final
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """The same for a rule that reads the arguments by the names of the parameters."""
+
+    rule: Callable[[Given], Kind]
+    parameters: Parameters
+
+    def kind(self, call: _Call) -> Kind:
+        given = bind(self.parameters, call.kinds, call.values, call.keywords, call.kind_of_value, call.lengths_of)
+        return UNKNOWN if given is None else self.rule(given)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Call:
+    kinds: Arguments
+    values: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+    kind_of_value: Callable[[Value], Kind]
+    lengths_of: LengthsOf
+
+
+def _kind_of_constant(value: Value) -> Kind:
+    return kind_of(value.value) if isinstance(value, Const) else UNKNOWN
+
+
+def _constant_lengths(shape: Value, sure: bool) -> Axes | None:
+    """The lengths in a shape that is a constant."""
+    match shape:
+        case Const(value=bool()):
+            return None
+        case Const(value=int(length)):
+            return (constant_length(length),)
+        case Const(value=tuple() as lengths) if all(type(length) is int for length in lengths):
+            return tuple(map(constant_length, lengths))
+    return None
+
+
+def result_kind(
+    callee: object,
+    arguments: Arguments,
+    values: tuple[Value, ...],
+    keywords: Mapping[str, Value],
+    kind_of_value: Callable[[Value], Kind] = _kind_of_constant,
+    lengths_of: LengthsOf = _constant_lengths,
+) -> Kind:
     """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants."""
+    return _kind_by(_entry_of(callee), _Call(arguments, values, keywords, kind_of_value, lengths_of))
+
+
+def kinds_of_items(
+    callee: object,
+    arguments: Arguments,
+    values: tuple[Value, ...],
+    keywords: Mapping[str, Value],
+    kind_of_value: Callable[[Value], Kind] = _kind_of_constant,
+    lengths_of: LengthsOf = _constant_lengths,
+) -> Kind:
+    """The same of the items of what a function returns that is a tuple of a class of its own: the kind of a plain tuple."""
     try:
-        entry = _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee)
+        entry = _OF_ITEMS.get(callee)
     except TypeError:
         return UNKNOWN
-    if entry is None or not entry.understands(len(arguments), keywords):
-        return UNKNOWN
-    known: dict[Any, Any] = {index: value.value for index, value in enumerate(values) if isinstance(value, Const)}
-    known |= {name: value.value if isinstance(value, Const) else MISSING for name, value in keywords.items()}
+    return _kind_by(entry, _Call(arguments, values, keywords, kind_of_value, lengths_of))
+
+
+def _entry_of(callee: object) -> _Entry | _Declared | None:
     try:
-        return entry.rule(arguments, known)
+        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _fourier_entry(callee)
+    except TypeError:
+        return None
+
+
+def _fourier_entry(callee: object) -> _Declared | None:
+    name = str(getattr(callee, "__name__", ""))
+    if name not in _OF_FOURIER or getattr(sys.modules.get("numpy.fft"), name, None) is not callee:
+        return None
+    return _OF_FOURIER[name]
+
+
+def _kind_by(entry: _Entry | _Declared | None, call: _Call) -> Kind:
+    try:
+        return UNKNOWN if entry is None else entry.kind(call)
     except (IndexError, ValueError):  # wrong number of arguments: Python will say so when it runs
         return UNKNOWN
 
@@ -97,6 +182,9 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in COTANGENT_OF_CALL:
         function, indices = COTANGENT_OF_CALL[callee]
         return _Entry(lambda arguments, known: _cotangent_of_call(function, indices, arguments, known))
+    if callee in COTANGENT_OF_ITEM:
+        container, place = COTANGENT_OF_ITEM[callee]
+        return _Entry(lambda arguments, known: _cotangent_of_item(arguments[container], known.get(place)))
     if callee in COTANGENTS_OF_ITEMS:
         index = COTANGENTS_OF_ITEMS[callee]
         return _Entry(lambda arguments, known: _cotangents_of_items(arguments[index]))
@@ -106,6 +194,11 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in RETURNS:
         return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
+
+
+def _cotangent_of_item(container: Kind, place: Any) -> Kind:
+    item = container.items[place] if isinstance(container, TupleOf) and type(place) is int else UNKNOWN
+    return cotangent_kind(item) if is_numeric(item) and not carries_nothing(item) else UNKNOWN
 
 
 def _cotangents_of_items(container: Kind) -> Kind:
@@ -118,10 +211,8 @@ def _cotangents_of_items(container: Kind) -> Kind:
 
 
 def _cotangent_of_call(function: Any, indices: tuple[int, ...], arguments: Arguments, known: Known) -> Kind:
-    constants = {place: known[index] for place, index in enumerate(indices) if index in known}
-    entry = _RULES.get(function) or _ufunc_entry(function)
-    assert entry is not None, f"nothing is known of what {function} returns"
-    kind = entry.rule(tuple(arguments[index] for index in indices), constants)
+    values: tuple[Value, ...] = tuple(Const(known[index]) if index in known else _SOME for index in indices)
+    kind = result_kind(function, tuple(arguments[index] for index in indices), values, {})
     return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
 
@@ -165,28 +256,21 @@ def _always(kind: Kind) -> KindRule:
     return lambda arguments, known: kind
 
 
-_COUNTED = {"bool": "int"}
-_AVERAGED = {"bool": "float", "int": "float"}
-_SPREAD = {**_AVERAGED, "complex": "float"}
 _ANY = None
+_SOME = fresh()
 
 
-def _table() -> dict[Any, _Entry]:
-    table: dict[Any, _Entry] = {}
+def _table() -> dict[Any, _Entry | _Declared]:
+    table: dict[Any, _Entry | _Declared] = {}
 
     def put(rule: KindRule, most: int | None, *callees: object, keywords: str | None = "") -> None:
         names = None if keywords is None else frozenset(keywords.split())
         table.update(dict.fromkeys(callees, _Entry(rule, most, names)))
 
-    def methods_too(name: str) -> tuple[Any, ...]:
-        return tuple(getattr(owner, name) for owner in (np, np.ndarray) if hasattr(owner, name))
-
     put(number_kinds.arithmetic, 2, operator.add, operator.sub, operator.mul)
     put(number_kinds.division, 2, operator.mod, operator.floordiv)
     put(number_kinds.floating, 2, operator.truediv, divide)
     put(number_kinds.power, 2, operator.pow, pow, np.power)
-    put(number_kinds.matmul, 2, operator.matmul, np.matmul)
-    put(number_kinds.dot, 2, np.dot)
     put(number_kinds.changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive)
     put(number_kinds.changing(bool="int"), 1, np.conj, np.square, np.reciprocal)
     put(number_kinds.absolute, 1, abs, operator.abs, np.abs)
@@ -207,46 +291,23 @@ def _table() -> dict[Any, _Entry]:
     put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
     put(_tuple_of, 1, tuple)
     put(_sum_of_items, 1, sum)
-    put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.sinc, np.angle)
+    put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint)
+    put(number_kinds.truth, 1, np.isfinite, np.isnan, np.isinf, np.logical_not)
+    put(number_kinds.truth, 2, np.logical_and, np.logical_or, np.logical_xor)
     put(number_kinds.part, 1, np.real, np.imag)
-    put(number_kinds.extreme, _ANY, max, min, keywords="key")
     put(_always(FLOAT), _ANY, *(getattr(math, name) for name in _MATH_FLOAT if hasattr(math, name)))
     for ufunc in (getattr(np, name) for name in _UFUNC_FLOAT):
         put(number_kinds.floating, ufunc.nin, ufunc)
     put(lambda arguments, known: broadcast(arguments), 2, *(getattr(np, name) for name in _UFUNC_WIDEST))
-    put(lambda arguments, known: broadcast(arguments), 3, np.clip)
     put(number_kinds.counting, 2, np.remainder)
     put(number_kinds.where, 3, np.where)
-    for name in ("sum", "prod"):
-        put(number_kinds.reduction(_COUNTED), 2, *methods_too(name), keywords="axis keepdims")
-    for name in ("max", "min", "amax", "amin"):
-        put(number_kinds.reduction({}), 2, *methods_too(name), keywords="axis keepdims")
-    put(number_kinds.reduction(_AVERAGED), 2, *methods_too("mean"), keywords="axis keepdims")
-    for name in ("var", "std"):
-        put(number_kinds.reduction(_SPREAD), 2, *methods_too(name), keywords="axis keepdims ddof")
-    put(array_kinds.same_rank, 2, np.transpose, np.ndarray.copy, keywords="axes")
-    put(array_kinds.same_rank, _ANY, np.ndarray.transpose)
-    put(array_kinds.same_rank, 1, np.copy)
-    put(array_kinds.same_rank, 3, np.roll, keywords="axis")
-    put(array_kinds.flipped, 2, np.flip, keywords="axis")
-    put(array_kinds.created, 3, np.zeros, np.ones, np.empty, keywords="dtype order")
-    put(array_kinds.eye, 5, np.eye, keywords="M k dtype order")
     put(array_kinds.item, 2, operator.getitem)
     put(array_kinds.attribute, 2, getattr)
-    put(array_kinds.concatenated, 2, np.concatenate, keywords="axis")
-    put(array_kinds.stacked, 2, np.stack, keywords="axis")
-    put(array_kinds.array_of, 1, np.array, np.asarray)
-    put(array_kinds.reshaped, 2, np.reshape, keywords="order")
-    put(array_kinds.accumulated, 2, *methods_too("cumsum"), *methods_too("cumprod"), keywords="axis")
-    put(array_kinds.solution, 2, np.linalg.solve)
-    put(array_kinds.reshaped, _ANY, np.ndarray.reshape)
-    put(array_kinds.flattened, 1, np.ravel, np.ndarray.ravel, np.ndarray.flatten)
-    put(array_kinds.expanded, 2, np.expand_dims, keywords="axis")
-    put(array_kinds.like, 1, np.zeros_like, np.ones_like, np.empty_like)
-    put(array_kinds.outer, 2, np.outer)
-    put(array_kinds.einsum, _ANY, np.einsum)
-    put(array_kinds.evenly_spaced, 3, np.linspace)
-    put(array_kinds.counted, 3, np.arange)
+    put(array_kinds.adjoint, 1, adjoint)
+    for rule, parameters, callees in rows():
+        table.update(dict.fromkeys(callees, _Declared(rule, parameters)))
+    for function in (operator.matmul, np.matmul):
+        table[function] = _Declared(linear_kinds.matmul, Parameters.of("a b"))
     return table
 
 
@@ -259,4 +320,6 @@ _UFUNC_FLOAT = (
     "log1p sqrt cbrt fabs divide hypot logaddexp logaddexp2 heaviside degrees radians deg2rad rad2deg"
 ).split()
 _UFUNC_WIDEST = "add subtract multiply maximum minimum fmax fmin".split()
-_RULES: dict[Any, _Entry] = _table()
+_RULES: dict[Any, _Entry | _Declared] = _table()
+_OF_ITEMS = {callee: _Declared(rule, Parameters.of(parameters)) for callee, (rule, parameters) in ITEMS.items()}
+_OF_FOURIER = {name: _Declared(rule, Parameters.of(parameters)) for name, (rule, parameters) in FOURIER.items()}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.ir.axes import Axes
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
 from microgradpy.passes.expansion import expand
 from microgradpy.passes.folding import fold
-from microgradpy.passes.result_kinds import result_kind
+from microgradpy.passes.lengths import axis_read, length_of, lengths_of
+from microgradpy.passes.result_kinds import kinds_of_items, result_kind
 
-_TAKE_DISPLAYS = (np.concatenate, np.stack, np.array, np.asarray)
 Keywords = tuple[tuple[str, Value], ...]
 
 
@@ -44,9 +47,7 @@ class TypedBuilder(Builder):
             if expanded is not None:
                 return expanded
         proven = self.kind_of_call(callee, arguments, keywords) if kind is None else kind
-        (result,) = self.operation(
-            callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user
-        )
+        (result,) = self.operation(callee, arguments, keywords, kinds=(proven,), hints=(hint,), from_user=from_user)
         return result
 
     def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
@@ -59,17 +60,39 @@ class TypedBuilder(Builder):
                 return UNKNOWN
             function, target = method
             arguments = (target, *arguments)
-        kinds = tuple(map(self.kind, arguments))
-        if arguments and callable(function) and function in _TAKE_DISPLAYS:
-            kinds = (self.kind_of_display(arguments[0]), *kinds[1:])
-        return result_kind(function, kinds, arguments, dict(keywords))
+        return self.kind_of_result(function, arguments, keywords)
+
+    def kind_of_result(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+        """What is proven of what a function that is known returns."""
+        return result_kind(function, *self._described(function, arguments, keywords))
+
+    def kinds_of_items(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+        """The same of the items of a tuple of a class of its own, as the kind of a plain one."""
+        return kinds_of_items(function, *self._described(function, arguments, keywords))
+
+    def _described(self, function: object, arguments: tuple[Value, ...], keywords: Keywords) -> Any:
+        is_foreign = not str(getattr(function, "__module__", None) or "numpy").startswith("numpy")
+        kinds = tuple(map(self.kind if is_foreign else self.kind_of_display, arguments))
+        values = tuple(map(self.as_constant, arguments))
+        named = {name: self.as_constant(value) for name, value in keywords}
+        return kinds, values, named, self.kind_of_display, self.lengths_of
+
+    def lengths_of(self, shape: Value, sure: bool) -> Axes | None:
+        return lengths_of(shape, self, axis_read if sure else length_of)
+
+    def as_constant(self, value: Value) -> Value:
+        """A tuple or list of constants that is written as an argument, as a constant."""
+        made = self.producers.get(value) if isinstance(value, Var) else None
+        if made is None or made.callee is not Opcode.TUPLE or not all(isinstance(item, Const) for item in made.arguments):
+            return value
+        return Const(tuple(item.value for item in made.arguments if isinstance(item, Const)))
 
     def kind_of_display(self, parts: Value) -> Kind:
         """What is proven of a list that is written as an argument: nobody else has it, so it is as good as a tuple."""
         made = self.producers.get(parts) if isinstance(parts, Var) and not parts.user_named else None
         if made is None or made.callee is not Opcode.LIST:
             return self.kind(parts)
-        return TupleOf(tuple(map(self.kind, made.arguments)))
+        return TupleOf(tuple(map(self.kind_of_display, made.arguments)))
 
     def method(self, callee: Var) -> tuple[object, Value] | None:
         """If `callee` was read as a method of an array: the unbound method and the array."""

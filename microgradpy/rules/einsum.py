@@ -15,6 +15,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of_item
 from microgradpy.tangents.types import NoTangent
 
 
@@ -54,6 +55,7 @@ def einsum_rrule(subscripts, *operands, optimize=False):
     return np.einsum(subscripts, *operands, optimize=optimize), einsum_pullback
 
 
+@cotangent_of_item(2, 3)
 def einsum_bar(z_bar: Any, subscripts: str, operands: tuple[Any, ...], number: int) -> Any:
     """The cotangent of operand `number` of `np.einsum(subscripts, *operands)`, in its shape."""
     inputs, output = spell_out(subscripts, [np.ndim(operand) for operand in operands])

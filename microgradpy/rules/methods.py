@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.creation import made_of_bar
 from microgradpy.rules.indexing import take_bar
 from microgradpy.rules.linear import diagonal_bar
 from microgradpy.rules.registry import (
@@ -25,6 +24,7 @@ from microgradpy.rules.registry import (
 from microgradpy.rules.results import check_unstructured
 from microgradpy.rules.shape import repeat_bar, reshape_bar, transpose_bar
 from microgradpy.tangents.arithmetic import conj, stack_items, unbroadcast, zero_cotangent
+from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced
 from microgradpy.tangents.memory_order import copied, order_of_reading

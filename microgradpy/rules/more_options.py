@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.creation import made_of_bar
 from microgradpy.rules.joining import concatenate_bar
 from microgradpy.rules.reduction_options import fitted
 from microgradpy.rules.registry import Rule, example, examples, rrule
 from microgradpy.rules.singular import pinv_bar
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
+from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.types import NoTangent, accumulate, is_structural_zero
 
 _NOT_GIVEN: Any = np._NoValue

@@ -15,6 +15,7 @@ from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.singular import column, lstsq_bars, singular_values_bar
 from microgradpy.rules.spectral import eigvals_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -157,6 +158,7 @@ def polyval_rrule(p, x):
     return np.polyval(p, x), polyval_pullback
 
 
+@cotangent_of(1)
 def polyval_bar(y_bar: Any, p: Any, x: Any) -> Any:
     """The cotangent of the coefficients under the values at x."""
     count, point = len(coefficients(p)), conj(np.asarray(coefficient_free(x)))
@@ -168,6 +170,7 @@ def polyval_bar(y_bar: Any, p: Any, x: Any) -> Any:
     return unbroadcast(np.asarray(bars[::-1]), p)
 
 
+@cotangent_of(2)
 def point_bar(y_bar: Any, p: Any, x: Any) -> Any:
     """The cotangent of the point x at which a polynomial was evaluated."""
     with np.errstate(all="ignore"):

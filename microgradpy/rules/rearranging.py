@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.creation import made_of_bar
 from microgradpy.rules.joining import split_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.sums import items_of, spread_over_items
 from microgradpy.rules.windows import check_array
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 

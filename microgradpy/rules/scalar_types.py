@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.creation import made_of_bar
 from microgradpy.rules.registry import Rule, example, non_differentiable, rrule
+from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.str_, np.bytes_)

@@ -9,7 +9,7 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
-from microgradpy.tangents.helpers import cotangent_of
+from microgradpy.tangents.helpers import cotangent_of, numeric
 from microgradpy.tangents.memory_order import order_of_reading
 from microgradpy.tangents.types import NoTangent
 
@@ -73,6 +73,7 @@ def transpose_rrule(a, axes=None):
     return np.transpose(a, axes), transpose_pullback
 
 
+@numeric
 def transpose_bar(y_bar: Any, axes: Any) -> Any:
     """`y_bar` with its axes in the order they had before `np.transpose(a, axes)`. An integer stands for the axis
     of a vector."""

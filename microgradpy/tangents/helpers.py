@@ -13,6 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COTANGENT_OF: dict[Callable[..., Any], int] = {}
 COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int, ...]]] = {}
+COTANGENT_OF_ITEM: dict[Callable[..., Any], tuple[int, int]] = {}
 COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], type] = {}
@@ -27,6 +28,12 @@ def cotangent_of(index: int) -> Callable[[F], F]:
 def cotangent_of_call(function: Callable[..., Any], *indices: int) -> Callable[[F], F]:
     """The helper returns a cotangent of `function(...)` of its arguments number `indices`."""
     return _note_in(COTANGENT_OF_CALL, (function, indices))
+
+
+def cotangent_of_item(container: int, place: int) -> Callable[[F], F]:
+    """The helper returns a cotangent of one item of its argument number `container`, the one that argument number `place` says,
+    of that item's shape."""
+    return _note_in(COTANGENT_OF_ITEM, (container, place))
 
 
 def cotangents_of_items(index: int) -> Callable[[F], F]:
