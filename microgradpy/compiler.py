@@ -70,6 +70,8 @@ from microgradpy.linking import (
     unit_name,
 )
 from microgradpy.passes.dead_code import eliminate_dead_statements
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.driver import promoted
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -133,6 +135,13 @@ def _instrumented(
         _lowered.clear()
     _lowered[key] = (weakref.ref(function.__code__), ir, tuple(checks))
     return ir, tuple(checks)
+
+
+def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
+    """The IR that a unit was made of, once more."""
+    ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
+    in_sight = promoted(function, ir, instrumented) if unit.is_promoted else None
+    return ir if in_sight is None else in_sight.function
 
 
 def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
@@ -307,6 +316,10 @@ def _analyse(
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
     ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
+    in_sight = None if tracks or notes or RUN.mode.dispatches else promoted(function, ir, instrumented)
+    if in_sight is not None:
+        members = ((names, name, UNDEFINED if found is ABSENT else found) for names, name, found in in_sight.members)
+        ir, checks = in_sight.function, (*checks, *in_sight.checks, *members)
     assumed: Kind = FLOAT
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
@@ -318,6 +331,8 @@ def _analyse(
         CACHE.keep(key, unit, function.__code__)
         try:
             session = Session(function, unit)
+            if in_sight is not None:
+                session.function_guards += map(FunctionGuard.of, in_sight.functions)
             if session.tells_apart and attempt == 0:
                 ir = read_items_at_places(ir)
             primal, makes_text = check_texts(primal_pass.transform(ir, kinds, active, session))
@@ -342,6 +357,9 @@ def _analyse(
                 continue
             unit.absent, unit.selects = reverse.absent, reverse.selects
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
+            unit.is_promoted = in_sight is not None
+            if in_sight is not None and in_sight.is_whole:
+                unit.followed = frozenset(each.__code__ for each in (function, *in_sight.functions))
             unit.inserts = may_insert(primal.function.body, primal.calls)
             finish_later(unit, function, primal, reverse)
         except BaseException:

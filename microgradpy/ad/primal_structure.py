@@ -17,6 +17,7 @@ from microgradpy.ad.calls import (
     Capture,
     Field,
     Iterated,
+    Replaced,
     Suspend,
     Unpack,
 )
@@ -48,11 +49,13 @@ from microgradpy.ir.nodes import (
     Value,
     Var,
     function_constant,
+    operator_constant,
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key
 from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.variables import read_variable
+from microgradpy.runtime.versions import from_front
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -64,6 +67,8 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             _unpack(primal, op)
         case Opcode.APPEND:
             _append(primal, op)
+        case Opcode.STORE:
+            _store(primal, op)
         case Opcode.CLOSURE:
             _closure(primal, op)
         case Opcode.GLOBAL:
@@ -211,6 +216,29 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
     result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
+
+
+def _store(primal: PrimalBuilder, op: Op) -> None:
+    """Another item of a list, whose kind and the index's are proven: `x[i] = y` may be anything else."""
+    (items, index, item), _ = primal.inputs(op)
+    kind = primal.kind(items)
+    if not (isinstance(kind, Sequence) and kind.name == "list" and primal.kind(index) == INT):
+        raise NeedsTracking(f"an item of a list in line {op.where.line}")
+    active = primal.any_active((items, item))
+    place = place_from_front(primal, items, index) if active else index
+    result = primal.plain(op, kind=join(kind, list_of((primal.kind(item),))), active=active)
+    if active:
+        primal.record(Replaced(result, items, place, item, op.where))
+
+
+def place_from_front(primal: PrimalBuilder, items: Value, index: Value) -> Value:
+    """The place of an item of a list that may be longer when the adjoint runs."""
+    if isinstance(index, Const) and type(index.value) is int:
+        if index.value >= 0:
+            return index
+        length = primal.call(function_constant(len), (items,), hint="n")
+        return primal.call(operator_constant("sub"), (length, Const(-index.value)), kind=INT)
+    return primal.call(function_constant(from_front), (items, index), hint="place", kind=INT if primal.kind(index) == INT else None)
 
 
 def _closure(primal: PrimalBuilder, op: Op) -> None:
