@@ -78,7 +78,8 @@ def _part(adjoint: AdjointBuilder, bars: Value, index: Value) -> Value:
 def _stored(adjoint: AdjointBuilder, bars: Value, index: Value, part: Value, payload: Augmented | None) -> Var:
     hint = bars if isinstance(bars, Var) else ""
     (after,) = adjoint.operation(Opcode.STORE, (bars, index, part), kinds=(adjoint.kind(bars),), hints=(hint,), payload=payload)
-    adjoint.owned.discard(bars)  # type: ignore[arg-type]
+    if isinstance(bars, Var):
+        adjoint.owned.discard(bars)
     adjoint.owned.add(after)
     adjoint.select(after, adjoint.is_selected(bars))
     return after

@@ -65,10 +65,8 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             _build(primal, op, opcode)
         case Opcode.UNPACK:
             _unpack(primal, op)
-        case Opcode.APPEND:
-            _append(primal, op)
-        case Opcode.STORE:
-            _store(primal, op)
+        case Opcode.APPEND | Opcode.STORE:
+            (_append if opcode is Opcode.APPEND else _store)(primal, op)
         case Opcode.CLOSURE:
             _closure(primal, op)
         case Opcode.GLOBAL:
@@ -238,7 +236,8 @@ def place_from_front(primal: PrimalBuilder, items: Value, index: Value) -> Value
             return index
         length = primal.call(function_constant(len), (items,), hint="n")
         return primal.call(operator_constant("sub"), (length, Const(-index.value)), kind=INT)
-    return primal.call(function_constant(from_front), (items, index), hint="place", kind=INT if primal.kind(index) == INT else None)
+    kind = INT if primal.kind(index) == INT else None
+    return primal.call(function_constant(from_front), (items, index), hint="place", kind=kind)
 
 
 def _closure(primal: PrimalBuilder, op: Op) -> None:

@@ -284,7 +284,7 @@ class _Walk:
     def branch(self, statement: If, paths: frozenset[int]) -> None:
         # Of a list that nobody else names either arm may write into the cotangent.
         bars = [self.builder.cotangents.get(result) for result in statement.results]
-        lists = {bar for bar in bars if bar in self.builder.owned and is_list(self.builder.kind(bar))}
+        lists = {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_list(self.builder.kind(bar))}
         outer, yielded = self.yielded, tuple(map(self.builder.take, statement.results))
         self.builder.where = statement.where
         leaving = self.frame.of_statement[id(statement)]

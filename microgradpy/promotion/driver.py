@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.nodes import Const, Function, Op, Statement
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion.calls import Calls, Lower
+from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
+from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.places import Escapes, Frame, Mutates, NotInSight, Origin
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
@@ -40,27 +40,26 @@ def _makes_memory(statement: Statement) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """A function without the memory that was in sight. `members` are what classes had under names, `checks` what the lowering of
-    other functions relied on, which `functions` were written where they are called."""
+    """A function without the memory that was in sight. `members` are what classes had under names, `checks` what the lowering
+    of other functions relied on, and `functions` those that were written where they are called."""
 
     function: Function
     members: tuple[tuple[Any, str, Any], ...]
     checks: tuple[Any, ...]
     functions: tuple[types.FunctionType, ...]
-    is_whole: bool
-    """Whether no method is called that may be one of these functions, or writes."""
+    followed: frozenset[types.CodeType]
+    """The code whose own writes are none any more."""
 
 
-def _may_call_a_writer(functions: list[types.FunctionType]) -> Callable[[Statement], bool]:
-    names = WRITERS.union(function.__name__ for function in functions)
-
-    def may(statement: Statement) -> bool:
-        if not isinstance(statement, Op) or not isinstance(statement.callee, Const) or statement.callee.value is not getattr:
-            return False
-        name = statement.arguments[1]
-        return not isinstance(name, Const) or name.value in names
-
-    return may
+def _followed(function: types.FunctionType, inside: list[types.FunctionType], made: Function) -> frozenset[types.CodeType]:
+    """The code whose writes are all in sight: none if a method is called that may be one of these functions, or writes."""
+    names = WRITERS.union(each.__name__ for each in inside)
+    for statement in walk(made.body):
+        if isinstance(statement, Op) and isinstance(statement.callee, Const) and statement.callee.value is getattr:
+            name = statement.arguments[1]
+            if not isinstance(name, Const) or name.value in names:
+                return frozenset()
+    return frozenset(each.__code__ for each in (function, *inside))
 
 
 def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promoted | None:
@@ -87,7 +86,7 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promot
         if not walker.appended <= grown:
             grown |= walker.appended
             continue
-        is_whole = not any(map(_may_call_a_writer(walker.functions), walk(made.body)))
+        followed = _followed(function, walker.functions, made)
         members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
-        return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), is_whole)
+        return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), followed)
     return None

@@ -8,8 +8,8 @@
     for v in samples(rate, n):
         total = total + v * v
 
-A generator runs when it is asked for its next value and not before, so this is the order in which everything happens anyway. What
-the loop carries are fields while the generator's own loops are walked.
+A generator runs when it is asked for its next value and not before, so this is the order in which everything happens anyway.
+What the loop carries are fields while the generator's own loops are walked.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from microgradpy.ir.nodes import (
     Enumerate,
     For,
     If,
+    Items,
     Op,
     Raise,
     Region,
@@ -51,22 +52,12 @@ def fuse(walker: Walk, statement: For, generator: Generator, frame: Frame) -> No
     region = as_step(statement.body)
     if region is None:
         raise Escapes(generator.origin)
-    state = Cell(generator.origin, "")
-    for number, value in enumerate(statement.initial):
-        walker.fields[state, number] = walker.known(value, frame)
-    counts = isinstance(statement.items, Enumerate)
-    if isinstance(statement.items, Enumerate):
-        walker.fields[state, "count"] = walker.known(statement.items.start, frame)
+    state, items = _state(walker, statement, generator, frame), statement.items
 
     def step(value: Known) -> None:
-        items = statement.items
-        if isinstance(items, Enumerate):
-            walker.bind(items.index, walker.fields[state, "count"], frame)
-            items = items.inner
-        assert isinstance(items, Each)
-        walker.bind(items.item, value, frame)
         for number, parameter in enumerate(statement.parameters):
             walker.bind(parameter, walker.fields[state, number], frame)
+        _bind(walker, items, value, state, frame)
         copies, frame.copies = frame.copies, True
         for inner in region.statements:
             walker.statement(inner, frame)
@@ -74,15 +65,40 @@ def fuse(walker: Walk, statement: For, generator: Generator, frame: Frame) -> No
             for number, carried in enumerate(region.terminator.values):
                 walker.write(state, number, walker.known(carried, frame))
         frame.copies = copies
-        if counts:
-            count = fresh("i")
-            before = walker.plain(walker.fields[state, "count"])
-            walker.add(Op(operator_constant("add"), (before, Const(1)), (count,), from_user=False, where=statement.where))
-            walker.write(state, "count", count)
+        if isinstance(items, Enumerate):
+            _count(walker, state, statement)
 
     run(walker, generator, step)
     for number, result in enumerate(statement.results):
         walker.bind(result, walker.fields[state, number], frame)
+
+
+_COUNT = "count"
+
+
+def _state(walker: Walk, statement: For, generator: Generator, frame: Frame) -> Cell:
+    """What the loop carries, as fields."""
+    state = Cell(generator.origin, "")
+    for number, value in enumerate(statement.initial):
+        walker.fields[state, number] = walker.known(value, frame)
+    if isinstance(statement.items, Enumerate):
+        walker.fields[state, _COUNT] = walker.known(statement.items.start, frame)
+    return state
+
+
+def _bind(walker: Walk, items: Items, value: Known, state: Cell, frame: Frame) -> None:
+    if isinstance(items, Enumerate):
+        walker.bind(items.index, walker.fields[state, _COUNT], frame)
+        items = items.inner
+    assert isinstance(items, Each)
+    walker.bind(items.item, value, frame)
+
+
+def _count(walker: Walk, state: Cell, statement: For) -> None:
+    count = fresh("i")
+    before = walker.plain(walker.fields[state, _COUNT])
+    walker.add(Op(operator_constant("add"), (before, Const(1)), (count,), from_user=False, where=statement.where))
+    walker.write(state, _COUNT, count)
 
 
 def run(walker: Walk, generator: Generator, step: Any) -> None:

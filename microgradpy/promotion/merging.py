@@ -244,27 +244,8 @@ def _walk(
     if isinstance(statement, For):
         read = [walker.known(value, frame) for value in item_sources(statement.items)]
         items = _items(walker, statement.items, frame)
-    after: list[tuple[Var, Known]] = []
-    for number, (parameter, result, known) in enumerate(zip(statement.parameters, statement.results, initial, strict=True)):
-        inside, outside = loop.carry(
-            (number,),
-            known,
-            lambda values, number=number: values[number],  # type: ignore[misc]
-            lambda parameter=parameter, result=result: (walker.define(parameter, frame), walker.define(result, frame)),  # type: ignore[misc]
-            parameter.hint,
-        )
-        if inside is not parameter:
-            walker.bind(parameter, inside, frame)
-        after.append((result, outside))
-    for place, name in loop.wanted:
-        hint = field_hint(place, name)
-        walker.fields[place, name], loop.after[place, name] = loop.carry(
-            (place, name),
-            walker.fields[place, name],
-            lambda _, key=(place, name): walker.fields[key],  # type: ignore[misc]
-            lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
-            hint,
-        )
+    after = _carry_parameters(walker, statement, frame, initial, loop)
+    _carry_fields(walker, loop)
     loop.start = dict(walker.fields)
     outer, walker.loop = walker.loop, loop
     try:
@@ -290,9 +271,42 @@ def _walk(
         "results": tuple(slot.result for slot in loop.slots),
     }
     if isinstance(statement, While):
+        assert condition is not None
         walker.add(replace(statement, condition=condition, **made))
     else:
+        assert items is not None
         walker.add(replace(statement, items=items, **made))
+
+
+def _carry_parameters(
+    walker: Walk, statement: While | For, frame: Frame, initial: tuple[Known, ...], loop: Loop
+) -> list[tuple[Var, Known]]:
+    """Carry what the program says; what the results of the loop are after it."""
+    after: list[tuple[Var, Known]] = []
+    for number, (parameter, result, known) in enumerate(zip(statement.parameters, statement.results, initial, strict=True)):
+        inside, outside = loop.carry(
+            (number,),
+            known,
+            lambda values, number=number: values[number],  # type: ignore[misc]
+            lambda parameter=parameter, result=result: (walker.define(parameter, frame), walker.define(result, frame)),  # type: ignore[misc]
+            parameter.hint,
+        )
+        if inside is not parameter:
+            walker.bind(parameter, inside, frame)
+        after.append((result, outside))
+    return after
+
+
+def _carry_fields(walker: Walk, loop: Loop) -> None:
+    for place, name in loop.wanted:
+        hint = field_hint(place, name)
+        walker.fields[place, name], loop.after[place, name] = loop.carry(
+            (place, name),
+            walker.fields[place, name],
+            lambda _, key=(place, name): walker.fields[key],  # type: ignore[misc]
+            lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
+            hint,
+        )
 
 
 def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Region:

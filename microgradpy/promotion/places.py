@@ -8,8 +8,8 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import Const, Op, Undefined, Value, Var
 
-Origin = tuple[Var, ...]
-"""Where a thing is made: the operation, by its result, after those of the calls that lead to it."""
+Origin = tuple[Any, ...]
+"""Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
 
 class Escapes(Exception):
@@ -148,3 +148,8 @@ class Frame:
     @property
     def is_root(self) -> bool:
         return not self.path
+
+
+def first_origin(known: tuple[Known, ...]) -> Origin:
+    """Where the first thing among some arguments is made."""
+    return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The walk over a program: what each variable is, and what each field of what is in sight is now.
 
-Fields are carried as variables are: what two arms of a branch leave differently becomes a result of the branch, what the body of a
-loop changes becomes state of the loop. A loop is walked until nothing more turns out to be changed in it.
+Fields are carried as variables are: what two arms of a branch leave differently becomes a result of the branch, what the body
+of a loop changes becomes state of the loop. A loop is walked until nothing more turns out to be changed in it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Walker(Walk):
     # Branches
 
     def branch(self, statement: If, frame: Frame) -> None:
-        condition = self.plain(self.known(statement.condition, frame))
+        condition = self.plain(self.known(statement.condition, frame), shows=False)
         if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
             if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
                 return
@@ -158,7 +158,7 @@ class Walker(Walk):
         try:
             scope = self.define(statement.scope, frame)
             frame.values[statement.scope] = scope
-            regions = []
+            regions: list[Region] = []
             parameters: tuple[Var, ...] = ()
             for region in (statement.body, *(handler.body for handler in statement.handlers)):
                 self.fields = dict(before)

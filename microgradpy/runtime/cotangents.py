@@ -81,7 +81,7 @@ def cotangent_item(x_bar: Any, key: Any) -> Any:
     return x_bar[key]
 
 
-def item_bars(x_bar: Any, x: list[Any]) -> list[Any]:
+def item_bars(x_bar: Any, x: Any) -> list[Any]:
     """The cotangent of a list as a list with one for each item, which the caller owns: numbers where all items are, and None
     for what nobody reads of others."""
     if not isinstance(x, list):
