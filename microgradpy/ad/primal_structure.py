@@ -43,6 +43,7 @@ from microgradpy.ir.kinds import (
     list_of,
 )
 from microgradpy.ir.nodes import (
+    FROM_FRONT,
     Const,
     Op,
     Opcode,
@@ -223,8 +224,8 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
     if not (isinstance(kind, Sequence) and kind.name == "list" and primal.kind(index) == INT):
         raise NeedsTracking(f"an item of a list in line {op.where.line}")
     active = primal.any_active((items, item))
-    place = place_from_front(primal, items, index) if active else index
-    result = primal.plain(op, kind=join(kind, list_of((primal.kind(item),))), active=active)
+    place = index if not active or op.payload == FROM_FRONT else place_from_front(primal, items, index)
+    result = primal.plain(replace(op, payload=None), kind=join(kind, list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Replaced(result, items, place, item, op.where))
 

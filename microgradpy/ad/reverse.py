@@ -282,9 +282,7 @@ class _Walk:
     # If
 
     def branch(self, statement: If, paths: frozenset[int]) -> None:
-        # Of a list that nobody else names either arm may write into the cotangent.
-        bars = [self.builder.cotangents.get(result) for result in statement.results]
-        lists = {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_list(self.builder.kind(bar))}
+        lists = self.owned_lists(statement.results)
         outer, yielded = self.yielded, tuple(map(self.builder.take, statement.results))
         self.builder.where = statement.where
         leaving = self.frame.of_statement[id(statement)]
@@ -304,6 +302,11 @@ class _Walk:
 
         self.builder.branch(condition, lambda: undo(statement.then, then_paths), lambda: undo(statement.orelse, else_paths))
         self.yielded = outer
+
+    def owned_lists(self, results: tuple[Var, ...]) -> set[Var]:
+        """The cotangents of lists that nobody else names, which the branch or loop that gives the lists may write into."""
+        bars = (self.builder.cotangents.get(result) for result in results)
+        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_list(self.builder.kind(bar))}
 
     def paths_through(self, arm: Region, leaving: frozenset[int], paths: frozenset[int]) -> frozenset[int]:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
@@ -352,7 +355,9 @@ class _Walk:
     # Loops
 
     def loop(self, statement: While | For) -> None:
+        lists = self.owned_lists(statement.results)
         arriving = list(map(self.builder.take, statement.results))
+        self.builder.owned |= lists
         after = self.builder.cotangents
         frame = self.frame_of_loop.get(id(statement))
         if frame is None:
@@ -443,7 +448,8 @@ class _Walk:
             result = builder.variable(kind, parameter.hint, parameter.user_named)
             if parameter in builder.written:
                 # The body writes into it: nothing else may name what the first or a later iteration gets.
-                starts[position] = builder.own(starts[position])
+                starts[position] = start = builder.own(starts[position])
+                builder.written |= {start} if isinstance(start, Var) else set()
                 with builder.region(made.statements):
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)

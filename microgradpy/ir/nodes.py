@@ -184,6 +184,8 @@ RAISED = "raised"
 """The payload of the call that makes an exception where it is raised."""
 KEYS_CHECKED = "keys checked"
 """The payload of the call that makes a dict of pairs whose keys have been looked at."""
+FROM_FRONT = "from front"
+"""The payload of a `STORE` whose index says the same place however long the list becomes."""
 KEPT = "kept"
 """The payload of a call that the compiler makes for its effect, so that it is not removed though nobody reads its value."""
 Value = Var | Const | Undefined

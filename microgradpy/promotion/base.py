@@ -11,6 +11,7 @@ from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.places import (
     CONTENTS,
     DictOf,
+    Element,
     Escapes,
     Frame,
     Generator,
@@ -43,6 +44,15 @@ class Walk:
         self.loop: Any = None
         self.constructed: set[Place] = set()
         self.consumed: set[Generator] = set()
+        self.standing: dict[Object, Element | None] = {}
+        """The objects that are in tables; None for those of which it is not known where."""
+        self.made_in: dict[Object, list[Statement]] = {}
+        """Among which statements an object was made."""
+        self.lengthened: list[Place] = []
+        """The lists that have got one item more, as often as they have."""
+        self.taken: set[Var] = set()
+        self.counters: set[Var] = set()
+        """Variables that are whole numbers."""
         self.attempts = 0
         self.helped = False
         self.count = 0
@@ -60,7 +70,13 @@ class Walk:
     def known(self, value: Value, frame: Frame) -> Known:
         if not isinstance(value, Var):
             return value
-        return frame.values.get(value, value)
+        known = frame.values.get(value, value)
+        if isinstance(known, Object) and known in self.standing:
+            element = self.standing[known]
+            if element is None:
+                raise Escapes(known.origin)
+            return element
+        return known
 
     def plain(self, known: Known, *, shows: bool = True) -> Value:
         """Something as a value that others may get: a list or dict as it is now, which nobody may write into afterwards."""

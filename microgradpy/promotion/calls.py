@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, fresh, function_constant
+from microgradpy.ir.nodes import FROM_FRONT, RAISED, Const, Op, Opcode, Value, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.functions import Lower, Named
 from microgradpy.promotion.fusing import run
+from microgradpy.promotion.merging import fields_of, length_of
 from microgradpy.promotion.objects import NONE, OPERATORS, Objects
 from microgradpy.promotion.places import (
     CONTENTS,
     Cell,
     Closure,
     DictOf,
+    Element,
     Escapes,
     Frame,
     Generator,
+    Holds,
     Known,
     ListOf,
     Method,
     Object,
     Origin,
+    Table,
     first_origin,
     is_thing,
+    origin_of,
 )
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
@@ -35,6 +40,8 @@ from microgradpy.runtime.variables import new_cell, read_captured, read_local, s
 from microgradpy.runtime.versions import item_of_growing
 
 _ITEM_OF_GROWING = function_constant(item_of_growing)
+_GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
+_FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
 _KEYS = (str, int)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
@@ -45,7 +52,7 @@ _READ_LISTS = frozenset({"index", "count", "copy"})
 
 @final
 class Calls(Objects):
-    """`grown` are the lists that are known to get more items."""
+    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields."""
 
     def __init__(
         self,
@@ -54,8 +61,10 @@ class Calls(Objects):
         kept: frozenset[Origin],
         mutable: frozenset[type],
         grown: frozenset[Origin],
+        tables: Mapping[Origin, tuple[type, tuple[str, ...]]],
     ) -> None:
         super().__init__(function, lower, kept, mutable)
+        self.tables = tables
         self.grown = grown
         self.appended: set[Origin] = set()
         self.members = {}
@@ -85,9 +94,11 @@ class Calls(Objects):
         origin = (*frame.path, *op.results[:1])
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         is_kept = origin in self.kept
-        if opcode is Opcode.LIST and not is_kept and not any(map(is_thing, arguments)):
+        if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
+            self.new_table(op, origin, arguments, frame)
+        elif opcode is Opcode.LIST and not is_kept and not any(map(is_thing, arguments)):
             self.new_list_of(op, arguments, frame)
-        elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf):
+        elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)
             self.append(op, arguments[0], arguments[1])
         elif opcode is Opcode.DICT and not is_kept and _has_own_keys(op.arguments[::2]):
@@ -123,12 +134,70 @@ class Calls(Objects):
             self.fields[place, key.value] = value
         self.bind(result, place, frame)
 
-    def append(self, op: Op, place: ListOf, item: Known) -> None:
+    # Tables
+
+    def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
+        """Whether a list is one of objects of a class."""
+        if not items:
+            return origin in self.tables
+        first = items[0]
+        if not isinstance(first, Object) or classes.is_record(first.cls) or len(set(map(id, items))) < len(items):
+            return False
+        names = fields_of(self.fields, first).keys()
+        return all(
+            isinstance(each, Object) and each.cls is first.cls and fields_of(self.fields, each).keys() == names
+            for each in items
+        )
+
+    def new_table(self, op: Op, origin: Origin, items: tuple[Known, ...], frame: Frame) -> None:
+        first = items[0] if items else None
+        cls, names = self.tables[origin] if not isinstance(first, Object) else (first.cls, tuple(fields_of(self.fields, first)))
+        if not names:
+            raise Escapes(origin)
+        hint = op.results[0].hint
+        table = Table(origin, hint, cls, {name: ListOf(origin, f"{hint}_{name.lstrip('_')}") for name in names})
+        for name, column in table.columns.items():
+            given = tuple(self.plain(self.fields[each, name]) for each in items if isinstance(each, Object))
+            made = fresh(column.hint, True)
+            self.add(Op(Opcode.LIST, given, (made,), where=op.where))
+            self.fields[column, CONTENTS] = made
+        self.helped = True
+        for number, each in enumerate(items):
+            assert isinstance(each, Object)
+            self.stands(each, Element(table, Const(number)))
+        self.bind(op.results[0], table, frame)
+
+    def stands(self, place: Object, element: Element) -> None:
+        """Note that an object is in a table from here on."""
+        if place in self.standing or place.merged:
+            raise Escapes(place.origin)
+        for key in [key for key in self.fields if key[0] is place]:
+            del self.fields[key]
+        self.standing[place] = element if self.made_in.get(place) is self.out else None
+
+    def append_object(self, op: Op, table: Table, item: Known) -> None:
+        if not isinstance(item, Object) or item.cls is not table.cls:
+            raise Escapes(table.origin)
+        fields = fields_of(self.fields, item)
+        if fields.keys() != table.columns.keys():
+            raise Escapes(table.origin)
+        number = length_of(self, table)
+        for name, column in table.columns.items():
+            self.append(op, column, fields[name])
+        self.stands(item, Element(table, number))
+
+    def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
+        if isinstance(place, Table):
+            self.append_object(op, place, item)
+            return
+        if isinstance(item, Object) and not classes.is_record(item.cls):
+            raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         version = self.fields[place, CONTENTS]
         given = self.plain(item)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
         self.write(place, CONTENTS, after)
+        self.lengthened.append(place)
 
     # Calls
 
@@ -140,9 +209,9 @@ class Calls(Objects):
             case Closure():
                 self.helped = True
                 return self.closure(op, callee, arguments, keywords, frame)
-            case Object():
+            case Object() | Element():
                 function = self.member_function(callee, "__call__")
-                return self.inline(op, function, (callee, *arguments), keywords, frame, callee.origin)
+                return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
             case Const(value=function) if op.payload != RAISED:
                 if any(map(is_thing, (*arguments, *keywords.values()))):
                     return self.call_with_things(op, function, arguments, keywords, frame)
@@ -186,7 +255,12 @@ class Calls(Objects):
             found = known(self, op, arguments, frame)
             if found is not None:
                 return found
-        if is_hashable and function in OPERATORS and not keywords and any(isinstance(each, Object) for each in arguments):
+        if (
+            is_hashable
+            and function in OPERATORS
+            and not keywords
+            and any(isinstance(each, Object | Element) for each in arguments)
+        ):
             return self.operator(op, function, arguments, frame)
         if is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords:
             self.new_list_of(op, arguments, frame)
@@ -196,30 +270,31 @@ class Calls(Objects):
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         given = (*arguments, *keywords.values())
-        if isinstance(function, types.FunctionType) and any(isinstance(each, Object | Closure | Generator) for each in given):
+        if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
         return None
 
     def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         receiver = method.receiver
-        if isinstance(receiver, ListOf | DictOf):
+        if isinstance(receiver, ListOf | DictOf | Table):
             return self.method_of_container(op, method, arguments, keywords, frame)
         if method.name == "_replace" and method.function is None and not arguments:
             return self.replaced(method, keywords)
         if method.function is None:  # of `object`
             return NONE
-        assert isinstance(receiver, Object)
-        return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
+        return self.inline(op, method.function, (receiver, *arguments), keywords, frame, origin_of(receiver))
 
     def method_of_container(
         self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         receiver = method.receiver
-        if isinstance(receiver, ListOf) and method.name == "append" and len(arguments) == 1 and not keywords:
+        if isinstance(receiver, ListOf | Table) and method.name == "append" and len(arguments) == 1 and not keywords:
             self.helped = True
             self.appended.add(receiver.origin)
             self.append(op, receiver, arguments[0])
             return NONE
+        if isinstance(receiver, Table):
+            raise Escapes(receiver.origin)
         if method.name not in (_READ_LISTS if isinstance(receiver, ListOf) else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
@@ -241,12 +316,20 @@ class Calls(Objects):
         if isinstance(target, DictOf) and isinstance(index, Const) and (target, index.value) in self.fields:
             self.helped = True
             return self.fields[target, index.value]
+        if isinstance(target, Table) and not is_thing(index):
+            return Element(target, self.whole_number(op, index))  # type: ignore[arg-type]
         if isinstance(target, ListOf) and not is_thing(index):
-            is_from_front = isinstance(index, Const) and type(index.value) is int and index.value >= 0
-            callee = op.callee if is_from_front or target.origin not in self.grown else _ITEM_OF_GROWING
-            self.emit(op, callee, (self.fields[target, CONTENTS], index), {}, frame)  # type: ignore[arg-type]
+            callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
+            read = replace(op, payload=None)
+            self.emit(read, callee, (self.fields[target, CONTENTS], index), {}, frame)
             return self.known_result(op, frame)
         raise Escapes(first_origin(arguments))
+
+    def is_from_front(self, place: ListOf, index: Known) -> bool:
+        """Whether an index means the same item however long the list becomes."""
+        if place.origin not in self.grown or index in self.counters:
+            return True
+        return isinstance(index, Const) and type(index.value) is int and index.value >= 0
 
     def known_result(self, op: Op, frame: Frame) -> Known:
         return frame.values.get(op.results[0], op.results[0])
@@ -263,7 +346,8 @@ class Calls(Objects):
             self.helped = True
             after, given = fresh(target.hint, True), self.plain(value)
             changed = (self.plain(self.fields[target, CONTENTS]), self.plain(index), given)
-            self.add(Op(Opcode.STORE, changed, (after,), where=op.where))
+            is_fixed = self.is_from_front(target, index)
+            self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
             self.write(target, CONTENTS, after)
             return NONE
         raise Escapes(first_origin(arguments))
@@ -272,10 +356,21 @@ class Calls(Objects):
         (target,) = arguments
         if isinstance(target, Object):
             return self.operator(op, len, arguments, frame)
+        if isinstance(target, Table):
+            return length_of(self, target)
         if isinstance(target, ListOf):
             self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return None
+
+    def whole_number(self, op: Op, index: Value) -> Value:
+        """A number that says which object is meant, and no slice."""
+        if (isinstance(index, Const) and type(index.value) is int) or index in self.counters:
+            return index
+        number = fresh("k")
+        self.add(Op(_INDEX, (index,), (number,), where=op.where))
+        self.counters.add(number)
+        return number
 
     # Cells
 

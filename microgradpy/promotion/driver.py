@@ -13,7 +13,7 @@ from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.places import Escapes, Frame, Mutates, NotInSight, Origin
+from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -69,12 +69,18 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promot
     kept: frozenset[Origin] = frozenset()
     mutable: frozenset[type] = frozenset()
     grown: frozenset[Origin] = frozenset()
+    tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
     for _ in range(_MOST_WALKS):
-        walker = Calls(function, lower, kept, mutable, grown)
+        walker = Calls(function, lower, kept, mutable, grown, tables)
         try:
             made = walker.whole(ir, Frame(()))
         except Escapes as escape:
             kept |= {escape.origin}
+            continue
+        except Holds as held:
+            if held.origin in tables:
+                kept |= {held.origin}
+            tables[held.origin] = held.cls, held.names
             continue
         except Mutates as write:
             mutable |= {write.cls}

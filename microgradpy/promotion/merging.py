@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import (
+    Each,
     Enumerate,
     For,
     Items,
+    Op,
+    Range,
     Region,
     Reversed,
     Statement,
@@ -20,11 +23,25 @@ from microgradpy.ir.nodes import (
     Yield,
     Zip,
     fresh,
+    function_constant,
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
 from microgradpy.promotion.base import Field, Fields, Walk
-from microgradpy.promotion.places import Escapes, Frame, Known, ListOf, Object, Place, Thing, is_thing, origin_of
+from microgradpy.promotion.places import (
+    CONTENTS,
+    Element,
+    Escapes,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Place,
+    Table,
+    Thing,
+    is_thing,
+    origin_of,
+)
 
 
 @final
@@ -241,25 +258,26 @@ def _walk(
 ) -> None:
     read: list[Known] = []
     items: Items | None = None
+    tables: dict[Var, Table] = {}
     if isinstance(statement, For):
         read = [walker.known(value, frame) for value in item_sources(statement.items)]
-        items = _items(walker, statement.items, frame)
+        items = _items(walker, statement.items, frame, tables)
     after = _carry_parameters(walker, statement, frame, initial, loop)
     _carry_fields(walker, loop)
     loop.start = dict(walker.fields)
     outer, walker.loop = walker.loop, loop
+    lengthened = len(walker.lengthened)
     try:
         condition = _condition(walker, statement, frame, loop) if isinstance(statement, While) else None
         if items is not None:
-            items = map_items(items, lambda value: value, lambda var: walker.define(var, frame))
+            items = map_items(items, lambda value: value, lambda var: var if var in tables else walker.define(var, frame))
+            _bind_elements(walker, statement, frame, tables)
         statements, end = walker.region(statement.body, frame)
     finally:
         walker.loop = outer
     if loop.changed:
         return
-    for place, _ in loop.wanted:
-        if (place in walker.shown and place not in shown) or any(each is place for each in read):
-            raise Escapes(place.origin)
+    _check_changes(walker, loop, read, tables, walker.lengthened[lengthened:], shown)
     walker.fields = {key: known for key, known in loop.start.items() if key[0] not in loop.inside} | loop.after
     for result, known in after:
         if known is not result:
@@ -276,6 +294,18 @@ def _walk(
     else:
         assert items is not None
         walker.add(replace(statement, items=items, **made))
+
+
+def _check_changes(
+    walker: Walk, loop: Loop, read: list[Known], tables: Mapping[Var, Table], lengthened: list[Place], shown: set[Place]
+) -> None:
+    """Let what the loop changes escape if it runs over that, or has shown it."""
+    for table in tables.values():
+        if not set(table.columns.values()).isdisjoint(lengthened):
+            raise Escapes(table.origin)  # Python goes on to what is added meanwhile
+    for place, _ in loop.wanted:
+        if (place in walker.shown and place not in shown) or any(each is place for each in read):
+            raise Escapes(place.origin)
 
 
 def _carry_parameters(
@@ -321,8 +351,10 @@ def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Regi
     return Region(tuple(statements), Yield(values))
 
 
-def _items(walker: Walk, items: Items, frame: Frame) -> Items:
-    """What a loop runs over. Places from the end are those of the list as it is then."""
+def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+    """What a loop runs over. Places from the end are those of the list as it is then. Over the objects of a table it runs by
+    their numbers, which get the table."""
+    items = _by_number(walker, items, frame, tables)
     shows = _runs_backwards(items)
 
     def of(value: Value) -> Value:
@@ -341,3 +373,56 @@ def _runs_backwards(items: Items) -> bool:
         case Zip(inners=inners):
             return any(map(_runs_backwards, inners))
     return False
+
+
+def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+    match items:
+        case Each(source=source):
+            table = walker.known(source, frame)
+            if not isinstance(table, Table):
+                return items
+            number = fresh("k")
+            tables[number] = table
+            walker.counters.add(number)
+            return Range((length_of(walker, table),), number)
+        case Enumerate(inner=inner):
+            return replace(items, inner=_by_number(walker, inner, frame, tables))
+        case Zip(inners=inners):
+            return replace(items, inners=tuple(_by_number(walker, inner, frame, tables) for inner in inners))
+        case Reversed(inner=inner):
+            found = _by_number(walker, inner, frame, tables)
+            assert isinstance(found, Each | Range)
+            return Reversed(found)
+    return items
+
+
+def length_of(walker: Walk, table: Table) -> Var:
+    """How many objects a table has now."""
+    column = next(iter(table.columns.values()))
+    length = fresh("n")
+    walker.add(Op(function_constant(len), (walker.plain(walker.fields[column, CONTENTS]),), (length,), from_user=False))
+    walker.counters.add(length)
+    return length
+
+
+def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: Mapping[Var, Table]) -> None:
+    """Let what the loop calls its items stand for the objects."""
+    assert isinstance(statement, For)
+    sources = dict(_each(statement.items))
+    for item, source in sources.items():
+        table = walker.known(source, frame)
+        if isinstance(table, Table):
+            number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
+            walker.taken.add(number)
+            walker.bind(item, Element(table, number), frame)
+
+
+def _each(items: Items) -> Iterator[tuple[Var, Value]]:
+    match items:
+        case Each(source=source, item=item):
+            yield item, source
+        case Enumerate(inner=inner) | Reversed(inner=inner):
+            yield from _each(inner)
+        case Zip(inners=inners):
+            for inner in inners:
+                yield from _each(inner)

@@ -15,6 +15,7 @@ from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
     DictOf,
+    Element,
     Escapes,
     Frame,
     Known,
@@ -23,8 +24,10 @@ from microgradpy.promotion.places import (
     Object,
     Origin,
     Super,
+    Table,
     first_origin,
     is_thing,
+    origin_of,
 )
 
 NONE = Const(None)
@@ -47,22 +50,27 @@ class Objects(Functions):
     def operator(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """An operator on an object: a method of its class."""
         first = arguments[0]
-        if isinstance(first, Object):
+        if isinstance(first, Object | Element):
             for name in OPERATORS[function]:
                 found = self.member(first.cls, name)
                 if isinstance(found, types.FunctionType):
-                    given = self.inline(op, found, arguments, {}, frame, first.origin)
+                    given = self.inline(op, found, arguments, {}, frame, origin_of(first))
                     if isinstance(given, Const) and given.value is NotImplemented:
-                        raise Escapes(first.origin)
+                        raise Escapes(origin_of(first))
                     return given if function is not operator.setitem else NONE
-            raise Escapes(first.origin)
+            raise Escapes(origin_of(first))
         second = arguments[1] if len(arguments) == 2 else None
-        if isinstance(second, Object) and function in _REFLECTED and isinstance(first, Const) and is_literal(first.value):
+        if (
+            isinstance(second, Object | Element)
+            and function in _REFLECTED
+            and isinstance(first, Const)
+            and is_literal(first.value)
+        ):
             found = self.member(second.cls, _REFLECTED[function])
             if isinstance(found, types.FunctionType):
-                return self.inline(op, found, (second, first), {}, frame, second.origin)
-        if isinstance(second, Object):
-            raise Escapes(second.origin)
+                return self.inline(op, found, (second, first), {}, frame, origin_of(second))
+        if isinstance(second, Object | Element):
+            raise Escapes(origin_of(second))
         return None
 
     def member(self, cls: type, name: str, after: type | None = None) -> Any:
@@ -78,10 +86,10 @@ class Objects(Functions):
         found = self.members[cls, name] = member(cls, name)
         return found
 
-    def member_function(self, place: Object, name: str) -> types.FunctionType:
+    def member_function(self, place: Object | Element, name: str) -> types.FunctionType:
         found = self.member(place.cls, name)
         if not isinstance(found, types.FunctionType):
-            raise Escapes(place.origin)
+            raise Escapes(origin_of(place))
         return found
 
     def construct(
@@ -89,6 +97,7 @@ class Objects(Functions):
     ) -> Known | None:
         origin = (*frame.path, op.results[0])
         place = Object(origin, cls, callee, op.results[0].hint)
+        self.made_in[place] = self.out
         constructor = self.member(cls, "__init__")
         self.members[cls, "__mro__"] = cls.__mro__
         self.helped = True
@@ -192,28 +201,42 @@ class Objects(Functions):
         if len(arguments) != 2 or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
         match target:
-            case ListOf() | DictOf():
+            case ListOf() | DictOf() | Table():
                 return Method(target, None, name.value)
             case Super():
                 return self.read_super(target, name.value)
             case Object() if classes.is_record(target.cls) and name.value == "_replace":
                 return Method(target, None, "_replace")
-            case Object():
+            case Object() | Element():
                 return self.read_field(op, target, name.value, frame)
         raise Escapes(first_origin(arguments))
 
-    def read_field(self, op: Op, target: Object, name: str, frame: Frame) -> Known:
-        found, known = self.member(target.cls, name), self.fields.get((target, name))
+    def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
+        found = self.member(target.cls, name)
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-            return self.inline(op, found.fget, (target,), {}, frame, target.origin)
+            return self.inline(op, found.fget, (target,), {}, frame, origin_of(target))
         is_own = classes.is_record(target.cls) or classes.is_field(found) or isinstance(found, types.FunctionType)
-        if known is not None and is_own:
+        known = self.field(op, target, name, frame) if is_own else None
+        if known is not None:
             return known
         if isinstance(found, types.FunctionType):
             return Method(target, found, name)
         if classes.is_constant(found):
             return Const(found)
-        raise Escapes(target.origin)
+        raise Escapes(origin_of(target))
+
+    def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
+        """What a field is now; None if there is none."""
+        if isinstance(target, Object):
+            return self.fields.get((target, name))
+        column = target.table.columns.get(name)
+        return None if column is None else self.read_item(op, (column, target.index), frame)
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        raise NotImplementedError
+
+    def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        raise NotImplementedError
 
     def read_super(self, target: Super, name: str) -> Known:
         found = self.member(target.receiver.cls, name, target.after)
@@ -225,14 +248,19 @@ class Objects(Functions):
 
     def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, name, value = arguments
-        if not isinstance(target, Object) or not isinstance(name, Const):
+        if not isinstance(target, Object | Element) or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
         found = self.member(target.cls, name.value)
         if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
-            self.inline(op, found.fset, (target, value), {}, frame, target.origin)
+            self.inline(op, found.fset, (target, value), {}, frame, origin_of(target))
             return NONE
         if classes.is_frozen(target.cls) or not (classes.is_field(found) or isinstance(found, types.FunctionType)):
-            raise Escapes(target.origin)
+            raise Escapes(origin_of(target))
+        if isinstance(target, Element):
+            column = target.table.columns.get(name.value)
+            if column is None:
+                raise Escapes(origin_of(target))
+            return self.write_item(op, (column, target.index, value), frame)
         self.write(target, name.value, value)
         return NONE
 
@@ -254,7 +282,7 @@ class Objects(Functions):
 
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
-        if isinstance(target, Object) and isinstance(cls, Const) and type(cls.value) is type:
+        if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)
         return None

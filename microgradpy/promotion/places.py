@@ -28,6 +28,14 @@ class Mutates(Exception):
         self.cls = cls
 
 
+class Holds(Exception):
+    """A list holds objects of a class, which have these fields."""
+
+    def __init__(self, origin: Origin, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(origin, cls, names)
+        self.origin, self.cls, self.names = origin, cls, names
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -52,6 +60,30 @@ class ListOf:
 
     origin: Origin
     hint: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A list of objects of one class, which nobody else has: a list for each of their fields."""
+
+    origin: Origin
+    hint: str
+    cls: type
+    columns: dict[str, ListOf]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Element:
+    """One of the objects of a table."""
+
+    table: Table
+    index: Value
+
+    @property
+    def cls(self) -> type:
+        return self.table.cls
 
 
 @final
@@ -115,7 +147,7 @@ class Generator:
 
 
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Closure | Method | Super | Generator
+Thing = Place | Table | Element | Closure | Method | Super | Generator
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
@@ -130,6 +162,8 @@ def origin_of(thing: Thing) -> Origin:
     """Where what a thing refers to is made."""
     if isinstance(thing, Method | Super):
         return origin_of(thing.receiver)
+    if isinstance(thing, Element):
+        return thing.table.origin
     return thing.origin
 
 
