@@ -13,12 +13,14 @@ from __future__ import annotations
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.calls import Append, Replaced
 from microgradpy.ir.kinds import FLOAT, UNKNOWN, Kind, Sequence, is_real_scalar
-from microgradpy.ir.nodes import Augmented, Const, Opcode, Value, Var, operator_constant
+from microgradpy.ir.nodes import Augmented, Const, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.rules.sums import for_each
 from microgradpy.runtime import cotangents as run_time
 
 NUMBERS = Sequence("list", FLOAT)
 """The cotangents of a list of numbers."""
 _ADDED = Augmented("+")
+_FOR_EACH = function_constant(for_each)
 
 
 def is_list(kind: Kind) -> bool:
@@ -36,6 +38,10 @@ def as_bars(adjoint: AdjointBuilder, cotangent: Value, items: Var) -> Value:
     wanted = bars_kind(adjoint.kind(items))
     if adjoint.kind(cotangent) == wanted:
         return cotangent
+    if isinstance(cotangent, Var) and wanted == NUMBERS and _is_for_each(adjoint, cotangent):
+        adjoint.know(cotangent, wanted)
+        adjoint.owned.add(cotangent)
+        return cotangent
     made = adjoint.helper(run_time.item_bars, cotangent, items, hint=adjoint.bar_name(items), kind=wanted)
     assert isinstance(made, Var)
     adjoint.owned.add(made)
@@ -44,9 +50,10 @@ def as_bars(adjoint: AdjointBuilder, cotangent: Value, items: Var) -> Value:
     return made
 
 
-def no_bars(adjoint: AdjointBuilder, items: Var) -> Value:
-    """The same of a list of which nothing is read."""
-    return as_bars(adjoint, Const(None), items)
+def _is_for_each(adjoint: AdjointBuilder, cotangent: Var) -> bool:
+    """Whether a cotangent is a list of numbers that has just been made for this list."""
+    made = adjoint.producers.get(cotangent)
+    return made is not None and made.callee == _FOR_EACH
 
 
 def undo_append(adjoint: AdjointBuilder, call: Append, cotangent: Value) -> None:
