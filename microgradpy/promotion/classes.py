@@ -14,7 +14,8 @@ from microgradpy.ir.objects import static_member
 ABSENT = object()
 _PLAIN = (int, float, bool, complex, str, type(None))
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-_OWN_WAYS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__new__")
+OWN_WAYS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__new__", "__del__")
+"""The methods by which objects are more than their fields."""
 
 
 def is_in_sight(cls: type) -> bool:
@@ -25,9 +26,8 @@ def is_in_sight(cls: type) -> bool:
         return False
     if not all(base is object or _is_written_in_python(base) for base in cls.__mro__):
         return False
-    ways = [name for name in _OWN_WAYS if static_member(cls, name) is not vars(object).get(name)]
-    frozen = is_frozen(cls) and set(ways) <= {"__setattr__", "__delattr__"}
-    return (not ways or frozen) and static_member(cls, "__del__", ABSENT) is ABSENT
+    ways = {name for name in OWN_WAYS if static_member(cls, name) is not vars(object).get(name)}
+    return not ways or (is_frozen(cls) and ways <= {"__setattr__", "__delattr__"})
 
 
 def _is_written_in_python(cls: type) -> bool:

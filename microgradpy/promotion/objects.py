@@ -98,6 +98,8 @@ class Objects(Functions):
         origin = (*frame.path, op.results[0])
         place = Object(origin, cls, callee, op.results[0].hint)
         self.made_in[place] = self.out
+        for name in classes.OWN_WAYS:
+            self.member(cls, name)
         constructor = self.member(cls, "__init__")
         self.members[cls, "__mro__"] = cls.__mro__
         self.helped = True

@@ -1,4 +1,4 @@
-"""Memory that a function makes for itself: objects, lists, dicts, cells and generators that nobody else has, and what looks like it."""
+"""Memory that a function makes for itself (objects, lists, dicts, cells, generators), and what looks like it."""
 
 from __future__ import annotations
 
