@@ -86,6 +86,10 @@ class Unit:
     is_root: bool = False
     is_open: bool = False
     """Whether it calls what is known only at run time."""
+    is_promoted: bool = False
+    """Whether what it writes into has become variables."""
+    followed: frozenset[types.CodeType] = frozenset()
+    """The code whose own writes are none any more, as what it writes into has become variables."""
     takes_value: bool = True
     inserts: bool = False
     selects: bool = True

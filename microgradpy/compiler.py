@@ -70,6 +70,8 @@ from microgradpy.linking import (
     unit_name,
 )
 from microgradpy.passes.dead_code import eliminate_dead_statements
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.driver import Promoted, promoted
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -133,6 +135,13 @@ def _instrumented(
         _lowered.clear()
     _lowered[key] = (weakref.ref(function.__code__), ir, tuple(checks))
     return ir, tuple(checks)
+
+
+def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
+    """The IR that a unit was made of, once more."""
+    ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
+    in_sight = promoted(function, ir, instrumented) if unit.is_promoted else None
+    return ir if in_sight is None else in_sight.function
 
 
 def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
@@ -307,7 +316,11 @@ def _analyse(
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
     ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
+    in_sight = None if tracks or notes else _in_sight(function, ir)
+    if in_sight is not None:
+        ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
     assumed: Kind = FLOAT
+    followed = in_sight.followed if in_sight is not None else frozenset()
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
@@ -318,6 +331,7 @@ def _analyse(
         CACHE.keep(key, unit, function.__code__)
         try:
             session = Session(function, unit)
+            session.function_guards += map(FunctionGuard.of, () if in_sight is None else in_sight.functions)
             if session.tells_apart and attempt == 0:
                 ir = read_items_at_places(ir)
             primal, makes_text = check_texts(primal_pass.transform(ir, kinds, active, session))
@@ -342,6 +356,7 @@ def _analyse(
                 continue
             unit.absent, unit.selects = reverse.absent, reverse.selects
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
+            unit.is_promoted, unit.followed = in_sight is not None, followed
             unit.inserts = may_insert(primal.function.body, primal.calls)
             finish_later(unit, function, primal, reverse)
         except BaseException:
@@ -353,6 +368,17 @@ def _analyse(
         _combine_guards(before)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _in_sight(function: types.FunctionType, ir: Function) -> Promoted | None:
+    """The function without the memory that it has for itself, but where every call is looked at when it is made."""
+    return None if RUN.mode.dispatches or RUN.mode.stops or RUN.mode.tells_apart else promoted(function, ir, instrumented)
+
+
+def _checks_of(in_sight: Promoted) -> Iterator[Check]:
+    """What classes had under names, or had not."""
+    for names, name, found in in_sight.members:
+        yield names, name, UNDEFINED if found is ABSENT else found
 
 
 def _weakened(assumed: Kind, proven: Kind) -> Kind:

@@ -326,7 +326,7 @@ def _new_plan(
         unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     except NeedsTracking:
         return None
-    if not is_inner and unit.calls_unknown and may_write(function, bound.values):
+    if not is_inner and unit.calls_unknown and may_write(function, bound.values, unit.followed):
         return None
     return Plan.of(unit, bound.values)
 
@@ -387,7 +387,7 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values)):
+        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values, unit.followed)):
             return None
         plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))
     except (NeedsTracking, NotPushable):

@@ -19,7 +19,7 @@ from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import Session, instrumented
+from microgradpy.compiler import Session, program_of
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op
@@ -86,7 +86,7 @@ class ForwardSession(Session):
 
 def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
     """The IR of the pushforward of a unit."""
-    ir, _ = instrumented(function, kinds)
+    ir = program_of(function, unit, kinds)
     session = ForwardSession(function, unit)
     primal, _ = check_texts(primal_pass.transform(ir, kinds, unit.active, session))
     differentiated = tuple(var for var, flag in zip(ir.inputs, unit.active, strict=True) if flag)

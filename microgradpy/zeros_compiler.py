@@ -18,7 +18,7 @@ from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.texts import check_texts
 from microgradpy.cache import Unit, lock
-from microgradpy.compiler import Session, derive, instrumented
+from microgradpy.compiler import Session, derive, program_of
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import Kind
@@ -91,7 +91,7 @@ def _compiled(function: types.FunctionType, unit: Unit, seed_is_selected: bool) 
 
 def _derived(function: types.FunctionType, unit: Unit, seed_is_selected: bool) -> Keeping | None:
     """The adjoint, if it reads what the primal has saved, and nobody looks at each result or at where the pullback stops."""
-    ir, _ = instrumented(function, unit.kinds, tracks=unit.tracks, catches=unit.catches)
+    ir = program_of(function, unit, unit.kinds)
     session = _Session(function, unit, seed_is_selected)
     if session.tells_apart:
         ir = read_items_at_places(ir)

@@ -35,12 +35,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passes": {"errors", "dataclasses", "ir", "tangents"},
     "state": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "frontend"},
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
+    "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "frontend", "ad"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
     "rules": {"errors", "originals", "named", "dataclasses", "tangents"},
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules"},
 }
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
-BELOW |= {"rules", "runtime", "state", "named", "data_functions"}
+BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions"}
 ROADS = {"forward_compiler", "gradient_compiler", "zeros_compiler"}
 COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "cache", "entry"}
 STOPS = {"anomalies", "hooks", "infiltration"}

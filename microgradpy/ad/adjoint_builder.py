@@ -16,6 +16,7 @@ from microgradpy.ir.kinds import (
     Array,
     Inert,
     Kind,
+    Sequence,
     TupleOf,
     Unknown,
     carries_nothing,
@@ -132,8 +133,13 @@ class AdjointBuilder(TypedBuilder):
         return var not in self.cotangents
 
     def pass_on(self, target: Value, cotangent: Value) -> None:
-        """target_bar += cotangent, where the value of the target has another name from here on."""
+        """target_bar += cotangent, where the value of the target has another name from here on. Nobody else names the cotangent
+        of a list that nobody else named."""
+        is_owned = cotangent in self.owned and isinstance(self.kind(cotangent), Sequence) and target not in self.cotangents
         self.accumulate(target, cotangent)
+        passed = self.cotangents.get(target) if is_owned and isinstance(target, Var) else None
+        if isinstance(passed, Var):
+            self.owned.add(passed)
 
     def returned(self, value: Value, seed: Value) -> Value:
         """The cotangent of a value that is returned."""

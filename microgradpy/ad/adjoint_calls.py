@@ -24,12 +24,14 @@ from microgradpy.ad.calls import (
     Inlined,
     Item,
     Iterated,
+    Replaced,
     StoreItem,
     Suspend,
     UnitCall,
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
+from microgradpy.ad.list_cotangents import NUMBERS, add_to_item, undo_append, undo_replaced
 from microgradpy.ad.statics import Static, StaticTuple
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import BOOL, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_numeric
@@ -48,9 +50,12 @@ def undo_call(adjoint: AdjointBuilder, call: Call) -> None:
     if isinstance(call, Unpack):
         _undo_unpack(adjoint, call)
         return
+    is_owned = adjoint.cotangents.get(call.result) in adjoint.owned
     cotangent = adjoint.take(call.result)
     if cotangent is None:
         return
+    if is_owned and isinstance(call, Append | Replaced):
+        adjoint.owned.add(cotangent)  # type: ignore[arg-type]  # it becomes that of the list before
     note_selection(adjoint, call, cotangent)
     match call:
         case Inlined():
@@ -182,20 +187,21 @@ def unpack_into(
 
 def _undo_structure(
     adjoint: AdjointBuilder,
-    call: AddInPlace | StoreItem | Suspend | Build | Append | Attribute | Item | Capture | Iterated,
+    call: AddInPlace | StoreItem | Suspend | Build | Append | Replaced | Attribute | Item | Capture | Iterated,
     cotangent: Value,
 ) -> None:
     match call:
         case Build():
             _undo_build(adjoint, call, cotangent)
-        case Append(items=items, item=item, length=length):
-            adjoint.accumulate(item, adjoint.helper(run_time.cotangent_item, cotangent, length))
-            adjoint.accumulate(items, cotangent)
+        case Append():
+            undo_append(adjoint, call, cotangent)
+        case Replaced():
+            undo_replaced(adjoint, call, cotangent)
         case Attribute(target=target, name=name):
             part = adjoint.helper(run_time.attribute_cotangent, target, Const(name), cotangent)
             adjoint.accumulate(target, part)
         case Item(container=container, index=index):
-            adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
+            _undo_item(adjoint, container, index, cotangent)
         case Iterated():
             _undo_iterated(adjoint, call, cotangent)
         case Capture(fields=fields, values=values):
@@ -205,6 +211,15 @@ def _undo_structure(
             raise AssertionError("a write where writes are not tracked")
         case _:
             assert_never(call)
+
+
+def _undo_item(adjoint: AdjointBuilder, container: Value, index: Value, cotangent: Value) -> None:
+    current = adjoint.cotangents.get(container) if isinstance(container, Var) else None
+    if current is not None and adjoint.kind(current) == NUMBERS and isinstance(adjoint.kind(cotangent), Scalar):
+        assert isinstance(container, Var)
+        add_to_item(adjoint, container, current, index, cotangent)
+    else:
+        adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
 
 
 def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:

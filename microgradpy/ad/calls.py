@@ -111,6 +111,18 @@ class Append:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """`items[index] = item` on a list of which every version has a variable: `result` is the list afterwards."""
+
+    result: Var
+    items: Value
+    index: Value
+    item: Value
+    where: Location
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """`result = target.name`"""
 
@@ -205,6 +217,7 @@ Call = (
     | Build
     | Unpack
     | Append
+    | Replaced
     | Attribute
     | Item
     | Capture

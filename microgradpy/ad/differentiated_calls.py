@@ -40,6 +40,7 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     features_of_kind,
     in_terms_of,
+    is_real_scalar,
     object_with,
     python_type,
 )
@@ -48,6 +49,7 @@ from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import Rule, rrule
+from microgradpy.rules.sums import sum_of_numbers_rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
@@ -82,6 +84,8 @@ def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
+    if function is sum and len(kinds) == 1 and isinstance(kinds[0], Sequence) and is_real_scalar(kinds[0].item):
+        return sum_of_numbers_rrule
     # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
     if is_operator(function) and any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
         return None

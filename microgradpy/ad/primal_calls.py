@@ -35,7 +35,7 @@ from microgradpy.ad.known_functions import makes_texts
 from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
-from microgradpy.ad.primal_structure import check_slice, lower_key
+from microgradpy.ad.primal_structure import check_slice, lower_key, place_from_front
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
@@ -77,6 +77,7 @@ from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.sums import check_sum
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
+from microgradpy.runtime.versions import item_of_growing
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 
@@ -140,6 +141,7 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     constant_key: lower_key,
     exceptions.items_of: lower_items,
     iterator_of: lower_iterator,
+    item_of_growing: lambda primal, op: _read_growing(primal, op),
 }
 """What the front end puts into programs, with what becomes of a call."""
 
@@ -445,3 +447,13 @@ def _read_item(primal: PrimalBuilder, op: Op, arguments: tuple[Value, ...], kind
     result = primal.plain(op, kind=kind, active=True)
     if result in primal.active:
         primal.record(Item(result, container, index, op.where))
+
+
+def _read_growing(primal: PrimalBuilder, op: Op) -> None:
+    """An item of a list that may be longer when the adjoint runs."""
+    (items, index), _ = primal.inputs(op)
+    kind = result_kind(operator.getitem, (primal.kind(items), primal.kind(index)), (items, index), {})
+    result = primal.plain(op, kind=kind, active=primal.is_active(items), callee=operator_constant("getitem"))
+    if result not in primal.active:
+        return
+    primal.record(Item(result, items, place_from_front(primal, items, index), op.where))

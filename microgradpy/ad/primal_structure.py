@@ -17,6 +17,7 @@ from microgradpy.ad.calls import (
     Capture,
     Field,
     Iterated,
+    Replaced,
     Suspend,
     Unpack,
 )
@@ -42,17 +43,20 @@ from microgradpy.ir.kinds import (
     list_of,
 )
 from microgradpy.ir.nodes import (
+    FROM_FRONT,
     Const,
     Op,
     Opcode,
     Value,
     Var,
     function_constant,
+    operator_constant,
 )
 from microgradpy.runtime import opaque
 from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key
 from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.variables import read_variable
+from microgradpy.runtime.versions import from_front
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
@@ -62,8 +66,8 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             _build(primal, op, opcode)
         case Opcode.UNPACK:
             _unpack(primal, op)
-        case Opcode.APPEND:
-            _append(primal, op)
+        case Opcode.APPEND | Opcode.STORE:
+            (_append if opcode is Opcode.APPEND else _store)(primal, op)
         case Opcode.CLOSURE:
             _closure(primal, op)
         case Opcode.GLOBAL:
@@ -211,6 +215,30 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
     result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
+
+
+def _store(primal: PrimalBuilder, op: Op) -> None:
+    """Another item of a list, whose kind and the index's are proven: `x[i] = y` may be anything else."""
+    (items, index, item), _ = primal.inputs(op)
+    kind = primal.kind(items)
+    if not (isinstance(kind, Sequence) and kind.name == "list" and primal.kind(index) == INT):
+        raise NeedsTracking(f"an item of a list in line {op.where.line}")
+    active = primal.any_active((items, item))
+    place = index if not active or op.payload == FROM_FRONT else place_from_front(primal, items, index)
+    result = primal.plain(replace(op, payload=None), kind=join(kind, list_of((primal.kind(item),))), active=active)
+    if active:
+        primal.record(Replaced(result, items, place, item, op.where))
+
+
+def place_from_front(primal: PrimalBuilder, items: Value, index: Value) -> Value:
+    """The place of an item of a list that may be longer when the adjoint runs."""
+    if isinstance(index, Const) and type(index.value) is int:
+        if index.value >= 0:
+            return index
+        length = primal.call(function_constant(len), (items,), hint="n")
+        return primal.call(operator_constant("sub"), (length, Const(-index.value)), kind=INT)
+    kind = INT if primal.kind(index) == INT else None
+    return primal.call(function_constant(from_front), (items, index), hint="place", kind=kind)
 
 
 def _closure(primal: PrimalBuilder, op: Op) -> None:

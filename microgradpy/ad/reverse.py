@@ -24,6 +24,7 @@ from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.calls import Call, Dispatched, Item, Iterated, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
+from microgradpy.ad.list_cotangents import as_bars, is_list
 from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
@@ -281,6 +282,7 @@ class _Walk:
     # If
 
     def branch(self, statement: If, paths: frozenset[int]) -> None:
+        lists = self.owned_lists(statement.results)
         outer, yielded = self.yielded, tuple(map(self.builder.take, statement.results))
         self.builder.where = statement.where
         leaving = self.frame.of_statement[id(statement)]
@@ -292,6 +294,7 @@ class _Walk:
 
         def undo(arm: Region, arm_paths: frozenset[int]) -> None:
             self.yielded = yielded
+            self.builder.owned |= lists
             if not leaving:
                 self.sequence(arm, 0, paths)
             elif arm_paths:
@@ -299,6 +302,11 @@ class _Walk:
 
         self.builder.branch(condition, lambda: undo(statement.then, then_paths), lambda: undo(statement.orelse, else_paths))
         self.yielded = outer
+
+    def owned_lists(self, results: tuple[Var, ...]) -> set[Var]:
+        """The cotangents of lists that nobody else names, which the branch or loop that gives the lists may write into."""
+        bars = (self.builder.cotangents.get(result) for result in results)
+        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_list(self.builder.kind(bar))}
 
     def paths_through(self, arm: Region, leaving: frozenset[int], paths: frozenset[int]) -> frozenset[int]:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
@@ -347,7 +355,9 @@ class _Walk:
     # Loops
 
     def loop(self, statement: While | For) -> None:
-        arriving = tuple(map(self.builder.take, statement.results))
+        lists = self.owned_lists(statement.results)
+        arriving = list(map(self.builder.take, statement.results))
+        self.builder.owned |= lists
         after = self.builder.cotangents
         frame = self.frame_of_loop.get(id(statement))
         if frame is None:
@@ -363,6 +373,8 @@ class _Walk:
         while True:
             frame.skipped = frozenset() if tracks else unchanged(statement, frame, demanded)
             indices = sorted(demanded)
+            for index in indices if not tracks else ():
+                arriving[index] = self.list_bars(statement.results[index], arriving[index])
             carriers = [Carrier(statement.parameters[i], statement.results[i], arriving[i]) for i in indices]
             carriers += [Carrier(var, var, after.get(var)) for var in gathered]
             made = self.loop_body(statement, frame, carriers, kinds)
@@ -386,6 +398,12 @@ class _Walk:
         self.builder.where = replace(statement.where, text="")
         for index, result in zip(indices, results[: len(indices)], strict=True):
             self.builder.pass_on(statement.initial[index], result)
+
+    def list_bars(self, result: Var, cotangent: Value | None) -> Value | None:
+        """The cotangent of a list that a loop carries, as a list."""
+        if not is_list(self.builder.kind(result)) or not self.builder.is_active(result):
+            return cotangent
+        return as_bars(self.builder, Const(None) if cotangent is None else cotangent, result)
 
     def loop_body(self, statement: While | For, frame: Frame, carriers: list[Carrier], kinds: Mapping[Var, Kind]) -> LoopBody:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""
@@ -430,7 +448,8 @@ class _Walk:
             result = builder.variable(kind, parameter.hint, parameter.user_named)
             if parameter in builder.written:
                 # The body writes into it: nothing else may name what the first or a later iteration gets.
-                starts[position] = builder.own(starts[position])
+                starts[position] = start = builder.own(starts[position])
+                builder.written |= {start} if isinstance(start, Var) else set()
                 with builder.region(made.statements):
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)

@@ -24,6 +24,7 @@ from microgradpy.ad.calls import (
     Inlined,
     Item,
     Iterated,
+    Replaced,
     StoreItem,
     Suspend,
     Unit,
@@ -305,6 +306,9 @@ class Tangents:
             case Append(result=result, items=items, item=item, length=length):
                 dot = self.builder.helper(tangents.appended_tangent, self.dot(items), self.dense(item), length)
                 self.know_dot(result, dot)
+            case Replaced(result=result, items=items, index=index, item=item):
+                given = (self.dot(items), result, index, self.dense(item))
+                self.know_dot(result, self.builder.helper(tangents.replaced_tangent, *given))
             case Attribute(result=result, target=target, name=name):
                 dot = self.builder.helper(tangents.attribute_tangent, target, Const(name), result, self.dot(target))
                 self.know_dot(result, dot)
@@ -324,7 +328,7 @@ class Tangents:
         match call:
             case Build(result=result, items=values) | Capture(result=result, values=values):
                 self.note_zeros(result, (), any(value in self.selected or self.dot(value) is NONE for value in values))
-            case Append(result=result, items=items, item=item):
+            case Append(result=result, items=items, item=item) | Replaced(result=result, items=items, item=item):
                 self.note_zeros(result, (), bool(self.selected & {items, item}) or self.dot(item) is NONE)
             case Attribute(result=result, target=source) | Item(result=result, container=source):
                 self.note_zeros(result, (source,), False)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, Known
 from microgradpy.ad.calls import (
+    Append,
     Attribute,
     Build,
     Call,
@@ -21,12 +22,13 @@ from microgradpy.ad.calls import (
     Inlined,
     Item,
     Iterated,
+    Replaced,
     UnitCall,
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
 from microgradpy.ad.statics import Static, StaticClosure
-from microgradpy.ir.kinds import Scalar, Sequence, TupleOf
+from microgradpy.ir.kinds import Scalar, Sequence, TupleOf, is_real_scalar
 from microgradpy.ir.nodes import Const, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import walk
 from microgradpy.rules.linearity import linear_arguments
@@ -59,6 +61,9 @@ def makes_selection(adjoint: AdjointBuilder, call: Call) -> bool:
             return True  # it may select
         case Item(container=source) | Iterated(source=source) | Unpack(source=source):
             return not isinstance(adjoint.kind(source), TupleOf | Sequence)
+        case Append(result=result) | Replaced(result=result):
+            kind = adjoint.kind(result)
+            return isinstance(kind, Sequence) and is_real_scalar(kind.item)  # the items that nobody reads have zeros
         case UnitCall(unit=unit):
             return unit.selects
         case Attribute(name="flat"):

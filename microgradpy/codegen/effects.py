@@ -45,7 +45,7 @@ def effect(statement: Statement, kinds: Mapping[Var, Kind]) -> Effect:
 def _effect_of_operation(op: Op, kinds: Mapping[Var, Kind]) -> Effect:
     sign = notation(op)
     opcode = op.callee if isinstance(op.callee, Opcode) else None
-    if isinstance(sign, InPlace) or opcode in (Opcode.SUSPEND, Opcode.RECORD, Opcode.APPEND, Opcode.MARK):
+    if isinstance(sign, InPlace) or opcode in (Opcode.SUSPEND, Opcode.RECORD, Opcode.APPEND, Opcode.STORE, Opcode.MARK):
         return Effect.WRITES
     numbers = sign is not None and all(_is_number(value, kinds) for value in op.arguments)
     if op.from_user:

@@ -18,6 +18,7 @@ from typing import assert_never, final
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.nodes import (
+    CHANGING,
     Break,
     Const,
     Continue,
@@ -246,7 +247,7 @@ class _Analysis:
         reads = self.read.get(id(op))
         if reads is None:
             reads = self.read[id(op)] = self.vars(self.nesting.reads(op))
-        if op.callee is Opcode.APPEND and isinstance(op.arguments[0], Var):
+        if op.callee in CHANGING and isinstance(op.arguments[0], Var):
             # The result is the list itself: two names for it are never needed.
             self.define(op.results, after & ~self.interference.bit(op.arguments[0]))
         else:

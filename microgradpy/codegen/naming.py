@@ -18,7 +18,7 @@ from microgradpy.codegen.liveness import Copy, Interference, Liveness, Vars
 from microgradpy.codegen.nesting import Nesting
 from microgradpy.codegen.notation import Attribute, Item, SliceOf, is_in_place, is_plain_name, notation, operator_name
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Records, Region, Try, Var, While
+from microgradpy.ir.nodes import CHANGING, Const, For, Function, If, Op, Opcode, Records, Region, Try, Var, While
 from microgradpy.ir.traversal import item_variables, regions
 from microgradpy.ir.words import OPERATORS
 
@@ -40,6 +40,7 @@ _DISPLAYS: Mapping[Opcode, str] = {
     Opcode.UNPACK: "item",
     Opcode.JOIN: "text",
     Opcode.APPEND: "items",
+    Opcode.STORE: "items",
     Opcode.TAPE: "tape",
     Opcode.APPLY: "result",
     Opcode.CLOSURE: "function",
@@ -205,7 +206,7 @@ def _continued(region: Region, nesting: Nesting) -> Iterator[tuple[Var, Var]]:
     for statement in nesting.roots(region):
         if isinstance(statement, Op) and len(statement.results) == 1 and statement.arguments:
             first = statement.arguments[0]
-            inplace = statement.callee is Opcode.APPEND or is_in_place(statement)
+            inplace = statement.callee in CHANGING or is_in_place(statement)
             if inplace and isinstance(first, Var) and first not in nesting.nested:
                 yield statement.result, first
         for inner in regions(statement):

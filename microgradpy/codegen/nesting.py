@@ -20,6 +20,7 @@ from microgradpy.codegen.effects import Effect, conflict, effect
 from microgradpy.codegen.notation import SliceOf, is_in_place, notation, operands
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.nodes import (
+    CHANGING,
     Augmented,
     Break,
     Const,
@@ -46,7 +47,7 @@ from microgradpy.ir.traversal import is_mark, item_sources, regions, terminator_
 _USER_WIDTH = 100  # columns a line of the user's own arithmetic may take
 _WIDTH = 76  # columns for what the compiler made: its lines are read without knowing what they do
 _REACH = 60  # statements an operation may be moved past
-_NEVER_NESTED = frozenset({Opcode.SUSPEND, Opcode.UNPACK, Opcode.RECORD, Opcode.APPEND, Opcode.TAPE, Opcode.CLOSURE})
+_NEVER_NESTED = frozenset({Opcode.SUSPEND, Opcode.UNPACK, Opcode.RECORD, Opcode.TAPE, Opcode.CLOSURE, *CHANGING})
 
 
 @final
@@ -296,6 +297,9 @@ def _open_operands(op: Op) -> tuple[Value, ...]:
     """The operands of an operation that may be expressions, in the order of evaluation."""
     if op.callee is Opcode.MARK:
         return ()
+    if op.callee is Opcode.STORE:
+        _, index, value = op.arguments
+        return (index, value) if op.payload is not None else (value, index)
     if op.callee is Opcode.APPEND or op.callee is Opcode.RECORD or is_in_place(op):
         return op.arguments[1:]
     return operands(op)

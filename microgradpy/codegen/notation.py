@@ -217,6 +217,10 @@ def is_plain_name(text: str) -> bool:
 
 def store(op: Op) -> Store | None:
     """How an operation whose result nobody reads is written as a statement that stores or deletes."""
+    if op.callee is Opcode.STORE:
+        sign = _BINARY[op.payload.sign][1] if isinstance(op.payload, Augmented) else None
+        items, index, item = op.arguments
+        return Store(items, index, item, sign)
     if not isinstance(op.callee, Const) or not isinstance(op.payload, Form | Augmented):
         return None
     if isinstance(op.payload, Augmented):

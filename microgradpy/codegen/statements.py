@@ -18,6 +18,7 @@ from microgradpy.codegen.notation import Binary, InPlace, notation, store
 from microgradpy.codegen.order_check import OrderCheck
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.nodes import (
+    CHANGING,
     NOWHERE,
     Break,
     Const,
@@ -124,8 +125,8 @@ class Statements:
     def _operation(self, op: Op) -> list[ast.stmt]:
         for value in uses(op):
             self.check.read(value)
-        if op.callee is Opcode.APPEND:
-            return self._append(op)
+        if op.callee in CHANGING:
+            return self._changed(op)
         if op.callee is Opcode.RECORD:
             return [self._placed(self._append_call(op.arguments[0], self._record(op.arguments[1:])), op.where)]
         if op.callee is Opcode.UNPACK:
@@ -158,13 +159,16 @@ class Statements:
             statement = ast.Assign([target], value)
         return self._placed(statement, op.where)
 
-    def _append(self, op: Op) -> list[ast.stmt]:
-        target, item = op.arguments
-        call = self._placed(self._append_call(target, self._read(item)), op.where)
+    def _changed(self, op: Op) -> list[ast.stmt]:
+        """A list that gets one item more, or another one."""
+        target = op.arguments[0]
+        stored = self._store(op)
+        placed = stored or self._placed(self._append_call(target, self._read(op.arguments[1])), op.where)
         (result,) = op.results
         if result not in self.liveness.live or self._same_name(result, target):
-            return [call]
-        return [call, self._assign(result, self._read(target), op.where)]
+            return [placed]
+        return [placed, self._assign(result, self._read(target), op.where)]
+
 
     def _append_call(self, target: Value, item: ast.expr) -> ast.stmt:
         return ast.Expr(ast.Call(ast.Attribute(self._read(target), "append", ast.Load()), [item], []))

@@ -184,6 +184,8 @@ RAISED = "raised"
 """The payload of the call that makes an exception where it is raised."""
 KEYS_CHECKED = "keys checked"
 """The payload of the call that makes a dict of pairs whose keys have been looked at."""
+FROM_FRONT = "from front"
+"""The payload of a `STORE` whose index says the same place however long the list becomes."""
 KEPT = "kept"
 """The payload of a call that the compiler makes for its effect, so that it is not removed though nobody reads its value."""
 Value = Var | Const | Undefined
@@ -200,6 +202,7 @@ class Opcode(enum.Enum):
     JOIN = "join"  # (*strings)               -> an f-string's parts, already formatted, joined
     APPEND = "append"  # (list, item)             -> the same list, item added (only lists the compiler made)
     APPLY = "apply"  # (callee, args, kwargs)   -> callee(*args, **kwargs); args a tuple, kwargs a dict
+    STORE = "store"  # (list, index, item)      -> the same list, with another item there; added to it with `Augmented`
     CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
     SUSPEND = "suspend"  # (value,)                 -> what is sent in; a generator yields the value
     GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed
@@ -212,6 +215,10 @@ class Opcode(enum.Enum):
     MARK = "mark"  # (*values), payload the scope of a Try -> no result; what its handlers see if an exception comes now.
     #                `UNDEFINED` among the values leaves a parameter as it is
     RECORD = "record"  # (tape, *fields)          -> no result; appends the fields (one: bare, several: a tuple)
+
+
+CHANGING = (Opcode.APPEND, Opcode.STORE)
+"""Operations whose result is their first argument, changed."""
 
 
 @final

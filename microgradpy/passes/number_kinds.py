@@ -70,6 +70,8 @@ def arithmetic(arguments: Arguments, known: Known) -> Kind:
             return Sequence("tuple")
         case (Sequence(name="list"), Sequence(name="list")):
             return join(*arguments)
+        case (Sequence(name="list") as items, Scalar(name="int")) | (Scalar(name="int"), Sequence(name="list") as items):
+            return items
         case (Inert(name="str"), Inert(name="str")):
             return Inert("str")
     kind = broadcast(arguments)

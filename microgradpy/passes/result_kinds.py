@@ -278,7 +278,7 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(number_kinds.comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
     put(_always(BOOL), _ANY, operator.is_, operator.is_not, operator.not_, operator.contains, isinstance, issubclass, bool)
     put(_always(BOOL), _ANY, callable, hasattr, math.isnan, math.isinf, math.isfinite, math.isclose, any, all, keywords=_ANY)
-    put(_always(INT), _ANY, len, int, hash, id, keywords=_ANY)
+    put(_always(INT), _ANY, len, int, hash, id, operator.index, keywords=_ANY)
     put(number_kinds.whole, 1, math.floor, math.ceil, math.trunc, np.ndim, np.size)
     put(_always(FLOAT), _ANY, float)
     put(_always(COMPLEX), _ANY, complex, keywords=_ANY)

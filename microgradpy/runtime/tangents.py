@@ -39,10 +39,17 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
 
 
 def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
-    """The tangent of a list that a comprehension has added an item to, as the one of `length`. It is nobody else's, and is
-    added to in place."""
+    """The tangent of a list in sight that has got one item more, as the one of `length`. It is nobody else's, and is added to
+    in place."""
     dots: list[Any] = [None] * length if items_dot is None else items_dot
     dots.append(item_dot)
+    return dots
+
+
+def replaced_tangent(items_dot: Any, items: list[Any], index: int, item_dot: Any) -> list[Any]:
+    """The same of a list that has got another item at a place."""
+    dots: list[Any] = [None] * len(items) if items_dot is None else items_dot
+    dots[index] = item_dot
     return dots
 
 

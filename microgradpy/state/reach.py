@@ -50,20 +50,23 @@ _SIZE = 1024
 _known: dict[Any, tuple[bool, tuple[weakref.ref[Any], ...]]] = {}
 
 
-def may_write(function: types.FunctionType, values: Iterable[Any]) -> bool:
-    """Whether a function that is called with these values, or what it calls, has anything in it that writes."""
+def may_write(
+    function: types.FunctionType, values: Iterable[Any], followed: frozenset[types.CodeType] = frozenset()
+) -> bool:
+    """Whether a function that is called with these values, or what it calls, has anything in it that writes; what the code that
+    is `followed` writes itself does not count."""
     passes_over = _foreign_to(function)
     reached = reached_from(values, passes_over)
     if reached.writes:
         return True
     codes = {f.__code__ for f in reached.functions}
-    key = id(function.__code__), *(frozenset(map(id, parts)) for parts in (reached.classes, reached.made, codes))
+    key = id(function.__code__), *(frozenset(map(id, parts)) for parts in (reached.classes, reached.made, codes, followed))
     known = _known.get(key)
     if known is None or any(part() is None for part in known[1]):  # another may have got its address
         if len(_known) >= _SIZE:
             _known.clear()
-        parts = tuple(map(weakref.ref, (function.__code__, *reached.classes, *reached.made, *codes)))
-        known = _known[key] = _search([function], reached, passes_over=passes_over), parts
+        parts = tuple(map(weakref.ref, (function.__code__, *reached.classes, *reached.made, *codes, *followed)))
+        known = _known[key] = _search([function], reached, passes_over=passes_over, followed=followed), parts
     return known[0]
 
 
@@ -148,6 +151,7 @@ def _search(
     *,
     calls_operators: bool = True,
     passes_over: Callable[[Any], bool] = lambda _: False,
+    followed: frozenset[types.CodeType] = frozenset(),
 ) -> bool:
     """Look through all code that may run, from some functions on: the methods that it names of the objects there are, and
     with `calls_operators` those that operators call."""
@@ -160,7 +164,7 @@ def _search(
             continue
         search.seen.add(id(code))
         if not is_wrapper(function) and not passes_over(function):
-            if _stores(code) or shared_names(code, function.__globals__):
+            if code not in followed and (_stores(code) or shared_names(code, function.__globals__)):
                 return True
             # What dataclasses generates compares classes, and makes no objects.
             is_generated = code.co_qualname.startswith("__create_fn__.")

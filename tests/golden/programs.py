@@ -172,6 +172,77 @@ def network_arguments() -> tuple[Any, ...]:
     return *weights, draw.uniform(-1.0, 1.0, (5, 2)), np.eye(2)[draw.integers(0, 2, 5)]
 
 
+class Oscillator:
+    def __init__(self, stiffness):
+        self.x, self.v = 1.0, 0.0
+        self.stiffness = stiffness
+
+    def acceleration(self):
+        return -self.stiffness * self.x
+
+    def step(self, dt):
+        self.v += self.acceleration() * dt
+        self.x += self.v * dt
+
+
+def place_after(stiffness, steps):
+    spring = Oscillator(stiffness)
+    for _ in range(steps):
+        spring.step(0.1)
+    return spring.x
+
+
+@dataclass
+class Tank:
+    level: float
+    rate: float = 0.1
+
+    def flow(self):
+        return self.rate * math.sqrt(self.level)
+
+
+def drained(level, steps):
+    tanks = [Tank(level), Tank(1.0, 0.2)]
+    for _ in range(steps):
+        for tank in tanks:
+            tank.level -= tank.flow()
+    return tanks[0].level * tanks[1].level
+
+
+def last_states(W, steps):
+    h, states = np.ones(2), []
+    for _ in range(steps):
+        h = np.tanh(W @ h)
+        states.append(h)
+    return np.sum(np.stack(states))
+
+
+def series(x, count):
+    values = [x]
+    for _ in range(count):
+        values.append(math.sin(values[-1]) * x)
+    return sum(values)
+
+
+def balance(x, steps):
+    totals = {"in": 0.0, "out": 0.0}
+    for k in range(steps):
+        totals["in"] += x * k
+        totals["out"] += x * x
+    return totals["in"] - totals["out"]
+
+
+def powers(rate, count):
+    value = 1.0
+    for _ in range(count):
+        value *= rate
+        yield value
+
+
+def squares(rate, count):
+    return sum(value * value for value in powers(rate, count))
+
+
 PROGRAMS = [
     Program("straight_line", "a value that is used twice", wave, (1.2, 0.7), (0, 1)),
     Program("branch", "both arms of an if assign a variable", bent, (2.0, 0.5), (0, 1)),
@@ -196,5 +267,11 @@ PROGRAMS = [
     Program("cleanup", "a return that a finally puts off, and a loop in a try", until_it_fails, (2.5, 0.5), (0, 1)),
     Program("shared_variable", "a variable that an inner function assigns", balance_of, (2.0, 1.5), (0, 1)),
     Program("generator", "a generator, whose adjoint is suspended where it was", growth, (1.5, 4), (0,)),
+    Program("object", "an object with methods that write into it", place_after, (2.0, 4), (0,)),
+    Program("objects_in_a_list", "dataclasses in a list, written in a loop over it", drained, (2.0, 3), (0,)),
+    Program("states_in_a_list", "arrays that a loop collects", last_states, (np.eye(2), 3), (0,)),
+    Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
+    Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
+    Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

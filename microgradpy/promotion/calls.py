@@ -1,0 +1,432 @@
+"""What becomes of an operation: those on something in sight read and write its fields, others stay what they are."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import FROM_FRONT, RAISED, Const, Op, Opcode, Value, fresh, function_constant, operator_constant
+from microgradpy.promotion import classes
+from microgradpy.promotion.functions import Lower, Named
+from microgradpy.promotion.fusing import run
+from microgradpy.promotion.merging import fields_of, length_of
+from microgradpy.promotion.objects import NONE, OPERATORS, Objects
+from microgradpy.promotion.places import (
+    CONTENTS,
+    Cell,
+    Closure,
+    DictOf,
+    Element,
+    Escapes,
+    Frame,
+    Generator,
+    Holds,
+    Known,
+    ListOf,
+    Method,
+    Object,
+    Origin,
+    Table,
+    first_origin,
+    is_thing,
+    origin_of,
+)
+from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
+from microgradpy.runtime.versions import item_of_growing
+
+_ITEM_OF_GROWING = function_constant(item_of_growing)
+_GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
+_FOLLOWED = (Object, Element, Table, Closure, Generator)
+_GETATTR = function_constant(getattr)
+_KEYS = (str, int)
+_MAKE_LISTS = (operator.mul, operator.add, list, sorted)
+"""What gives a new list for a list."""
+_READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
+_READ_LISTS = frozenset({"index", "count", "copy"})
+
+
+@final
+class Calls(Objects):
+    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        lower: Lower,
+        kept: frozenset[Origin],
+        mutable: frozenset[type],
+        grown: frozenset[Origin],
+        tables: Mapping[Origin, tuple[type, tuple[str, ...]]],
+    ) -> None:
+        super().__init__(function, lower, kept, mutable)
+        self.tables = tables
+        self.grown = grown
+        self.appended: set[Origin] = set()
+        self.members = {}
+
+    def operation(self, op: Op, frame: Frame) -> None:
+        if isinstance(op.callee, Opcode):
+            self.structure(op, op.callee, frame)
+            return
+        callee = self.known(op.callee, frame)
+        arguments = tuple(self.known(value, frame) for value in op.arguments)
+        keywords = {name: self.known(value, frame) for name, value in op.keywords}
+        found = self.call(op, callee, arguments, keywords, frame)
+        if found is None:
+            self.emit(op, callee, arguments, keywords, frame)
+        else:
+            self.bind(op.results[0], found, frame)
+
+    def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
+        """The operation as it is, on values."""
+        given = tuple(map(self.plain, arguments))
+        named = tuple((name, self.plain(known)) for name, known in keywords.items())
+        head = self.plain(callee)
+        results = tuple(self.define(result, frame) for result in op.results)
+        self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
+
+    def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
+        origin = (*frame.path, *op.results[:1])
+        arguments = tuple(self.known(value, frame) for value in op.arguments)
+        is_kept = origin in self.kept
+        if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
+            self.new_table(op, origin, arguments, frame)
+        elif opcode is Opcode.LIST and not is_kept and not any(map(is_thing, arguments)):
+            self.new_list_of(op, arguments, frame)
+        elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
+            self.bind(op.results[0], arguments[0], frame)
+            self.append(op, arguments[0], arguments[1])
+        elif opcode is Opcode.DICT and not is_kept and _has_own_keys(op.arguments[::2]):
+            self.new_dict(op, arguments, frame)
+        elif opcode is Opcode.CLOSURE and not is_kept and any(map(is_thing, arguments)):
+            self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
+        elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
+            self.unpack(op, arguments[0], frame)
+        elif opcode is Opcode.SUSPEND and frame.step is not None:
+            frame.step(arguments[0])
+            self.bind(op.results[0], NONE, frame)
+        elif opcode is Opcode.MARK:
+            scope = self.known(op.payload, frame)
+            self.add(replace(op, arguments=self.values(op.arguments, frame), payload=scope))
+        else:
+            given = tuple(map(self.plain, arguments))
+            results = tuple(self.define(result, frame) for result in op.results)
+            self.add(replace(op, arguments=given, results=results))
+
+    def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
+        (result,) = op.results
+        place = ListOf((*frame.path, result), result.hint)
+        made = self.define(result, frame)
+        self.fields[place, CONTENTS] = made
+        self.add(replace(op, arguments=tuple(map(self.plain, known)), results=(made,)))
+        self.bind(result, place, frame)
+
+    def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
+        (result,) = op.results
+        place = DictOf((*frame.path, result), result.hint, op)
+        for key, value in zip(op.arguments[::2], known[1::2], strict=True):
+            assert isinstance(key, Const)
+            self.fields[place, key.value] = value
+        self.bind(result, place, frame)
+
+    # Tables
+
+    def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
+        """Whether a list is one of objects of a class."""
+        if not items:
+            return origin in self.tables
+        first = items[0]
+        if not isinstance(first, Object) or classes.is_record(first.cls) or len(set(map(id, items))) < len(items):
+            return False
+        names = fields_of(self.fields, first).keys()
+        return all(
+            isinstance(each, Object) and each.cls is first.cls and fields_of(self.fields, each).keys() == names
+            for each in items
+        )
+
+    def new_table(self, op: Op, origin: Origin, items: tuple[Known, ...], frame: Frame) -> None:
+        first = items[0] if items else None
+        cls, names = self.tables[origin] if not isinstance(first, Object) else (first.cls, tuple(fields_of(self.fields, first)))
+        if not names:
+            raise Escapes(origin)
+        hint = op.results[0].hint
+        table = Table(origin, hint, cls, {name: ListOf(origin, f"{hint}_{name.lstrip('_')}") for name in names})
+        for name, column in table.columns.items():
+            given = tuple(self.plain(self.fields[each, name]) for each in items if isinstance(each, Object))
+            made = fresh(column.hint, True)
+            self.add(Op(Opcode.LIST, given, (made,), where=op.where))
+            self.fields[column, CONTENTS] = made
+        self.helped = True
+        for number, each in enumerate(items):
+            assert isinstance(each, Object)
+            self.stands(each, Element(table, Const(number)))
+        self.bind(op.results[0], table, frame)
+
+    def stands(self, place: Object, element: Element) -> None:
+        """Note that an object is in a table from here on."""
+        if place in self.standing or place.merged:
+            raise Escapes(place.origin)
+        for key in [key for key in self.fields if key[0] is place]:
+            del self.fields[key]
+        self.standing[place] = element if self.made_in.get(place) is self.out else None
+
+    def append_object(self, op: Op, table: Table, item: Known) -> None:
+        if not isinstance(item, Object) or item.cls is not table.cls:
+            raise Escapes(table.origin)
+        fields = fields_of(self.fields, item)
+        if fields.keys() != table.columns.keys():
+            raise Escapes(table.origin)
+        number = length_of(self, table)
+        for name, column in table.columns.items():
+            self.append(op, column, fields[name])
+        self.stands(item, Element(table, number))
+
+    def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
+        if isinstance(place, Table):
+            self.append_object(op, place, item)
+            return
+        if isinstance(item, Object) and not classes.is_record(item.cls):
+            raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
+        version = self.fields[place, CONTENTS]
+        given = self.plain(item)
+        after = fresh(place.hint, True)
+        self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
+        self.write(place, CONTENTS, after)
+        self.lengthened.append(place)
+
+    # Calls
+
+    def call(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What a call gives; None if it is made as it stands."""
+        match callee:
+            case Method():
+                return self.method(op, callee, arguments, keywords, frame)
+            case Closure():
+                self.helped = True
+                return self.closure(op, callee, arguments, keywords, frame)
+            case Object() | Element():
+                function = self.member_function(callee, "__call__")
+                return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+            case Const(value=function) if op.payload != RAISED:
+                if any(map(is_thing, (*arguments, *keywords.values()))):
+                    return self.call_with_things(op, function, arguments, keywords, frame)
+                return self.call_that_makes(op, callee, arguments, keywords, frame)
+        return None
+
+    def call_that_makes(
+        self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A call that may give something in sight."""
+        function = callee.value
+        if (*frame.path, op.results[0]) in self.kept:
+            return None
+        if function is new_cell and not arguments:
+            return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+        if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
+            return self.make(op, callee, arguments, keywords, frame)
+        if isinstance(function, types.FunctionType) and is_generator(function.__code__):
+            return self.generator(op, function, arguments, keywords, frame)
+        if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
+            first, second = arguments
+            return Const(first.value is second.value)  # type: ignore[union-attr]
+        return None
+
+    def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        if classes.is_record(callee.value):
+            return self.record(op, callee, callee.value, arguments, keywords, frame)
+        if classes.is_in_sight(callee.value):
+            return self.construct(op, callee, callee.value, arguments, keywords, frame)
+        return None
+
+    def call_with_things(
+        self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A call that gets something in sight."""
+        if function is super and len(arguments) == 2:
+            return self.super_of(arguments)
+        is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
+        known = _KNOWN.get(function) if is_hashable and not keywords else None
+        if known is not None:
+            found = known(self, op, arguments, frame)
+            if found is not None:
+                return found
+        if (
+            is_hashable
+            and function in OPERATORS
+            and not keywords
+            and any(isinstance(each, Object | Element) for each in arguments)
+        ):
+            return self.operator(op, function, arguments, frame)
+        if is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords:
+            self.new_list_of(op, arguments, frame)
+            return self.known_result(op, frame)
+        if isinstance(function, type):
+            return self.call_that_makes(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
+        if isinstance(function, types.FunctionType) and is_generator(function.__code__):
+            return self.generator(op, function, arguments, keywords, frame)
+        given = (*arguments, *keywords.values())
+        if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
+            return self.inline(op, function, arguments, keywords, frame, first_origin(given))
+        return None
+
+    def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        receiver = method.receiver
+        if isinstance(receiver, ListOf | DictOf | Table):
+            return self.method_of_container(op, method, arguments, keywords, frame)
+        if method.name == "_replace" and method.function is None and not arguments:
+            return self.replaced(method, keywords)
+        if method.function is None:  # of `object`
+            return NONE
+        return self.inline(op, method.function, (receiver, *arguments), keywords, frame, origin_of(receiver))
+
+    def method_of_container(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        receiver = method.receiver
+        if isinstance(receiver, ListOf | Table) and method.name == "append" and len(arguments) == 1 and not keywords:
+            self.helped = True
+            self.appended.add(receiver.origin)
+            self.append(op, receiver, arguments[0])
+            return NONE
+        if isinstance(receiver, Table):
+            raise Escapes(receiver.origin)
+        if method.name not in (_READ_LISTS if isinstance(receiver, ListOf) else _READ_DICTS):
+            raise Escapes(receiver.origin)
+        read = fresh("")
+        self.add(Op(_GETATTR, (self.plain(receiver), Const(method.name)), (read,), where=op.where))
+        self.emit(op, read, arguments, keywords, frame)
+        return self.known_result(op, frame)
+
+    # Items
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, index = arguments
+        if isinstance(target, Object) and classes.is_record(target.cls):
+            items = self.items_of_record(target)
+            if isinstance(index, Const) and type(index.value) is int and -len(items) <= index.value < len(items):
+                return items[index.value]
+            raise Escapes(target.origin)
+        if isinstance(target, Object):
+            return self.operator(op, operator.getitem, arguments, frame)
+        if isinstance(target, DictOf) and isinstance(index, Const) and (target, index.value) in self.fields:
+            self.helped = True
+            return self.fields[target, index.value]
+        if isinstance(target, Table) and not is_thing(index):
+            return Element(target, self.whole_number(op, index))  # type: ignore[arg-type]
+        if isinstance(target, ListOf) and not is_thing(index):
+            callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
+            read = replace(op, payload=None)
+            self.emit(read, callee, (self.fields[target, CONTENTS], index), {}, frame)
+            return self.known_result(op, frame)
+        raise Escapes(first_origin(arguments))
+
+    def is_from_front(self, place: ListOf, index: Known) -> bool:
+        """Whether an index means the same item however long the list becomes."""
+        if place.origin not in self.grown or index in self.counters:
+            return True
+        return isinstance(index, Const) and type(index.value) is int and index.value >= 0
+
+    def known_result(self, op: Op, frame: Frame) -> Known:
+        return frame.values.get(op.results[0], op.results[0])
+
+    def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, index, value = arguments
+        if isinstance(target, Object):
+            return self.operator(op, operator.setitem, arguments, frame)
+        if isinstance(target, DictOf) and isinstance(index, Const) and type(index.value) in _KEYS:
+            self.helped = True
+            self.write(target, index.value, value)
+            return NONE
+        if isinstance(target, ListOf) and not is_thing(index):
+            self.helped = True
+            after, given = fresh(target.hint, True), self.plain(value)
+            changed = (self.plain(self.fields[target, CONTENTS]), self.plain(index), given)
+            is_fixed = self.is_from_front(target, index)
+            self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
+            self.write(target, CONTENTS, after)
+            return NONE
+        raise Escapes(first_origin(arguments))
+
+    def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        (target,) = arguments
+        if isinstance(target, Object):
+            return self.operator(op, len, arguments, frame)
+        if isinstance(target, Table):
+            return length_of(self, target)
+        if isinstance(target, ListOf):
+            self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        return None
+
+    def whole_number(self, op: Op, index: Value) -> Value:
+        """A number that says which object is meant, and no slice."""
+        if (isinstance(index, Const) and type(index.value) is int) or index in self.counters:
+            return index
+        number = fresh("k")
+        self.add(Op(_INDEX, (index,), (number,), where=op.where))
+        self.counters.add(number)
+        return number
+
+    # Cells
+
+    def write_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        cell, value = arguments
+        if not isinstance(cell, Cell):
+            return None
+        self.helped = True
+        self.write(cell, CONTENTS, value)
+        return NONE
+
+    def read_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        cell = arguments[0]
+        if isinstance(cell, Cell):
+            if (cell, CONTENTS) not in self.fields:
+                raise Escapes(cell.origin)
+            return self.fields[cell, CONTENTS]
+        return None
+
+    # Generators
+
+    def collected(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`list(g(...))`"""
+        (generator,) = arguments
+        if not isinstance(generator, Generator):
+            return None
+        place = self.new_list(op, "items", generator.origin)
+        run(self, generator, lambda value: self.append(op, place, value))
+        return place
+
+    def summed(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`sum(g(...))`"""
+        if len(arguments) != 1 or not isinstance(arguments[0], Generator):
+            return None
+        self.emit(op, op.callee, (self.collected(op, arguments, frame),), {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+
+def _has_own_keys(keys: tuple[Value, ...]) -> bool:
+    """Whether the keys of a dict are different literals."""
+    literals = [key.value for key in keys if isinstance(key, Const) and type(key.value) in _KEYS]
+    return bool(keys) and len(set(literals)) == len(keys)
+
+
+_KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]] = {
+    getattr: Calls.read_attribute,
+    setattr: Calls.write_attribute,
+    operator.getitem: Calls.read_item,
+    operator.setitem: Calls.write_item,
+    len: Calls.length,
+    operator.is_: Calls.is_same,
+    operator.is_not: Calls.is_other,
+    isinstance: Calls.is_of,
+    set_contents: Calls.write_cell,
+    read_local: Calls.read_cell,
+    read_captured: Calls.read_cell,
+    list: Calls.collected,
+    sum: Calls.summed,
+}

@@ -1,0 +1,122 @@
+"""What the classes of objects in sight make of constructors, attributes and operators, and what that relies on."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import types
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from microgradpy.ir.objects import static_member
+
+ABSENT = object()
+_PLAIN = (int, float, bool, complex, str, type(None))
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+OWN_WAYS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__new__", "__del__")
+"""The methods by which objects are more than their fields."""
+
+
+def is_in_sight(cls: type) -> bool:
+    """Whether the objects of a class consist of their fields, which are read and written as they stand."""
+    if type(cls) not in (type, abc.ABCMeta) or cls.__module__ in ("builtins", "typing"):
+        return False
+    if getattr(cls, "__abstractmethods__", None):
+        return False
+    if not all(base is object or _is_written_in_python(base) for base in cls.__mro__):
+        return False
+    ways = {name for name in OWN_WAYS if static_member(cls, name) is not vars(object).get(name)}
+    return not ways or (is_frozen(cls) and ways <= {"__setattr__", "__delattr__"})
+
+
+def _is_written_in_python(cls: type) -> bool:
+    return bool(cls.__flags__ & _HEAP_TYPE)
+
+
+def is_record(cls: type) -> bool:
+    """Whether a class is a namedtuple: its objects are their fields, and nobody writes into them."""
+    fields = vars(cls).get("_fields")
+    if cls.__bases__ != (tuple,) or type(cls) is not type or not isinstance(fields, tuple):
+        return False
+    own = [name for name in ("__new__", "__getattribute__", "__init__") if _has_text(vars(cls).get(name))]
+    return not own and all(type(vars(cls).get(name)).__name__ == "_tuplegetter" for name in fields)
+
+
+def _has_text(function: Any) -> bool:
+    """Whether a function is one of the user's, and not made by `namedtuple`."""
+    return isinstance(function, types.FunctionType) and not function.__code__.co_filename.startswith("<")
+
+
+def is_frozen(cls: type) -> bool:
+    """Whether a class is a dataclass whose objects refuse to be written into."""
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+def generated_fields(cls: type, constructor: types.FunctionType) -> tuple[dataclasses.Field[Any], ...] | None:
+    """The fields that a constructor sets which `dataclasses` has written; None for one of the user's."""
+    if constructor.__code__.co_filename != "<string>" or "__dataclass_fields__" not in _owner(cls, "__init__"):
+        return None
+    fields = _owner(cls, "__init__")["__dataclass_fields__"].values()
+    return tuple(each for each in fields if each._field_type is not dataclasses._FIELD_CLASSVAR)  # type: ignore[attr-defined]
+
+
+def is_plain_field(each: dataclasses.Field[Any]) -> bool:
+    return each._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
+
+
+def _owner(cls: type, name: str) -> Mapping[str, Any]:
+    return next((vars(base) for base in cls.__mro__ if name in vars(base)), {})
+
+
+def member(cls: type, name: str, after: type | None = None) -> Any:
+    """What a class has under a name, or those behind `after` in its order; `ABSENT` if nothing."""
+    order = cls.__mro__
+    order = order if after is None else order[order.index(after) + 1 :]
+    return next((vars(base)[name] for base in order if name in vars(base)), ABSENT)
+
+
+def is_constant(found: Any) -> bool:
+    """Whether what a class has under a name is a literal."""
+    return type(found) in _PLAIN
+
+
+def is_field(found: Any) -> bool:
+    """Whether reading and writing an attribute means the object's own, for what its class has under that name."""
+    return found is ABSENT or isinstance(found, types.MemberDescriptorType) or is_constant(found)
+
+
+_lineages: weakref.WeakKeyDictionary[type, Lineage] = weakref.WeakKeyDictionary()
+
+
+def lineage(cls: type) -> Lineage:
+    """The namespace of a class: the same one each time."""
+    return _lineages.setdefault(cls, Lineage(cls))
+
+
+class Lineage(Mapping[str, Any]):
+    """The members of a class and of those that it inherits from, as a namespace to be looked at before code is used again."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = weakref.ref(cls)
+
+    @property
+    def cls(self) -> type:
+        found = self._cls()
+        assert found is not None
+        return found
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "__mro__":
+            return self.cls.__mro__
+        found = member(self.cls, name)
+        if found is ABSENT:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({name for base in self.cls.__mro__ for name in vars(base)})
+
+    def __len__(self) -> int:
+        return len(set(iter(self)))

@@ -1,0 +1,98 @@
+"""The entry: a function with what it makes for itself as variables."""
+
+from __future__ import annotations
+
+import operator
+import types
+from typing import Any, final
+
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.frontend.prune import prune
+from microgradpy.ir.nodes import Const, Function, Op, Statement
+from microgradpy.ir.traversal import walk
+from microgradpy.promotion.calls import Calls
+from microgradpy.promotion.classes import is_in_sight, is_record, lineage
+from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin
+from microgradpy.runtime.bytecode import WRITERS
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.variables import new_cell
+
+_MOST_WALKS = 40
+
+
+def _makes_memory(statement: Statement) -> bool:
+    """Whether an operation makes or changes what may be in sight."""
+    if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
+        return False
+    match statement.callee.value:
+        case type() as cls:
+            return is_in_sight(cls) or is_record(cls)
+        case types.FunctionType(__code__=code) if is_generator(code):
+            return True
+        case function if function is new_cell or function is operator.setitem:
+            return True
+        case function if function is getattr:
+            return statement.arguments[1] == Const("append")
+    return False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """A function without the memory that was in sight. `members` are what classes had under names, `checks` what the lowering
+    of other functions relied on, and `functions` those that were written where they are called."""
+
+    function: Function
+    members: tuple[tuple[Any, str, Any], ...]
+    checks: tuple[Any, ...]
+    functions: tuple[types.FunctionType, ...]
+    followed: frozenset[types.CodeType]
+    """The code whose own writes are none any more."""
+
+
+def _followed(function: types.FunctionType, inside: list[types.FunctionType], made: Function) -> frozenset[types.CodeType]:
+    """The code whose writes are all in sight: none if a method is called that may be one of these functions, or writes."""
+    names = WRITERS.union(each.__name__ for each in inside)
+    for statement in walk(made.body):
+        if isinstance(statement, Op) and isinstance(statement.callee, Const) and statement.callee.value is getattr:
+            name = statement.arguments[1]
+            if not isinstance(name, Const) or name.value in names:
+                return frozenset()
+    return frozenset(each.__code__ for each in (function, *inside))
+
+
+def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promoted | None:
+    """The function with what is in sight as variables; None where nothing is."""
+    if not any(map(_makes_memory, walk(ir.body))):
+        return None
+    kept: frozenset[Origin] = frozenset()
+    mutable: frozenset[type] = frozenset()
+    grown: frozenset[Origin] = frozenset()
+    tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
+    for _ in range(_MOST_WALKS):
+        walker = Calls(function, lower, kept, mutable, grown, tables)
+        try:
+            made = walker.whole(ir, Frame(()))
+        except Escapes as escape:
+            kept |= {escape.origin}
+            continue
+        except Holds as held:
+            if held.origin in tables:
+                kept |= {held.origin}
+            tables[held.origin] = held.cls, held.names
+            continue
+        except Mutates as write:
+            mutable |= {write.cls}
+            continue
+        except NotInSight:
+            return None
+        if not walker.helped:
+            return None
+        if not walker.appended <= grown:
+            grown |= walker.appended
+            continue
+        followed = _followed(function, walker.functions, made)
+        members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
+        return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), followed)
+    return None

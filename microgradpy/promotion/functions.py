@@ -1,0 +1,163 @@
+"""Functions written where they are called."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from microgradpy.ad.binding import bind_arguments, literal_defaults
+from microgradpy.ad.instrument import instrument_function
+from microgradpy.dataclasses import replace
+from microgradpy.frontend.closures import ClosureBody
+from microgradpy.ir.nodes import (
+    SELF,
+    Const,
+    Function,
+    If,
+    Op,
+    ParameterKind,
+    Region,
+    Return,
+    Unreachable,
+    Var,
+    Yield,
+    fresh,
+)
+from microgradpy.ir.traversal import regions
+from microgradpy.promotion.places import Closure, Escapes, Frame, Generator, Known, Origin
+from microgradpy.promotion.walker import Walker
+from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.suspension import is_generator
+
+Lower = Callable[[types.FunctionType], tuple[Function, Any]]
+Named = Mapping[str, Known]
+MOST_CALLS = 12
+"""How deep calls may be inside of each other."""
+_ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extract_stack", "format_stack", "print_stack"})
+"""By these, code finds out who has called it."""
+
+
+class Functions(Walker):
+    """`function` is the one that is promoted; `lower` gives the IR of others, and what that relies on."""
+
+    def __init__(self, function: types.FunctionType, lower: Lower, kept: frozenset[Origin], mutable: frozenset[type]) -> None:
+        super().__init__(kept, mutable)
+        self.function = function
+        self.lower = lower
+        self.checks: list[Any] = []
+        self.functions: list[types.FunctionType] = []
+
+    def inline(
+        self,
+        op: Op,
+        function: types.FunctionType,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin,
+    ) -> Known:
+        """The body of a function, in the place of its call."""
+        if is_generator(function.__code__):
+            raise Escapes(origin)
+        ir, values = self.bound(function, arguments, keywords, origin)
+        return self.body(op, ir, values, frame, origin)
+
+    def bound(
+        self, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, origin: Origin
+    ) -> tuple[Function, dict[Var, Known]]:
+        """A function that is called, and what its variables are when it starts."""
+        is_followed = function.__globals__ is self.function.__globals__
+        asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
+        if not is_followed or asks or rrule.has(function) or is_non_differentiable(function):
+            raise Escapes(origin)
+        ir, checks = self.lower(function)
+        given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
+        captured: dict[Var, Known] = {}
+        for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
+            if var.hint != "__class__":
+                raise Escapes(origin)
+            captured[var] = Const(cell.cell_contents, "__class__", cell.cell_contents)
+        if given is None:
+            raise Escapes(origin)
+        self.checks += checks
+        self.functions.append(function)
+        values = captured | {parameter.var: given[parameter.name] for parameter in ir.parameters}
+        return ir, values
+
+    def generator(
+        self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A generator, to be run by the loop that is over it."""
+        origin = (*frame.path, op.results[0])
+        if origin in self.kept or len(frame.path) >= MOST_CALLS:
+            return None
+        ir, values = self.bound(function, arguments, keywords, origin)
+        return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+
+    def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
+        body = closure.body
+        if not isinstance(body, ClosureBody) or any(each is SELF for each in closure.values):
+            raise Escapes(closure.origin)
+        function = instrument_function(body.function)
+        count = len(function.captured)
+        names = [p.name for p in function.parameters if p.kind is ParameterKind.POSITIONAL]
+        if len(names) != len(function.parameters) or len(arguments) > len(names) or is_generator(body.code):
+            raise Escapes(closure.origin)
+        defaults = closure.values[count : count + body.defaults]
+        given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+        given |= dict(zip(names, arguments, strict=False))
+        if not keywords.keys() <= set(names[len(arguments) :]):
+            raise Escapes(closure.origin)
+        given |= keywords
+        if given.keys() != set(names):
+            raise Escapes(closure.origin)
+        values = dict(zip(function.captured, closure.values[:count], strict=True))
+        values |= {p.var: given[p.name] for p in function.parameters}
+        return self.body(op, function, values, frame, closure.origin)
+
+    def body(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, origin: Origin) -> Known:
+        if len(frame.path) >= MOST_CALLS:
+            raise Escapes(origin)
+        inner = Frame((*frame.path, op.results[0]), values)
+        region = as_expression(function.body)
+        if region is None:
+            raise Escapes(origin)
+        for statement in region.statements:
+            self.statement(statement, inner)
+        if isinstance(region.terminator, Yield):
+            (value,) = region.terminator.values
+            return self.known(value, inner)
+        raise Escapes(origin)  # it always raises
+
+
+def as_expression(region: Region) -> Region | None:
+    """A body that ends with its value instead of returning it; None where it returns from within a loop."""
+    match region.terminator:
+        case Return(value=value):
+            return Region(region.statements, Yield((value,))) if not _returns(region.statements) else None
+        case Unreachable() if region.statements and isinstance(last := region.statements[-1], If):
+            then, orelse = _arm(last.then), _arm(last.orelse)
+            if then is None or orelse is None or _returns(region.statements[:-1]):
+                return None
+            result = fresh("")
+            made = replace(last, then=then, orelse=orelse, results=(result,))
+            return Region((*region.statements[:-1], made), Yield((result,)))
+    return None
+
+
+def _arm(region: Region) -> Region | None:
+    return as_expression(region) if not _only_raises(region) else region
+
+
+def _only_raises(region: Region) -> bool:
+    return not isinstance(region.terminator, Return | Unreachable) and not _returns(region.statements)
+
+
+def _returns(statements: tuple[Any, ...]) -> bool:
+    return any(
+        isinstance(inner.terminator, Return) or _returns(inner.statements)
+        for statement in statements
+        for inner in regions(statement)
+    )

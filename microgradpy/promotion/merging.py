@@ -1,0 +1,428 @@
+"""What two paths leave differently, and what an iteration leaves to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, final
+
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.nodes import (
+    Each,
+    Enumerate,
+    For,
+    Items,
+    Op,
+    Range,
+    Region,
+    Reversed,
+    Statement,
+    Terminator,
+    Value,
+    Var,
+    While,
+    Yield,
+    Zip,
+    fresh,
+    function_constant,
+)
+from microgradpy.ir.rewrite import map_items
+from microgradpy.ir.traversal import item_sources
+from microgradpy.promotion.base import Field, Fields, Walk
+from microgradpy.promotion.places import (
+    CONTENTS,
+    Element,
+    Escapes,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Place,
+    Table,
+    Thing,
+    is_thing,
+    origin_of,
+)
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Arm:
+    """One way through a branch. `yielded` is what it hands over; None if it leaves."""
+
+    statements: list[Statement]
+    end: Terminator
+    yielded: tuple[Known, ...] | None
+    fields: Fields
+
+
+@final
+class Merge:
+    """The end of a branch of which both arms go on."""
+
+    def __init__(self, walker: Walk, left: Arm, right: Arm) -> None:
+        self.walker = walker
+        self.arms = (left, right)
+        self.values: tuple[list[Value], list[Value]] = ([], [])
+        self.results: list[Var] = []
+        self.made: Fields = {}
+
+    def joined(self, before: Fields, results: tuple[Var, ...], frame: Frame) -> tuple[list[Known], Fields, list[Var]]:
+        """What the results of the branch are, and what the fields are after it. Both arms get their ends."""
+        left, right = self.arms
+        assert left.yielded is not None and right.yielded is not None
+        known = []
+        for a, b, old in zip(left.yielded, right.yielded, results, strict=True):
+            known.append(self.of(a, b, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
+        fields: Fields = {}
+        for key in before:
+            place, name = key
+            hint = field_hint(place, name)
+            fields[key] = self.of(left.fields[key], right.fields[key], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        for arm in self.arms:
+            for place, name in arm.fields:
+                if (place, name) not in before and any(owner is place for owner, _ in before):
+                    raise Escapes(place.origin)  # there is a field on one of the paths only
+        for arm, values in zip(self.arms, self.values, strict=True):
+            arm.end = Yield(tuple(values))
+        return known, fields | self.made, self.results
+
+    def of(self, a: Known, b: Known, variable: Callable[[], Var], *, always: bool = False) -> Known:
+        if is_thing(a) or is_thing(b):
+            if a is b:
+                return a
+            if isinstance(a, Object) and isinstance(b, Object):
+                return self.objects(a, b)
+        elif a == b and not always:
+            return a
+        values = []
+        for arm, known in zip(self.arms, (a, b), strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            kept, self.walker.fields = self.walker.fields, arm.fields
+            values.append(self.walker.plain(known))
+            self.walker.out, self.walker.fields = outer, kept
+        for ours, value in zip(self.values, values, strict=True):
+            ours.append(value)
+        self.results.append(variable())
+        return self.results[-1]
+
+    def objects(self, a: Object, b: Object) -> Object:
+        """Two objects as one value: nobody writes into them."""
+        check_alike(self.walker, a, b)
+        merged = replace(a, merged=True)
+        left, right = (fields_of(arm.fields, each) for arm, each in zip(self.arms, (a, b), strict=True))
+        if left.keys() != right.keys():
+            raise Escapes(a.origin)
+        for name in left:
+            hint = field_hint(a, name)
+            self.made[merged, name] = self.of(left[name], right[name], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        return merged
+
+
+def check_alike(walker: Walk, a: Object, b: Object) -> None:
+    """Refuse to take two objects for one value where that can be told."""
+    if a.cls is not b.cls or a.cls in walker.mutable:
+        raise Escapes(a.origin if a.origin not in walker.kept else b.origin)
+
+
+def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:
+    return {name: known for (owner, name), known in fields.items() if owner is place}
+
+
+def field_hint(place: Place, name: Any) -> str:
+    """What the variable of a field would like to be called."""
+    if not isinstance(name, str) or not name:
+        return place.hint
+    return name.lstrip("_") if name.isidentifier() else place.hint
+
+
+class Merges(Exception):
+    """What a loop carries is another object in each iteration."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A value that a loop carries; `at` finds it where an iteration ends."""
+
+    parameter: Var
+    initial: Value
+    result: Var
+    at: Callable[[tuple[Known, ...]], Known]
+
+
+@final
+class Loop:
+    """A loop while it is walked. `wanted` are the fields that it carries, `merging` the parameters that are another object in
+    each iteration."""
+
+    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any]) -> None:
+        self.walker = walker
+        self.wanted = wanted
+        self.merging = merging
+        self.slots: list[Slot] = []
+        self.fixed: list[tuple[Any, Thing, Callable[[tuple[Known, ...]], Known]]] = []
+        self.after: Fields = {}
+        self.inside: set[Place] = set()
+        self.changed: list[Field] = []
+        self.start: Fields = {}
+
+    def carry(
+        self,
+        key: Any,
+        initial: Known,
+        at: Callable[[tuple[Known, ...]], Known],
+        variables: Callable[[], tuple[Var, Var]],
+        hint: str,
+    ) -> tuple[Known, Known]:
+        """What is carried: in the loop, and after it."""
+        if not is_thing(initial):
+            parameter, result = variables()
+            self.slots.append(Slot(parameter, initial, result, at))  # type: ignore[arg-type]
+            return parameter, result
+        if not isinstance(initial, Object) or key not in self.merging:
+            self.fixed.append((key, initial, at))  # type: ignore[arg-type]
+            return initial, initial
+        inside, after = replace(initial, merged=True), replace(initial, merged=True)
+        self.inside.add(inside)
+        for name, known in fields_of(self.walker.fields, initial).items():
+            hint = field_hint(initial, name)
+            found = self.carry(
+                (*key, name),
+                known,
+                lambda values, name=name: self.field_at(at(values), initial, name),  # type: ignore[misc]
+                lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
+                hint,
+            )
+            self.walker.fields[inside, name], self.after[after, name] = found
+        return inside, after
+
+    def field_at(self, found: Known, initial: Object, name: Any) -> Known:
+        if not isinstance(found, Object):
+            raise Escapes(initial.origin)
+        check_alike(self.walker, initial, found)
+        known = self.walker.fields.get((found, name))
+        if known is None:
+            raise Escapes(initial.origin)
+        return known
+
+    def carried(self, known: tuple[Known, ...]) -> tuple[Value, ...]:
+        """What the end of an iteration hands over."""
+        walker = self.walker
+        for key, thing, at in self.fixed:
+            found = at(known)
+            if found is thing:
+                continue
+            if isinstance(thing, Object) and isinstance(found, Object):
+                check_alike(walker, thing, found)
+                raise Merges(key)
+            raise Escapes(origin_of(thing))
+        for each, before in self.start.items():
+            if each not in self.wanted and each not in self.changed and walker.fields.get(each) is not before:
+                self.changed.append(each)
+        places = {place for place, _ in self.start}
+        for place, name in walker.fields:
+            if place in places and (place, name) not in self.start:
+                raise Escapes(place.origin)  # a field that there may be or not after the loop
+        if self.changed:
+            return ()
+        return tuple(walker.plain(slot.at(known)) for slot in self.slots)
+
+
+def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
+    """Append a loop. It is walked until nothing more turns out to be changed in it."""
+    initial = tuple(walker.known(value, frame) for value in statement.initial)
+    entry, out, shown = walker.fields, walker.out, set(walker.shown)
+    wanted: list[Field] = []
+    merging: set[Any] = set()
+    while True:
+        walker.fields, walker.out = dict(entry), list(out)
+        loop = Loop(walker, wanted, merging)
+        try:
+            _walk(walker, statement, frame, initial, loop, shown)
+        except Merges as other:
+            merging.add(other.key)
+            continue
+        if not loop.changed:
+            out[:] = walker.out
+            walker.out = out
+            return
+        wanted += loop.changed
+
+
+def _walk(
+    walker: Walk, statement: While | For, frame: Frame, initial: tuple[Known, ...], loop: Loop, shown: set[Place]
+) -> None:
+    read: list[Known] = []
+    items: Items | None = None
+    tables: dict[Var, Table] = {}
+    if isinstance(statement, For):
+        read = [walker.known(value, frame) for value in item_sources(statement.items)]
+        items = _items(walker, statement.items, frame, tables)
+    after = _carry_parameters(walker, statement, frame, initial, loop)
+    _carry_fields(walker, loop)
+    loop.start = dict(walker.fields)
+    outer, walker.loop = walker.loop, loop
+    lengthened = len(walker.lengthened)
+    try:
+        condition = _condition(walker, statement, frame, loop) if isinstance(statement, While) else None
+        if items is not None:
+            items = map_items(items, lambda value: value, lambda var: var if var in tables else walker.define(var, frame))
+            _bind_elements(walker, statement, frame, tables)
+        statements, end = walker.region(statement.body, frame)
+    finally:
+        walker.loop = outer
+    if loop.changed:
+        return
+    _check_changes(walker, loop, read, tables, walker.lengthened[lengthened:], shown)
+    walker.fields = {key: known for key, known in loop.start.items() if key[0] not in loop.inside} | loop.after
+    for result, known in after:
+        if known is not result:
+            walker.bind(result, known, frame)
+    made: Mapping[str, Any] = {
+        "body": Region(tuple(statements), end),
+        "parameters": tuple(slot.parameter for slot in loop.slots),
+        "initial": tuple(slot.initial for slot in loop.slots),
+        "results": tuple(slot.result for slot in loop.slots),
+    }
+    if isinstance(statement, While):
+        assert condition is not None
+        walker.add(replace(statement, condition=condition, **made))
+    else:
+        assert items is not None
+        walker.add(replace(statement, items=items, **made))
+
+
+def _check_changes(
+    walker: Walk, loop: Loop, read: list[Known], tables: Mapping[Var, Table], lengthened: list[Place], shown: set[Place]
+) -> None:
+    """Let what the loop changes escape if it runs over that, or has shown it."""
+    for table in tables.values():
+        if not set(table.columns.values()).isdisjoint(lengthened):
+            raise Escapes(table.origin)  # Python goes on to what is added meanwhile
+    for place, _ in loop.wanted:
+        if (place in walker.shown and place not in shown) or any(each is place for each in read):
+            raise Escapes(place.origin)
+
+
+def _carry_parameters(
+    walker: Walk, statement: While | For, frame: Frame, initial: tuple[Known, ...], loop: Loop
+) -> list[tuple[Var, Known]]:
+    """Carry what the program says; what the results of the loop are after it."""
+    after: list[tuple[Var, Known]] = []
+    for number, (parameter, result, known) in enumerate(zip(statement.parameters, statement.results, initial, strict=True)):
+        inside, outside = loop.carry(
+            (number,),
+            known,
+            lambda values, number=number: values[number],  # type: ignore[misc]
+            lambda parameter=parameter, result=result: (walker.define(parameter, frame), walker.define(result, frame)),  # type: ignore[misc]
+            parameter.hint,
+        )
+        if inside is not parameter:
+            walker.bind(parameter, inside, frame)
+        after.append((result, outside))
+    return after
+
+
+def _carry_fields(walker: Walk, loop: Loop) -> None:
+    for place, name in loop.wanted:
+        hint = field_hint(place, name)
+        walker.fields[place, name], loop.after[place, name] = loop.carry(
+            (place, name),
+            walker.fields[place, name],
+            lambda _, key=(place, name): walker.fields[key],  # type: ignore[misc]
+            lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
+            hint,
+        )
+
+
+def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Region:
+    statements, end = walker.region(statement.condition, frame)
+    assert isinstance(end, Yield)
+    outer, walker.out = walker.out, statements
+    values = walker.values(end.values, frame)
+    walker.out = outer
+    for (place, name), known in loop.start.items():
+        if walker.fields[place, name] is not known:
+            raise Escapes(place.origin)  # what a condition writes is not carried out of the loop
+    return Region(tuple(statements), Yield(values))
+
+
+def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+    """What a loop runs over. Places from the end are those of the list as it is then. Over the objects of a table it runs by
+    their numbers, which get the table."""
+    items = _by_number(walker, items, frame, tables)
+    shows = _runs_backwards(items)
+
+    def of(value: Value) -> Value:
+        known = walker.known(value, frame)
+        return walker.plain(known, shows=shows or not isinstance(known, ListOf))
+
+    return map_items(items, of)
+
+
+def _runs_backwards(items: Items) -> bool:
+    match items:
+        case Reversed():
+            return True
+        case Enumerate(inner=inner):
+            return _runs_backwards(inner)
+        case Zip(inners=inners):
+            return any(map(_runs_backwards, inners))
+    return False
+
+
+def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+    match items:
+        case Each(source=source):
+            table = walker.known(source, frame)
+            if not isinstance(table, Table):
+                return items
+            number = fresh("k")
+            tables[number] = table
+            walker.counters.add(number)
+            return Range((length_of(walker, table),), number)
+        case Enumerate(inner=inner):
+            return replace(items, inner=_by_number(walker, inner, frame, tables))
+        case Zip(inners=inners):
+            return replace(items, inners=tuple(_by_number(walker, inner, frame, tables) for inner in inners))
+        case Reversed(inner=inner):
+            found = _by_number(walker, inner, frame, tables)
+            assert isinstance(found, Each | Range)
+            return Reversed(found)
+    return items
+
+
+def length_of(walker: Walk, table: Table) -> Var:
+    """How many objects a table has now."""
+    column = next(iter(table.columns.values()))
+    length = fresh("n")
+    walker.add(Op(function_constant(len), (walker.plain(walker.fields[column, CONTENTS]),), (length,), from_user=False))
+    walker.counters.add(length)
+    return length
+
+
+def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: Mapping[Var, Table]) -> None:
+    """Let what the loop calls its items stand for the objects."""
+    assert isinstance(statement, For)
+    sources = dict(_each(statement.items))
+    for item, source in sources.items():
+        table = walker.known(source, frame)
+        if isinstance(table, Table):
+            number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
+            walker.taken.add(number)
+            walker.bind(item, Element(table, number), frame)
+
+
+def _each(items: Items) -> Iterator[tuple[Var, Value]]:
+    match items:
+        case Each(source=source, item=item):
+            yield item, source
+        case Enumerate(inner=inner) | Reversed(inner=inner):
+            yield from _each(inner)
+        case Zip(inners=inners):
+            for inner in inners:
+                yield from _each(inner)

@@ -1,0 +1,297 @@
+"""Objects in sight: how they are made, and what reading, writing and calling them means."""
+
+from __future__ import annotations
+
+import operator
+import types
+from typing import Any
+
+from microgradpy.ad.binding import is_literal
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import Const, Op, Opcode, fresh
+from microgradpy.promotion import classes
+from microgradpy.promotion.classes import member
+from microgradpy.promotion.functions import Functions, Named
+from microgradpy.promotion.places import (
+    CONTENTS,
+    DictOf,
+    Element,
+    Escapes,
+    Frame,
+    Known,
+    ListOf,
+    Method,
+    Object,
+    Origin,
+    Super,
+    Table,
+    first_origin,
+    is_thing,
+    origin_of,
+)
+
+NONE = Const(None)
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+OPERATORS: dict[Any, tuple[str, ...]] = {
+    **{getattr(operator, name): (f"__{name}__",) for name in _BINARY},
+    **{getattr(operator, "i" + name): (f"__i{name}__", f"__{name}__") for name in _BINARY},
+    **{getattr(operator, name): (f"__{name}__",) for name in ("neg", "pos", "lt", "le", "gt", "ge", "getitem", "setitem")},
+    **{function: (f"__{function.__name__}__",) for function in (abs, len, float)},
+}
+"""The methods that say what an operator means, in the order in which Python asks for them."""
+_REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
+
+
+class Objects(Functions):
+    """`members` is what classes had under names."""
+
+    members: dict[tuple[type, str], Any]
+
+    def operator(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """An operator on an object: a method of its class."""
+        first = arguments[0]
+        if isinstance(first, Object | Element):
+            for name in OPERATORS[function]:
+                found = self.member(first.cls, name)
+                if isinstance(found, types.FunctionType):
+                    given = self.inline(op, found, arguments, {}, frame, origin_of(first))
+                    if isinstance(given, Const) and given.value is NotImplemented:
+                        raise Escapes(origin_of(first))
+                    return given if function is not operator.setitem else NONE
+            raise Escapes(origin_of(first))
+        second = arguments[1] if len(arguments) == 2 else None
+        if (
+            isinstance(second, Object | Element)
+            and function in _REFLECTED
+            and isinstance(first, Const)
+            and is_literal(first.value)
+        ):
+            found = self.member(second.cls, _REFLECTED[function])
+            if isinstance(found, types.FunctionType):
+                return self.inline(op, found, (second, first), {}, frame, origin_of(second))
+        if isinstance(second, Object | Element):
+            raise Escapes(origin_of(second))
+        return None
+
+    def member(self, cls: type, name: str, after: type | None = None) -> Any:
+        """What a class has under a name, which has to be so when the code is used again."""
+        if after is not None:
+            self.members[cls, "__mro__"] = cls.__mro__
+            found = member(cls, name, after)
+            for base in cls.__mro__[cls.__mro__.index(after) + 1 :]:
+                self.members[base, name] = member(base, name)
+                if name in vars(base):
+                    break
+            return found
+        found = self.members[cls, name] = member(cls, name)
+        return found
+
+    def member_function(self, place: Object | Element, name: str) -> types.FunctionType:
+        found = self.member(place.cls, name)
+        if not isinstance(found, types.FunctionType):
+            raise Escapes(origin_of(place))
+        return found
+
+    def construct(
+        self, op: Op, callee: Const, cls: type, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        origin = (*frame.path, op.results[0])
+        place = Object(origin, cls, callee, op.results[0].hint)
+        self.made_in[place] = self.out
+        for name in classes.OWN_WAYS:
+            self.member(cls, name)
+        constructor = self.member(cls, "__init__")
+        self.members[cls, "__mro__"] = cls.__mro__
+        self.helped = True
+        if constructor is vars(object)["__init__"]:
+            return place if not arguments and not keywords else None
+        if not isinstance(constructor, types.FunctionType):
+            raise Escapes(origin)
+        self.constructed.add(place)
+        fields = classes.generated_fields(cls, constructor)
+        if fields is None:
+            self.inline(op, constructor, (place, *arguments), keywords, frame, origin)
+        else:
+            self.generated(op, place, fields, arguments, keywords, frame)
+        self.constructed.discard(place)
+        return place
+
+    def record(
+        self, op: Op, callee: Const, cls: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A namedtuple."""
+        given = dict(zip(cls._fields, arguments, strict=False)) | dict(keywords)
+        for name, default in cls._field_defaults.items():
+            if name not in given and is_literal(default):
+                given[name] = Const(default)
+        if len(arguments) > len(cls._fields) or given.keys() != set(cls._fields):
+            return None
+        self.helped = True
+        place = Object((*frame.path, op.results[0]), cls, callee, op.results[0].hint)
+        self.members[cls, "__mro__"] = cls.__mro__
+        for name in cls._fields:
+            self.fields[place, name] = given[name]
+        return place
+
+    def replaced(self, method: Method, keywords: Named) -> Known:
+        """`record._replace(x=y)`"""
+        before = method.receiver
+        assert isinstance(before, Object)
+        place = replace(before, merged=True)
+        names = before.cls._fields  # type: ignore[attr-defined]
+        if not keywords.keys() <= set(names):
+            raise Escapes(before.origin)
+        for name in names:
+            self.fields[place, name] = keywords.get(name, self.fields[before, name])
+        return place
+
+    def items_of_record(self, place: Object) -> tuple[Known, ...]:
+        return tuple(self.fields[place, name] for name in place.cls._fields)  # type: ignore[attr-defined]
+
+    def generated(
+        self,
+        op: Op,
+        place: Object,
+        fields: tuple[Any, ...],
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+    ) -> None:
+        """What the constructor of a dataclass does."""
+        given = dict(keywords)
+        positional = [each for each in fields if each.init and not each.kw_only]
+        if not all(map(classes.is_plain_field, fields)) or len(arguments) > len(positional):
+            raise Escapes(place.origin)
+        for each, known in zip(positional, arguments, strict=False):
+            if each.name in given:
+                raise Escapes(place.origin)
+            given[each.name] = known
+        for each in fields:
+            if not classes.is_field(self.member(place.cls, each.name)):
+                raise Escapes(place.origin)
+            is_given = each.name in given and each.init
+            self.fields[place, each.name] = given.pop(each.name) if is_given else self.default_of(op, each, place)
+        if given:
+            raise Escapes(place.origin)
+        after = self.member(place.cls, "__post_init__")
+        if isinstance(after, types.FunctionType):
+            self.inline(op, after, (place,), {}, frame, place.origin)
+
+    def default_of(self, op: Op, each: Any, place: Object) -> Known:
+        """The value of a field that is not given."""
+        if is_literal(each.default):
+            return Const(each.default)
+        if each.default_factory is list:
+            return self.new_list(op, each.name, place.origin)
+        raise Escapes(place.origin)
+
+    def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
+        result = fresh(name, True)
+        place = ListOf((*origin, name), name)
+        self.fields[place, CONTENTS] = result
+        self.add(Op(Opcode.LIST, (), (result,), where=op.where))
+        return place
+
+    def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
+        after, receiver = arguments
+        if isinstance(receiver, Object) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
+            return Super(receiver, after.value)
+        raise Escapes(first_origin(arguments))
+
+    def read_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, name = arguments[0], arguments[1]
+        if len(arguments) != 2 or not isinstance(name, Const):
+            raise Escapes(first_origin(arguments))
+        match target:
+            case ListOf() | DictOf() | Table():
+                return Method(target, None, name.value)
+            case Super():
+                return self.read_super(target, name.value)
+            case Object() if classes.is_record(target.cls) and name.value == "_replace":
+                return Method(target, None, "_replace")
+            case Object() | Element():
+                return self.read_field(op, target, name.value, frame)
+        raise Escapes(first_origin(arguments))
+
+    def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
+        found = self.member(target.cls, name)
+        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            return self.inline(op, found.fget, (target,), {}, frame, origin_of(target))
+        is_own = classes.is_record(target.cls) or classes.is_field(found) or isinstance(found, types.FunctionType)
+        known = self.field(op, target, name, frame) if is_own else None
+        if known is not None:
+            return known
+        if isinstance(found, types.FunctionType):
+            return Method(target, found, name)
+        if classes.is_constant(found):
+            return Const(found)
+        raise Escapes(origin_of(target))
+
+    def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
+        """What a field is now; None if there is none."""
+        if isinstance(target, Object):
+            return self.fields.get((target, name))
+        column = target.table.columns.get(name)
+        return None if column is None else self.read_item(op, (column, target.index), frame)
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        raise NotImplementedError
+
+    def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        raise NotImplementedError
+
+    def read_super(self, target: Super, name: str) -> Known:
+        found = self.member(target.receiver.cls, name, target.after)
+        if isinstance(found, types.FunctionType):
+            return Method(target.receiver, found, name)
+        if name == "__init__" and found is vars(object)["__init__"]:
+            return Method(target.receiver, None, name)
+        raise Escapes(target.receiver.origin)
+
+    def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, name, value = arguments
+        if not isinstance(target, Object | Element) or not isinstance(name, Const):
+            raise Escapes(first_origin(arguments))
+        found = self.member(target.cls, name.value)
+        if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
+            self.inline(op, found.fset, (target, value), {}, frame, origin_of(target))
+            return NONE
+        if classes.is_frozen(target.cls) or not (classes.is_field(found) or isinstance(found, types.FunctionType)):
+            raise Escapes(origin_of(target))
+        if isinstance(target, Element):
+            column = target.table.columns.get(name.value)
+            if column is None:
+                raise Escapes(origin_of(target))
+            return self.write_item(op, (column, target.index, value), frame)
+        self.write(target, name.value, value)
+        return NONE
+
+    def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        a, b = arguments
+        if any(isinstance(each, Object) and each.merged for each in arguments):
+            raise Escapes(first_origin(arguments))
+        if is_thing(a) and is_thing(b):
+            return Const(a is b)
+        value = b if is_thing(a) else a
+        if isinstance(value, Const):
+            return Const(False)
+        raise Escapes(first_origin(arguments))
+
+    def is_other(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        found = self.is_same(op, arguments, frame)
+        assert isinstance(found, Const)
+        return Const(not found.value)
+
+    def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, cls = arguments
+        if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
+            self.members[target.cls, "__mro__"] = target.cls.__mro__
+            return Const(cls.value in target.cls.__mro__)
+        return None
+
+    def unpack(self, op: Op, place: Object, frame: Frame) -> None:
+        items = self.items_of_record(place) if classes.is_record(place.cls) else ()
+        if len(items) != len(op.results):
+            raise Escapes(place.origin)
+        for result, known in zip(op.results, items, strict=True):
+            self.bind(result, known, frame)

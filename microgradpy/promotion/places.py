@@ -1,0 +1,189 @@
+"""What is in sight: the things that a function makes and that become variables, and what refers to them."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, final
+
+from microgradpy.dataclasses import dataclass, field
+from microgradpy.ir.nodes import Const, Op, Undefined, Value, Var
+
+Origin = tuple[Any, ...]
+"""Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
+
+
+class Escapes(Exception):
+    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
+class Mutates(Exception):
+    """Objects of a class are written into, so that two of them cannot be one value."""
+
+    def __init__(self, cls: type) -> None:
+        super().__init__(cls)
+        self.cls = cls
+
+
+class Holds(Exception):
+    """A list holds objects of a class, which have these fields."""
+
+    def __init__(self, origin: Origin, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(origin, cls, names)
+        self.origin, self.cls, self.names = origin, cls, names
+
+
+class NotInSight(Exception):
+    """A call cannot be written where it is made."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Object:
+    """An object of a class of the user's. `constructor` is the class as the program names it, `hint` the variable's name.
+    What two paths or iterations make is one object afterwards if nobody writes into it (`merged`)."""
+
+    origin: Origin
+    cls: type
+    constructor: Const
+    hint: str
+    merged: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class ListOf:
+    """A list; its one field is the list as it is now."""
+
+    origin: Origin
+    hint: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A list of objects of one class, which nobody else has: a list for each of their fields."""
+
+    origin: Origin
+    hint: str
+    cls: type
+    columns: dict[str, ListOf]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Element:
+    """One of the objects of a table."""
+
+    table: Table
+    index: Value
+
+    @property
+    def cls(self) -> type:
+        return self.table.cls
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class DictOf:
+    """A dict whose keys are texts or numbers that stand in the program; they are its fields."""
+
+    origin: Origin
+    hint: str
+    made: Op
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """The cell of a variable that functions inside assign; its one field is the variable."""
+
+    origin: Origin
+    hint: str
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function made inside, over what is in sight."""
+
+    origin: Origin
+    body: Any
+    values: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method read from a thing, to be called."""
+
+    receiver: Any
+    function: types.FunctionType | None
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Super:
+    """`super(after, receiver)`"""
+
+    receiver: Object
+    after: type
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A generator that has been made and not asked yet; `loop` and `attempts` are where."""
+
+    origin: Origin
+    body: Any
+    frame: Any
+    loop: Any
+    attempts: int
+
+
+Place = Object | ListOf | DictOf | Cell
+Thing = Place | Table | Element | Closure | Method | Super | Generator
+Known = Value | Thing
+"""What a variable of the program is: a value, or something in sight."""
+CONTENTS = ""
+"""The field of what has one only."""
+
+
+def is_thing(known: Known) -> bool:
+    return not isinstance(known, Var | Const | Undefined)
+
+
+def origin_of(thing: Thing) -> Origin:
+    """Where what a thing refers to is made."""
+    if isinstance(thing, Method | Super):
+        return origin_of(thing.receiver)
+    if isinstance(thing, Element):
+        return thing.table.origin
+    return thing.origin
+
+
+@final
+@dataclass(eq=False)
+class Frame:
+    """One call: what its variables are, and the calls that lead to it. The variables of the outermost keep their names."""
+
+    path: Origin
+    values: dict[Var, Known] = field(default_factory=dict)
+    copies: bool = False
+    """Whether what is walked may be appended several times."""
+    step: Any = None
+    """What is done with each value that it yields, if it is a generator."""
+
+    @property
+    def is_root(self) -> bool:
+        return not self.path
+
+
+def first_origin(known: tuple[Known, ...]) -> Origin:
+    """Where the first thing among some arguments is made."""
+    return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]

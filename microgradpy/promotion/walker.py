@@ -1,0 +1,199 @@
+"""The walk over a program: what each variable is, and what each field of what is in sight is now.
+
+Fields are carried as variables are: what two arms of a branch leave differently becomes a result of the branch, what the body
+of a loop changes becomes state of the loop. A loop is walked until nothing more turns out to be changed in it.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import (
+    Break,
+    Const,
+    Continue,
+    For,
+    Function,
+    Handler,
+    If,
+    Op,
+    Raise,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Try,
+    Undefined,
+    Unreachable,
+    Value,
+    Var,
+    While,
+    Yield,
+    fresh,
+)
+from microgradpy.promotion.base import Fields, Walk
+from microgradpy.promotion.fusing import fuse, generator_of
+from microgradpy.promotion.merging import Arm, Merge, repeat
+from microgradpy.promotion.places import Escapes, Frame, Known
+
+
+class Walker(Walk):
+    """`calls.Calls` says what is done with operations."""
+
+    def operation(self, op: Op, frame: Frame) -> None:
+        raise NotImplementedError
+
+    # Regions
+
+    def region(self, region: Region, frame: Frame) -> tuple[list[Statement], Terminator]:
+        """The statements of a region, from what is known here on. Its terminator is the program's if it is a `Yield`."""
+        outer, self.out = self.out, []
+        try:
+            for statement in region.statements:
+                self.statement(statement, frame)
+            return self.out, self.terminator(region.terminator, frame)
+        finally:
+            self.out = outer
+
+    def statement(self, statement: Statement, frame: Frame) -> None:
+        match statement:
+            case Op():
+                self.operation(statement, frame)
+            case If():
+                self.branch(statement, frame)
+            case For() if (generator := generator_of(self, statement, frame)) is not None:
+                fuse(self, statement, generator, frame)
+            case While() | For():
+                repeat(self, statement, frame)
+            case Try():
+                self.attempt(statement, frame)
+            case _:
+                assert_never(statement)
+
+    def terminator(self, terminator: Terminator, frame: Frame) -> Terminator:
+        match terminator:
+            case Continue(values=values) | Break(values=values):
+                assert self.loop is not None
+                known = tuple(self.known(value, frame) for value in values)
+                return type(terminator)(self.loop.carried(known))
+            case Return(value=value, where=where):
+                if not frame.is_root:
+                    raise Escapes(frame.path)
+                return Return(self.plain(self.known(value, frame), shows=False), where)
+            case Raise(exception=exception, cause=cause, where=where):
+                given = [None if each is None else self.plain(self.known(each, frame)) for each in (exception, cause)]
+                return Raise(given[0], given[1], where)
+            case Unreachable() | Yield():
+                return terminator
+        assert_never(terminator)
+
+    # Branches
+
+    def branch(self, statement: If, frame: Frame) -> None:
+        condition = self.plain(self.known(statement.condition, frame), shows=False)
+        if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
+            if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
+                return
+        before = self.fields
+        arms = []
+        for region in (statement.then, statement.orelse):
+            self.fields = dict(before)
+            statements, end = self.region(region, frame)
+            yielded = tuple(self.known(value, frame) for value in end.values) if isinstance(end, Yield) else None
+            arms.append(Arm(statements, end, yielded, self.fields))
+        falling = [arm for arm in arms if arm.yielded is not None]
+        results: list[Var] = []
+        if len(falling) == 2:
+            known, self.fields, results = Merge(self, *falling).joined(before, statement.results, frame)
+        elif falling:
+            (arm,) = falling
+            known, self.fields = list(arm.yielded or ()), arm.fields
+            arm.end, results = self.kept_results(arm, before, known, statement.results, frame)
+        else:
+            known, self.fields = [], before
+        for old, found in zip(statement.results, known, strict=False):
+            if found is not old:
+                self.bind(old, found, frame)
+        regions = [Region(tuple(arm.statements), arm.end) for arm in arms]
+        self.add(If(condition, regions[0], regions[1], tuple(results), statement.where))
+
+    def chosen(self, region: Region, statement: If, frame: Frame) -> bool:
+        """Append the arm that is known to be taken; whether it goes on, so that it may stand where the branch stood."""
+        if not isinstance(region.terminator, Yield):
+            return False
+        for inner in region.statements:
+            self.statement(inner, frame)
+        for old, value in zip(statement.results, region.terminator.values, strict=True):
+            self.bind(old, self.known(value, frame), frame)
+        return True
+
+    def kept_results(
+        self, arm: Arm, before: Fields, known: list[Known], results: tuple[Var, ...], frame: Frame
+    ) -> tuple[Yield, list[Var]]:
+        """What the only arm that goes on hands over: values, and the values of fields, become results; what is in sight stays
+        what it is."""
+        values: list[Value] = []
+        made: list[Var] = []
+        for place, old in enumerate(results):
+            value = known[place]
+            if isinstance(value, Var | Const | Undefined):
+                values.append(value)
+                known[place] = self.define(old, frame)
+                made.append(known[place])  # type: ignore[arg-type]
+        for key, value in self.fields.items():
+            if isinstance(value, Var) and before.get(key) is not value:
+                values.append(value)
+                made.append(fresh(value.hint, value.user_named))
+                self.fields[key] = made[-1]
+        return Yield(tuple(values)), made
+
+    # Exceptions
+
+    def attempt(self, statement: Try, frame: Frame) -> None:
+        """What is made outside may not be written into where an exception may be caught."""
+        outer, self.fixed = self.fixed, self.fixed | {place for place, _ in self.fields}
+        self.attempts += 1
+        before = self.fields
+        try:
+            scope = self.define(statement.scope, frame)
+            frame.values[statement.scope] = scope
+            regions: list[Region] = []
+            parameters: tuple[Var, ...] = ()
+            for region in (statement.body, *(handler.body for handler in statement.handlers)):
+                self.fields = dict(before)
+                if len(regions) == 1:
+                    parameters = tuple(self.define(var, frame) for var in statement.parameters)
+                regions.append(self.sealed(region, frame, statement, len(regions)))
+        finally:
+            self.fixed, self.fields = outer, before
+            self.attempts -= 1
+        results = tuple(self.define(var, frame) for var in statement.results)
+        handlers = tuple(
+            Handler(
+                None if old.types is None else self.values(old.types, frame),
+                None if old.exception is None else self.variable_of(old.exception, frame),
+                body,
+            )
+            for old, body in zip(statement.handlers, regions[1:], strict=True)
+        )
+        self.add(Try(regions[0], handlers, scope, parameters, results, statement.where))
+
+    def variable_of(self, old: Var, frame: Frame) -> Var:
+        found = frame.values.get(old, old)
+        assert isinstance(found, Var)
+        return found
+
+    def sealed(self, region: Region, frame: Frame, attempt: Try, number: int) -> Region:
+        if number and (caught := attempt.handlers[number - 1].exception) is not None:
+            self.define(caught, frame)
+        statements, end = self.region(region, frame)
+        if isinstance(end, Yield):
+            outer, self.out = self.out, statements
+            end = Yield(self.values(end.values, frame))
+            self.out = outer
+        return Region(tuple(statements), end)
+
+    def whole(self, function: Function, frame: Frame) -> Function:
+        statements, end = self.region(function.body, frame)
+        return replace(function, body=Region(tuple(statements), end))

@@ -1,0 +1,220 @@
+"""Memory in sight as variables: what is relied on is looked at again, and nothing else shows that it was done."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, pullback, rrule
+from microgradpy.cache import CACHE
+
+
+class Base:
+    gain = 2.0
+
+    def boost(self, x):
+        return x * self.gain
+
+
+class Motor(Base):
+    def __init__(self, speed):
+        self.speed = speed
+
+    def turn(self, x):
+        self.speed = self.speed * x
+        return self
+
+    def power(self, x):
+        return self.boost(self.speed) * x
+
+
+def run(x: float) -> Any:
+    motor = Motor(x)
+    for _ in range(2):
+        motor.turn(x)
+    return motor.power(x)
+
+
+@pytest.fixture(autouse=True)
+def classes_as_they_were() -> Iterator[None]:
+    cache_clear()
+    before = [(cls, dict(vars(cls))) for cls in (Base, Motor)]
+    yield
+    Motor.__bases__ = (Base,)
+    for cls, members in before:
+        for name in [name for name in vars(cls) if name not in members]:
+            delattr(cls, name)
+        for name in ("gain", "boost", "turn", "power", "__init__"):
+            if name in members:
+                setattr(cls, name, members[name])
+
+
+def differences(x: float) -> float:
+    return (run(x + 1e-6) - run(x - 1e-6)) / 2e-6
+
+
+def is_promoted() -> bool:
+    return any(unit.name == "run" and unit.is_promoted and not unit.tracks for unit in CACHE.units.values())
+
+
+def test_it_is_promoted() -> None:
+    assert gradient(run, 0.7) == (pytest.approx(8.0 * 0.7**3),)
+    assert is_promoted()
+    assert "Motor" not in code_adjoint(run, 0.7)
+
+
+def squared(self, x):
+    self.speed = self.speed * x * x
+    return self
+
+
+def doubled_boost(self, x):
+    return 3.0 * x * self.gain
+
+
+class OtherBase:
+    gain = 5.0
+
+    def boost(self, x):
+        return x * x * self.gain
+
+
+def change_method() -> None:
+    Motor.turn = squared  # type: ignore[method-assign]
+
+
+def change_inherited() -> None:
+    Base.boost = doubled_boost  # type: ignore[method-assign]
+
+
+def hide_inherited() -> None:
+    Motor.boost = doubled_boost  # type: ignore[method-assign]
+
+
+def change_constant() -> None:
+    Base.gain = 7.0
+
+
+def hide_constant() -> None:
+    Motor.gain = 7.0
+
+
+def field_becomes_property() -> None:
+    def set_speed(self: Any, value: float) -> None:
+        self.hidden = 2.0 * value
+
+    Motor.speed = property(lambda self: self.hidden, set_speed)  # type: ignore[assignment]
+
+
+def constant_becomes_property() -> None:
+    Base.gain = property(lambda self: self.speed)  # type: ignore[assignment]
+
+
+def change_bases() -> None:
+    Motor.__bases__ = (OtherBase,)
+
+
+def sets_otherwise() -> None:
+    def assign(self: Any, name: str, value: Any) -> None:
+        object.__setattr__(self, name, 3.0 * value)
+
+    Motor.__setattr__ = assign  # type: ignore[method-assign,assignment]
+
+
+def finds_missing() -> None:
+    del Base.gain
+    Base.__getattr__ = lambda self, name: 4.0  # type: ignore[attr-defined]
+
+
+CHANGES = [
+    change_method, change_inherited, hide_inherited, change_constant, hide_constant, field_becomes_property,
+    constant_becomes_property, change_bases, sets_otherwise, finds_missing,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_classes_have_is_looked_at_again(change: Any) -> None:
+    gradient(run, 0.7)
+    change()
+    assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
+    assert pullback(run, 0.7)[0] == run(0.7)
+
+
+def test_the_code_of_a_method_is_looked_at_again() -> None:
+    gradient(run, 0.7)
+    before = Motor.turn.__code__
+    try:
+        Motor.turn.__code__ = squared.__code__
+        assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
+    finally:
+        Motor.turn.__code__ = before
+
+
+def test_a_rule_of_a_method_is_used() -> None:
+    gradient(run, 0.7)
+
+    @rrule.register(Base.boost)
+    def boost_rrule(motor, x):
+        return motor.boost(x), lambda y_bar: (NoTangent(), None, 100.0 * y_bar)
+
+    try:
+        assert gradient(run, 0.7)[0] != pytest.approx(differences(0.7), rel=0.5)
+    finally:
+        rrule.opt_out(Base.boost)
+    assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
+
+
+class Fragile:
+    def __init__(self, v):
+        self.v = v
+
+    def root(self):
+        return math.sqrt(self.v)
+
+
+def fails(x):
+    fragile = Fragile(x)
+    fragile.v = fragile.v - 1.0
+    return fragile.root()
+
+
+def test_an_exception_in_a_method_has_its_line() -> None:
+    with pytest.raises(ValueError, match=r"math domain error|expected a nonnegative input") as caught:
+        gradient(fails, 0.5)
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert "return math.sqrt(self.v)" in lines
+
+
+def test_stops_in_methods_are_reached() -> None:
+    stopped: list[Any] = []
+    with infiltrating(Motor.turn, callback=stopped.append):
+        assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
+    assert len(stopped) == 2
+
+
+def test_pullbacks_can_be_called_again() -> None:
+    y, back = pullback(run, 0.7)
+    assert y == run(0.7)
+    assert back(1.0) == back(1.0) == (None, pytest.approx(differences(0.7)))
+    assert back(2.0)[1] == pytest.approx(2.0 * differences(0.7))
+
+
+def collects(x, count):
+    values = [x]
+    for _ in range(count):
+        values.append(values[-1] * x)
+    return values
+
+
+def test_a_list_that_is_returned_is_the_users() -> None:
+    y, back = pullback(collects, 0.5, 3)
+    assert y == collects(0.5, 3)
+    first = back([1.0, 1.0, 1.0, 1.0])
+    assert first == back([1.0, 1.0, 1.0, 1.0])
+    seed = [0.0, 1.0, 0.0, 0.0]
+    assert back(seed)[1] == pytest.approx(2 * 0.5)
+    assert seed == [0.0, 1.0, 0.0, 0.0]
