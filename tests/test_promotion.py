@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import traceback
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, pullback, rrule
+from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
+from tests.programs.mutation import MUTATION, in_sight
 
 
 class Base:
@@ -218,3 +221,12 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     seed = [0.0, 1.0, 0.0, 0.0]
     assert back(seed)[1] == pytest.approx(2 * 0.5)
     assert seed == [0.0, 1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("program", [p for p in MUTATION if p.function.__module__ == in_sight.__name__], ids=lambda p: p.id)
+def test_forward_mode_agrees(program: Any) -> None:
+    """On texts that pass the verifier; programs of which something is tracked go by their pullbacks."""
+    x = program.args[0]
+    _, y_dot = jvp(program.function, copy.deepcopy(program.args), (np.ones_like(x), None))
+    (x_bar, *_) = gradient(program.function, *copy.deepcopy(program.args))
+    assert y_dot == pytest.approx(np.sum(x_bar), rel=1e-9)

@@ -265,9 +265,9 @@ def object_written(a, b):
 
 
 def object_read(a, b):
-    out = []
-    out.append(a.v * b.v)
-    return out[0]
+    out = [[]]
+    out[0].append(a.v * b.v)
+    return out[0][0]
 
 
 def objects_compared(a, b):
@@ -418,13 +418,26 @@ SHARED_LIST, SHARED_DICT = [SHARED_LEAF], {"a": SHARED_LEAF}
 
 
 @pytest.mark.parametrize("reached", [lambda: SHARED_LIST[0], lambda: SHARED_DICT["a"]], ids=["list", "dict"])
-def test_an_object_that_a_container_of_the_module_has_too_is_refused(reached: Any) -> None:
-    """The uses through the container were counted as uses of the argument."""
+def test_what_is_written_has_nothing_to_do_with_an_object_that_is_shared(reached: Any) -> None:
+    """Only memory that the function makes for itself is written: the object in the container is a constant."""
 
     def product(leaf: Any, x: float) -> float:
         made = [0.0]
         made[0] = leaf.v * reached().v * x
         return made[0]
+
+    leaf_bar, x_bar = gradient(product, SHARED_LEAF, 0.5)
+    assert (leaf_bar.v, x_bar) == (2.5 * 0.5, 2.5 * 2.5)
+
+
+@pytest.mark.parametrize("reached", [lambda: SHARED_LIST[0], lambda: SHARED_DICT["a"]], ids=["list", "dict"])
+def test_an_object_that_a_container_of_the_module_has_too_is_refused(reached: Any) -> None:
+    """The uses through the container were counted as uses of the argument."""
+
+    def product(leaf: Any, x: float) -> float:
+        made = [[0.0]]
+        made[0][0] = leaf.v * reached().v * x
+        return made[0][0]
 
     with pytest.raises(MutationError, match="reach one SharedLeaf"):
         gradient(product, SHARED_LEAF, 0.5)

@@ -453,7 +453,8 @@ def _read_growing(primal: PrimalBuilder, op: Op) -> None:
     """An item of a list that may be longer when the adjoint runs."""
     (items, index), _ = primal.inputs(op)
     kind = result_kind(operator.getitem, (primal.kind(items), primal.kind(index)), (items, index), {})
-    result = primal.plain(op, kind=kind, active=primal.is_active(items), callee=operator_constant("getitem"))
-    if result not in primal.active:
-        return
-    primal.record(Item(result, items, place_from_front(primal, items, index), op.where))
+    is_active = primal.is_active(items) and not carries_nothing(kind)
+    place = place_from_front(primal, items, index) if is_active else index
+    result = primal.plain(op, kind=kind, active=is_active, callee=operator_constant("getitem"))
+    if is_active:
+        primal.record(Item(result, items, place, op.where))

@@ -16,5 +16,7 @@ def from_front(items: list[Any], index: Any) -> Any:
     if isinstance(index, slice):
         start, stop, step = index.indices(len(items))
         return slice(start, None if stop < 0 else stop, step)
+    if not hasattr(index, "__index__"):
+        return index  # the list says what is wrong with it
     place = operator.index(index)
     return place if place >= 0 else place + len(items)

@@ -23,7 +23,7 @@ def test_page(program):
         lines = {pane: {line for at, title, line, _ in page.lines if (at, title) == (number, pane)} - {0} for pane in PANES}
         assert lines["IR"] | lines["Primal"] | lines["Adjoint"] <= lines["Source"]
         # All that is computed is in the primal, so all statements but some without an operation are.
-        assert len(lines["Primal"]) >= 0.5 * len(lines["Source"])
+        assert len(lines["Primal"]) >= 0.3 * len(lines["Source"])
 
 
 @pytest.mark.parametrize("stage", [code_ir, instrument, primal, reverse_differentiate], ids=lambda stage: stage.__name__)

@@ -399,9 +399,9 @@ def test_values_without_a_gradient(exported: Any) -> None:
 
 
 def writes(x):
-    y = [x, 2.0]
-    y[0] *= x
-    return y[0]
+    y = [[x, 2.0]]
+    y[0][0] *= x
+    return y[0][0]
 
 
 def calls_its_argument(f, x):
@@ -447,11 +447,13 @@ def sums_up(*numbers):
 
 
 def sums_what_is_made(x):
-    return sum(x * k for k in range(3))
+    made = (x * k for k in range(3))
+    return next(made) + sum(made)
 
 
 def makes_an_object(x):
-    return Model()(x)
+    made = (Model(),)
+    return made[0](x)
 
 
 REFUSED = [

@@ -145,9 +145,9 @@ def multiplied_in_place(u, k):
 
 
 def appended(u, k):
-    items = [u[0]]
-    items.append(u[1] * k)
-    return items[0] * items[1]
+    items = [[u[0]]]
+    items[0].append(u[1] * k)
+    return items[0][0] * items[0][1]
 
 
 def written_by_a_mask(u):
