@@ -140,7 +140,7 @@ def _instrumented(
 def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
     """The IR that a unit was made of, once more."""
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
-    in_sight = promoted(function, ir, instrumented) if unit.is_promoted else None
+    in_sight = promoted(function, ir, instrumented, kinds) if unit.is_promoted else None
     return ir if in_sight is None else in_sight.function
 
 
@@ -316,7 +316,7 @@ def _analyse(
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
     ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
-    in_sight = None if tracks or notes else _in_sight(function, ir)
+    in_sight = None if tracks or notes else _in_sight(function, ir, kinds)
     if in_sight is not None:
         ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
     assumed: Kind = FLOAT
@@ -370,9 +370,11 @@ def _analyse(
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _in_sight(function: types.FunctionType, ir: Function) -> Promoted | None:
+def _in_sight(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> Promoted | None:
     """The function without the memory that it has for itself, but where every call is looked at when it is made."""
-    return None if RUN.mode.dispatches or RUN.mode.stops or RUN.mode.tells_apart else promoted(function, ir, instrumented)
+    if RUN.mode.dispatches or RUN.mode.stops or RUN.mode.tells_apart:
+        return None
+    return promoted(function, ir, instrumented, kinds)
 
 
 def _checks_of(in_sight: Promoted) -> Iterator[Check]:

@@ -51,6 +51,8 @@ class Walk:
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
+        self.numbers: set[Value] = set()
+        """Values that are numbers of Python's or NumPy's."""
         self.counters: set[Var] = set()
         """Variables that are whole numbers."""
         self.attempts = 0
@@ -127,6 +129,12 @@ class Walk:
         if self.count > MOST_STATEMENTS:
             raise NotInSight
         self.out.append(statement)
+
+    def is_number(self, value: Known) -> bool:
+        """Whether something is known to be a number."""
+        if isinstance(value, Const):
+            return type(value.value) in (int, float, bool, complex)
+        return isinstance(value, Var) and (value in self.numbers or value in self.counters)
 
     # Fields
 

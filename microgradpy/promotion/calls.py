@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import types
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import FROM_FRONT, RAISED, Const, Op, Opcode, Value, fresh, function_constant, operator_constant
+from microgradpy.ir.nodes import (
+    FROM_FRONT,
+    RAISED,
+    Const,
+    Op,
+    Opcode,
+    Return,
+    Value,
+    Var,
+    fresh,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.promotion import classes
-from microgradpy.promotion.functions import Lower, Named
+from microgradpy.promotion.functions import Lower, Named, is_in_file
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.merging import fields_of, length_of
 from microgradpy.promotion.objects import NONE, OPERATORS, Objects
@@ -44,6 +57,13 @@ _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
 _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
 _KEYS = (str, int)
+_NUMBERS = frozenset((len, *(f for f in vars(math).values() if isinstance(f, types.BuiltinFunctionType)))) - {
+    math.frexp,
+    math.modf,
+}
+_ARITHMETIC = frozenset(
+    (abs, *(getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "pow", "neg", "mod", "iadd", "isub")))
+)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
 """What gives a new list for a list."""
 _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
@@ -88,7 +108,16 @@ class Calls(Objects):
         named = tuple((name, self.plain(known)) for name, known in keywords.items())
         head = self.plain(callee)
         results = tuple(self.define(result, frame) for result in op.results)
+        if isinstance(head, Const) and self.gives_number(head.value, given):
+            self.numbers.update(results)
+        else:
+            self.numbers.difference_update(results)
         self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
+
+    def gives_number(self, function: Any, given: tuple[Value, ...]) -> bool:
+        """Whether a call gives a number."""
+        is_known = isinstance(function, types.BuiltinFunctionType | type)
+        return is_known and (function in _NUMBERS or (function in _ARITHMETIC and all(map(self.is_number, given))))
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
@@ -231,10 +260,30 @@ class Calls(Objects):
             return self.make(op, callee, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
+        if isinstance(function, types.FunctionType) and self.is_factory(function):
+            return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
         if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
         return None
+
+    def is_factory(self, function: types.FunctionType) -> bool:
+        """Whether a function returns a closure with variables of its own, or an object that it has made."""
+        if not is_in_file(function, self.function) or rrule.has(function) or is_non_differentiable(function):
+            return False
+        try:
+            ir, _ = self.lowered(function, ())
+        except Escapes:
+            return False
+        made = {op.results[0]: op for op in ir.body.statements if isinstance(op, Op) and op.results}
+        end = ir.body.terminator
+        found = made.get(end.value) if isinstance(end, Return) and isinstance(end.value, Var) else None
+        if found is None:
+            return False
+        if found.callee is Opcode.CLOSURE:
+            return bool(getattr(found.payload, "shared", ()))
+        cls = found.callee.value if isinstance(found.callee, Const) else None
+        return isinstance(cls, type) and classes.is_in_sight(cls)
 
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):

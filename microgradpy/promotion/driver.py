@@ -8,6 +8,7 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.prune import prune
+from microgradpy.ir.kinds import Kind, Scalar
 from microgradpy.ir.nodes import Const, Function, Op, Statement
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
@@ -28,6 +29,8 @@ def _makes_memory(statement: Statement) -> bool:
     match statement.callee.value:
         case type() as cls:
             return is_in_sight(cls) or is_record(cls)
+        case types.FunctionType(__code__=code) if any(isinstance(part, types.CodeType) for part in code.co_consts):
+            return True  # it may make a function
         case types.FunctionType(__code__=code) if is_generator(code):
             return True
         case function if function is new_cell or function is operator.setitem:
@@ -62,7 +65,7 @@ def _followed(function: types.FunctionType, inside: list[types.FunctionType], ma
     return frozenset(each.__code__ for each in (function, *inside))
 
 
-def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promoted | None:
+def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tuple[Kind, ...] = ()) -> Promoted | None:
     """The function with what is in sight as variables; None where nothing is."""
     if not any(map(_makes_memory, walk(ir.body))):
         return None
@@ -72,6 +75,7 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower) -> Promot
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, kept, mutable, grown, tables)
+        walker.numbers.update(var for var, kind in zip(ir.inputs, kinds, strict=False) if isinstance(kind, Scalar))
         try:
             made = walker.whole(ir, Frame(()))
         except Escapes as escape:

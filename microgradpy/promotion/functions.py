@@ -9,6 +9,7 @@ from typing import Any
 from microgradpy.ad.binding import bind_arguments, literal_defaults
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.dataclasses import replace
+from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.nodes import (
     SELF,
@@ -39,6 +40,11 @@ _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extr
 """By these, code finds out who has called it."""
 
 
+def is_in_file(function: types.FunctionType, other: types.FunctionType) -> bool:
+    """Whether a function is of the same module as another one, and has a text."""
+    return function.__globals__ is other.__globals__ and not function.__closure__ and function.__code__.co_filename[:1] != "<"
+
+
 class Functions(Walker):
     """`function` is the one that is promoted; `lower` gives the IR of others, and what that relies on."""
 
@@ -64,6 +70,13 @@ class Functions(Walker):
         ir, values = self.bound(function, arguments, keywords, origin)
         return self.body(op, ir, values, frame, origin)
 
+    def lowered(self, function: types.FunctionType, origin: Origin) -> tuple[Function, Any]:
+        """The IR of a function, and what it relies on."""
+        try:
+            return self.lower(function)
+        except DifferentiationError:  # there is no text, or something in it is refused
+            raise Escapes(origin) from None
+
     def bound(
         self, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, origin: Origin
     ) -> tuple[Function, dict[Var, Known]]:
@@ -72,7 +85,7 @@ class Functions(Walker):
         asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
         if not is_followed or asks or rrule.has(function) or is_non_differentiable(function):
             raise Escapes(origin)
-        ir, checks = self.lower(function)
+        ir, checks = self.lowered(function, origin)
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):

@@ -102,8 +102,10 @@ class Merge:
             self.walker.out, self.walker.fields = outer, kept
         for ours, value in zip(self.values, values, strict=True):
             ours.append(value)
-        self.results.append(variable())
-        return self.results[-1]
+        self.results.append(result := variable())
+        if all(map(self.walker.is_number, values)):
+            self.walker.numbers.add(result)
+        return result
 
     def objects(self, a: Object, b: Object) -> Object:
         """Two objects as one value: nobody writes into them."""
@@ -143,11 +145,20 @@ class Merges(Exception):
         self.key = key
 
 
+class Others(Exception):
+    """What a loop carries was taken for a number, and is not one in every iteration."""
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A value that a loop carries; `at` finds it where an iteration ends."""
 
+    key: Any
     parameter: Var
     initial: Value
     result: Var
@@ -157,12 +168,13 @@ class Slot:
 @final
 class Loop:
     """A loop while it is walked. `wanted` are the fields that it carries, `merging` the parameters that are another object in
-    each iteration."""
+    each iteration, `others` those that begin as numbers and do not stay numbers."""
 
-    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any]) -> None:
+    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any], others: set[Any]) -> None:
         self.walker = walker
         self.wanted = wanted
         self.merging = merging
+        self.others = others
         self.slots: list[Slot] = []
         self.fixed: list[tuple[Any, Thing, Callable[[tuple[Known, ...]], Known]]] = []
         self.after: Fields = {}
@@ -181,7 +193,11 @@ class Loop:
         """What is carried: in the loop, and after it."""
         if not is_thing(initial):
             parameter, result = variables()
-            self.slots.append(Slot(parameter, initial, result, at))  # type: ignore[arg-type]
+            self.slots.append(Slot(key, parameter, initial, result, at))  # type: ignore[arg-type]
+            if self.walker.is_number(initial) and key not in self.others:
+                self.walker.numbers |= {parameter, result}
+            else:
+                self.walker.numbers -= {parameter, result}
             return parameter, result
         if not isinstance(initial, Object) or key not in self.merging:
             self.fixed.append((key, initial, at))  # type: ignore[arg-type]
@@ -220,6 +236,18 @@ class Loop:
                 check_alike(walker, thing, found)
                 raise Merges(key)
             raise Escapes(origin_of(thing))
+        self.note_changes()
+        if self.changed:
+            return ()
+        values = tuple(walker.plain(slot.at(known)) for slot in self.slots)
+        for slot, value in zip(self.slots, values, strict=True):
+            if slot.parameter in walker.numbers and not walker.is_number(value):
+                raise Others(slot.key)
+        return values
+
+    def note_changes(self) -> None:
+        """Note the fields that are something else at the end of an iteration."""
+        walker = self.walker
         for each, before in self.start.items():
             if each not in self.wanted and each not in self.changed and walker.fields.get(each) is not before:
                 self.changed.append(each)
@@ -227,9 +255,6 @@ class Loop:
         for place, name in walker.fields:
             if place in places and (place, name) not in self.start:
                 raise Escapes(place.origin)  # a field that there may be or not after the loop
-        if self.changed:
-            return ()
-        return tuple(walker.plain(slot.at(known)) for slot in self.slots)
 
 
 def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
@@ -238,13 +263,17 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     entry, out, shown = walker.fields, walker.out, set(walker.shown)
     wanted: list[Field] = []
     merging: set[Any] = set()
+    others: set[Any] = set()
     while True:
         walker.fields, walker.out = dict(entry), list(out)
-        loop = Loop(walker, wanted, merging)
+        loop = Loop(walker, wanted, merging, others)
         try:
             _walk(walker, statement, frame, initial, loop, shown)
         except Merges as other:
             merging.add(other.key)
+            continue
+        except Others as some:
+            others.add(some.key)
             continue
         if not loop.changed:
             out[:] = walker.out
@@ -272,6 +301,7 @@ def _walk(
         if items is not None:
             items = map_items(items, lambda value: value, lambda var: var if var in tables else walker.define(var, frame))
             _bind_elements(walker, statement, frame, tables)
+            walker.numbers.update(_counters(items))
         statements, end = walker.region(statement.body, frame)
     finally:
         walker.loop = outer
@@ -426,3 +456,18 @@ def _each(items: Items) -> Iterator[tuple[Var, Value]]:
         case Zip(inners=inners):
             for inner in inners:
                 yield from _each(inner)
+
+
+def _counters(items: Items) -> Iterator[Var]:
+    """The variables of an iteration that are whole numbers."""
+    match items:
+        case Range(item=item):
+            yield item
+        case Enumerate(inner=inner, index=index):
+            yield index
+            yield from _counters(inner)
+        case Reversed(inner=inner):
+            yield from _counters(inner)
+        case Zip(inners=inners):
+            for inner in inners:
+                yield from _counters(inner)

@@ -10,7 +10,7 @@ from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Op, Opcode, fresh
 from microgradpy.promotion import classes
-from microgradpy.promotion.classes import member
+from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -39,6 +39,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
     **{function: (f"__{function.__name__}__",) for function in (abs, len, float)},
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
+_SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
 
 
@@ -60,12 +61,10 @@ class Objects(Functions):
                     return given if function is not operator.setitem else NONE
             raise Escapes(origin_of(first))
         second = arguments[1] if len(arguments) == 2 else None
-        if (
-            isinstance(second, Object | Element)
-            and function in _REFLECTED
-            and isinstance(first, Const)
-            and is_literal(first.value)
-        ):
+        if isinstance(second, Object | Element) and function in _REFLECTED and self.is_number(first):
+            # NumPy's numbers take sequences for arrays.
+            if any(self.member(second.cls, name) is not ABSENT for name in _SEQUENCES):
+                raise Escapes(origin_of(second))
             found = self.member(second.cls, _REFLECTED[function])
             if isinstance(found, types.FunctionType):
                 return self.inline(op, found, (second, first), {}, frame, origin_of(second))
