@@ -602,3 +602,62 @@ def generator_and_loop_write_one_object(x, count):
         same.v += value * x
         total += held.v
     return total
+
+
+class Scaled:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __mul__(self, k):
+        return Scaled(self.x * k, self.y * k)
+
+    __rmul__ = __mul__
+
+    def __rsub__(self, other):
+        return Scaled(other - self.x, other - self.y)
+
+    def norm(self):
+        return math.sqrt(self.x**2 + self.y**2)
+
+
+@program(X, N, features="object, operators")
+def numbers_on_the_left(x, steps):
+    v, share = Scaled(x, 1.0), 0.5
+    for i in range(steps):
+        v = 3.0 / (1.0 + v.norm()) * v
+        v = x * (i - v) if i % 2 else share * v
+        share = share * x
+    return v.x * v.y
+
+
+@program(np.array([0.4, -0.8]), N, features="object, operators")
+def array_on_the_left_later(w, steps):
+    v, k = Scaled(1.0, 2.0), 0.5
+    for i in range(2):
+        v = (k * v) if i == 0 else v * w[0]
+        k = w
+    return v.x * v.y + np.sum(k) * steps
+
+
+def make_counter(rate):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total = total * rate + v
+        return total
+
+    return add
+
+
+def make_scaled(x):
+    return Scaled(x, x * x)
+
+
+@program(X, N, features="closure, cells")
+def made_by_factories(rate, steps):
+    add, other = make_counter(rate), make_counter(rate * rate)
+    scaled = make_scaled(rate)
+    for i in range(steps):
+        scaled.x += add(rate * i) * other(scaled.y)
+    return scaled.norm() + add(1.0)
