@@ -13,7 +13,7 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, analysed, compile_for_call, derive
+from microgradpy.compiler import Session, analysed, compile_unit, derive
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
@@ -162,9 +162,15 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
 
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
-    unit = compile_for_call(*signature_of(f, args, argnums))
+    function, kinds, active = signature_of(f, args, argnums)
+    try:
+        unit, why = compile_unit(function, kinds, active), ""
+    except NeedsTracking as needed:
+        unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
+        why = f"# Cotangents are kept with the objects, since something is written that others may have: {needed}.\n"
     assert unit.texts is not None
-    return unit.texts
+    primal, adjoint = unit.texts
+    return why + primal, why + adjoint
 
 
 def signature_of(
