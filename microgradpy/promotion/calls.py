@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import FROM_FRONT, RAISED, Const, Op, Opcode, Value, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
@@ -46,6 +47,10 @@ _GETATTR = function_constant(getattr)
 _KEYS = (str, int)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
 """What gives a new list for a list."""
+_BUILTIN = (types.BuiltinFunctionType, type)
+_KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})
+_KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
+"""After these, nobody has what they were given."""
 _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
@@ -67,6 +72,7 @@ class Calls(Objects):
         self.tables = tables
         self.grown = grown
         self.appended: set[Origin] = set()
+        self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -74,6 +80,8 @@ class Calls(Objects):
             self.structure(op, op.callee, frame)
             return
         callee = self.known(op.callee, frame)
+        if not is_thing(callee):
+            op = replace(op, callee=callee)  # type: ignore[arg-type]  # what a function calls may be what it was given
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         keywords = {name: self.known(value, frame) for name, value in op.keywords}
         found = self.call(op, callee, arguments, keywords, frame)
@@ -84,10 +92,15 @@ class Calls(Objects):
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
-        given = tuple(map(self.plain, arguments))
-        named = tuple((name, self.plain(known)) for name, known in keywords.items())
         head = self.plain(callee)
+        hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
+        given = tuple(self.plain(known, hands=hands) for known in arguments)
+        named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
+        if isinstance(head, Const) and head.value is slice:
+            self.slices.update(results)
+        if isinstance(head, Const) and head.value is len:
+            self.lengths.update(results)
         self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
@@ -108,6 +121,8 @@ class Calls(Objects):
         elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
             self.unpack(op, arguments[0], frame)
         elif opcode is Opcode.SUSPEND and frame.step is not None:
+            if self.attempts != frame.attempts:
+                raise Escapes(frame.path)  # its `try` would catch what the loop raises
             frame.step(arguments[0])
             self.bind(op.results[0], NONE, frame)
         elif opcode is Opcode.MARK:
@@ -162,6 +177,7 @@ class Calls(Objects):
             self.add(Op(Opcode.LIST, given, (made,), where=op.where))
             self.fields[column, CONTENTS] = made
         self.helped = True
+        self.sizes[table] = items
         for number, each in enumerate(items):
             assert isinstance(each, Object)
             self.stands(each, Element(table, Const(number)))
@@ -182,6 +198,7 @@ class Calls(Objects):
         if fields.keys() != table.columns.keys():
             raise Escapes(table.origin)
         number = length_of(self, table)
+        self.counters.add(number)
         for name, column in table.columns.items():
             self.append(op, column, fields[name])
         self.stands(item, Element(table, number))
@@ -298,7 +315,7 @@ class Calls(Objects):
         if method.name not in (_READ_LISTS if isinstance(receiver, ListOf) else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
-        self.add(Op(_GETATTR, (self.plain(receiver), Const(method.name)), (read,), where=op.where))
+        self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
@@ -313,11 +330,12 @@ class Calls(Objects):
             raise Escapes(target.origin)
         if isinstance(target, Object):
             return self.operator(op, operator.getitem, arguments, frame)
-        if isinstance(target, DictOf) and isinstance(index, Const) and (target, index.value) in self.fields:
+        is_key = isinstance(index, Const) and is_literal(index.value)
+        if isinstance(target, DictOf) and is_key and (target, index.value) in self.fields:  # type: ignore[union-attr]
             self.helped = True
-            return self.fields[target, index.value]
+            return self.fields[target, index.value]  # type: ignore[union-attr]
         if isinstance(target, Table) and not is_thing(index):
-            return Element(target, self.whole_number(op, index))  # type: ignore[arg-type]
+            return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
         if isinstance(target, ListOf) and not is_thing(index):
             callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
             read = replace(op, payload=None)
@@ -355,7 +373,10 @@ class Calls(Objects):
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
         if isinstance(target, Object):
-            return self.operator(op, len, arguments, frame)
+            given = self.operator(op, len, arguments, frame)
+            if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
+                raise Escapes(target.origin)  # Python looks at what `__len__` has given
+            return given
         if isinstance(target, Table):
             return length_of(self, target)
         if isinstance(target, ListOf):
@@ -363,14 +384,24 @@ class Calls(Objects):
             return self.known_result(op, frame)
         return None
 
-    def whole_number(self, op: Op, index: Value) -> Value:
-        """A number that says which object is meant, and no slice."""
-        if (isinstance(index, Const) and type(index.value) is int) or index in self.counters:
-            return index
-        number = fresh("k")
+    def place_in(self, table: Table, op: Op, index: Value) -> Value:
+        """Which object an index means, counted from the front, as the list may grow. An index that is none fails as it does
+        for the list, whether anybody asks for a field or not."""
+        count = len(self.sizes.get(table, ()))
+        if isinstance(index, Const) and type(index.value) is int:
+            if 0 <= index.value < count:
+                return index
+            if -count <= index.value < 0 and table.origin not in self.grown:
+                return Const(count + index.value)
+        elif isinstance(index, Const) or index in self.slices:
+            raise Escapes(table.origin)
+        column = self.plain(self.fields[next(iter(table.columns.values())), CONTENTS])
+        self.add(Op(_GETITEM, (column, index), (fresh(""),), where=op.where))
+        number, length, place = fresh("k"), length_of(self, table), fresh("k")
         self.add(Op(_INDEX, (index,), (number,), where=op.where))
-        self.counters.add(number)
-        return number
+        self.add(Op(operator_constant("mod"), (number, length), (place,), from_user=False, where=op.where))
+        self.counters.add(place)
+        return place
 
     # Cells
 

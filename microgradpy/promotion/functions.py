@@ -9,6 +9,7 @@ from typing import Any
 from microgradpy.ad.binding import bind_arguments, literal_defaults
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.dataclasses import replace
+from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.nodes import (
     SELF,
@@ -72,7 +73,10 @@ class Functions(Walker):
         asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
         if not is_followed or asks or rrule.has(function) or is_non_differentiable(function):
             raise Escapes(origin)
-        ir, checks = self.lower(function)
+        try:
+            ir, checks = self.lower(function)
+        except DifferentiationError:
+            raise Escapes(origin) from None  # it has no text, or not one that can be differentiated
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
@@ -98,7 +102,7 @@ class Functions(Walker):
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         body = closure.body
-        if not isinstance(body, ClosureBody) or any(each is SELF for each in closure.values):
+        if not isinstance(body, ClosureBody) or any(isinstance(each, Const) and each.value is SELF for each in closure.values):
             raise Escapes(closure.origin)
         function = instrument_function(body.function)
         count = len(function.captured)
