@@ -46,7 +46,7 @@ _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
 _KEYS = (str, int)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
-"""What gives a new list for a list."""
+"""What gives a new list for a list. Their pullbacks take as many cotangents as there were items, so it may not grow."""
 _BUILTIN = (types.BuiltinFunctionType, type)
 _KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})
 _KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
@@ -279,7 +279,9 @@ class Calls(Objects):
             and any(isinstance(each, Object | Element) for each in arguments)
         ):
             return self.operator(op, function, arguments, frame)
-        if is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords:
+        origin = (*frame.path, *op.results)
+        makes_list = is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords
+        if makes_list and origin not in self.kept and origin not in self.grown:
             self.new_list_of(op, arguments, frame)
             return self.known_result(op, frame)
         if isinstance(function, type):

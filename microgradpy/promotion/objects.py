@@ -206,6 +206,8 @@ class Objects(Functions):
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)
         place = ListOf((*origin, name), name)
+        if place.origin in self.kept:
+            raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
         return place

@@ -787,3 +787,13 @@ def closure_that_calls_itself(x, steps):
 
     again(steps)
     return held.v
+
+
+@program(X, N, features="list")
+def copies_of_lists_grow(x, steps):
+    first, other = [x, x * x], [1.0, x]
+    copied, joined = list(first), first + other
+    for _ in range(steps):
+        copied.append(copied[-1] * x)
+        joined.append(joined[-1] * x)
+    return copied[-1] * copied[0] + joined[-1] * joined[3] + first[0]
