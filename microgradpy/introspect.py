@@ -26,6 +26,7 @@ from microgradpy.ir.printer import print_blocks
 from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.runtime.dispatch import may_be_active, value_kind
+from microgradpy.runtime.suspension import is_generator
 
 
 @final
@@ -167,7 +168,8 @@ def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None)
         unit, why = compile_unit(function, kinds, active), ""
     except NeedsTracking as needed:
         unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
-        why = f"# Cotangents are kept with the objects, since something is written that others may have: {needed}.\n"
+        why = "it is a generator" if is_generator(function.__code__) else str(needed)
+        why = f"# Writes are tracked: {why}.\n"
     assert unit.texts is not None
     primal, adjoint = unit.texts
     return why + primal, why + adjoint

@@ -230,3 +230,82 @@ def test_forward_mode_agrees(program: Any) -> None:
     _, y_dot = jvp(program.function, copy.deepcopy(program.args), (np.ones_like(x), None))
     (x_bar, *_) = gradient(program.function, *copy.deepcopy(program.args))
     assert y_dot == pytest.approx(np.sum(x_bar), rel=1e-9)
+
+
+class Slotted:
+    __slots__ = ("v",)
+    k = 2.0
+
+    def __init__(self, v):
+        self.v = v
+
+    def __len__(self):
+        return -3
+
+    def __lt__(self, other):
+        return self.v < other if isinstance(other, float) else NotImplemented
+
+
+def sets_what_has_no_slot(x):
+    slotted = Slotted(x)
+    slotted.w = x
+    return slotted.w * slotted.v
+
+
+def sets_a_constant_of_the_class(x):
+    slotted = Slotted(x)
+    slotted.k = x
+    return slotted.k * slotted.v
+
+
+def compares_with_what_is_unknown(x):
+    slotted, limit = Slotted(x), int(x)
+    return x * x if slotted < limit else x
+
+
+def has_a_negative_length(x):
+    return len(Slotted(x)) * x
+
+
+def asks_for_an_object_that_is_not_there(x):
+    every = [Motor(x), Motor(1.0)]
+    every[2 if x < 1.0 else 0]
+    print("not reached")
+    return every[0].speed
+
+
+def raises_over_a_generator_that_catches(x):
+    for value in catches_its_own(x):
+        if value < 1.0:
+            raise ValueError("of the loop")
+    return x
+
+
+def catches_its_own(x):
+    try:
+        yield x
+    except ValueError:
+        print("caught")
+
+
+def key_that_cannot_be_one(x):
+    found = {"a": x}
+    found["a"] = x * x
+    return found[1:2]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        sets_what_has_no_slot, sets_a_constant_of_the_class, compares_with_what_is_unknown, has_a_negative_length,
+        asks_for_an_object_that_is_not_there, raises_over_a_generator_that_catches, key_that_cannot_be_one,
+    ],
+    ids=lambda program: program.__name__,
+)  # fmt: skip
+def test_what_python_refuses_is_refused(program: Any, capsys: Any) -> None:
+    with pytest.raises((AttributeError, IndexError, TypeError, ValueError, KeyError)) as expected:
+        program(0.7)
+    with pytest.raises(type(expected.value)) as found:
+        gradient(program, 0.7)
+    assert str(found.value) == str(expected.value)
+    assert capsys.readouterr().out == ""

@@ -38,6 +38,8 @@ class Walk:
         self.mutable = mutable
         self.fields: Fields = {}
         self.shown: set[Place] = set()
+        self.handed: set[Place] = set()
+        """The dicts and namedtuples that others have."""
         self.fixed: frozenset[Place] = frozenset()
         """What may not be written into here: an exception may leave a write without a trace in the variables."""
         self.out: list[Statement] = []
@@ -54,9 +56,13 @@ class Walk:
         self.numbers: set[Value] = set()
         """Values that are numbers of Python's or NumPy's."""
         self.counters: set[Var] = set()
-        """Variables that are whole numbers."""
+        """Variables that are places in lists, counted from the front."""
+        self.slices: set[Var] = set()
+        self.lengths: set[Var] = set()
         self.attempts = 0
         self.helped = False
+        self.declines = False
+        """Whether a path has given `NotImplemented`, and another one something else."""
         self.count = 0
 
     # The way over a program is that of `walker.Walker`.
@@ -80,20 +86,28 @@ class Walk:
             return element
         return known
 
-    def plain(self, known: Known, *, shows: bool = True) -> Value:
-        """Something as a value that others may get: a list or dict as it is now, which nobody may write into afterwards."""
+    def plain(self, known: Known, *, shows: bool = True, hands: bool = True) -> Value:
+        """Something as a value that others may get: a list or dict as it is now, which nobody may write into afterwards.
+        What is made of variables for that is handed out once, as it would be another one each time."""
         if isinstance(known, Var | Const | Undefined):
             return known
         if isinstance(known, ListOf):
             if shows:
                 self.shown.add(known)
             return self.plain(self.fields[known, CONTENTS])
+        if hands and isinstance(known, DictOf | Object):
+            self.hand_out(known)
         if isinstance(known, DictOf):
             self.shown.add(known)
             return self.dict_of(known)
         if isinstance(known, Object) and is_record(known.cls):
             return self.record_of(known)
         raise Escapes(origin_of(known))
+
+    def hand_out(self, place: Place) -> None:
+        if place in self.handed:
+            raise Escapes(place.origin)
+        self.handed.add(place)
 
     def record_of(self, place: Object) -> Value:
         """A namedtuple in sight as one."""
@@ -145,7 +159,7 @@ class Walk:
             self.note_write(place)
         self.fields[place, name] = known
 
-    def note_write(self, place: Object) -> None:
+    def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""
         if place not in self.constructed and place.cls not in self.mutable:
             raise Mutates(place.cls)

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     FROM_FRONT,
@@ -65,7 +66,11 @@ _ARITHMETIC = frozenset(
     (abs, *(getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "pow", "neg", "mod", "iadd", "isub")))
 )
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
-"""What gives a new list for a list."""
+"""What gives a new list for a list. Their pullbacks take as many cotangents as there were items, so it may not grow."""
+_BUILTIN = (types.BuiltinFunctionType, type)
+_KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})
+_KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
+"""After these, nobody has what they were given."""
 _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
@@ -87,6 +92,7 @@ class Calls(Objects):
         self.tables = tables
         self.grown = grown
         self.appended: set[Origin] = set()
+        self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -94,6 +100,8 @@ class Calls(Objects):
             self.structure(op, op.callee, frame)
             return
         callee = self.known(op.callee, frame)
+        if not is_thing(callee):
+            op = replace(op, callee=callee)  # type: ignore[arg-type]  # what a function calls may be what it was given
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         keywords = {name: self.known(value, frame) for name, value in op.keywords}
         found = self.call(op, callee, arguments, keywords, frame)
@@ -104,14 +112,19 @@ class Calls(Objects):
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
-        given = tuple(map(self.plain, arguments))
-        named = tuple((name, self.plain(known)) for name, known in keywords.items())
         head = self.plain(callee)
+        hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
+        given = tuple(self.plain(known, hands=hands) for known in arguments)
+        named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
         if isinstance(head, Const) and self.gives_number(head.value, given):
             self.numbers.update(results)
         else:
             self.numbers.difference_update(results)
+        if isinstance(head, Const) and head.value is slice:
+            self.slices.update(results)
+        if isinstance(head, Const) and head.value is len:
+            self.lengths.update(results)
         self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
 
     def gives_number(self, function: Any, given: tuple[Value, ...]) -> bool:
@@ -137,6 +150,8 @@ class Calls(Objects):
         elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
             self.unpack(op, arguments[0], frame)
         elif opcode is Opcode.SUSPEND and frame.step is not None:
+            if self.attempts != frame.attempts:
+                raise Escapes(frame.path)  # its `try` would catch what the loop raises
             frame.step(arguments[0])
             self.bind(op.results[0], NONE, frame)
         elif opcode is Opcode.MARK:
@@ -191,6 +206,7 @@ class Calls(Objects):
             self.add(Op(Opcode.LIST, given, (made,), where=op.where))
             self.fields[column, CONTENTS] = made
         self.helped = True
+        self.sizes[table] = items
         for number, each in enumerate(items):
             assert isinstance(each, Object)
             self.stands(each, Element(table, Const(number)))
@@ -211,6 +227,7 @@ class Calls(Objects):
         if fields.keys() != table.columns.keys():
             raise Escapes(table.origin)
         number = length_of(self, table)
+        self.counters.add(number)
         for name, column in table.columns.items():
             self.append(op, column, fields[name])
         self.stands(item, Element(table, number))
@@ -311,7 +328,9 @@ class Calls(Objects):
             and any(isinstance(each, Object | Element) for each in arguments)
         ):
             return self.operator(op, function, arguments, frame)
-        if is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords:
+        origin = (*frame.path, *op.results)
+        makes_list = is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords
+        if makes_list and origin not in self.kept and origin not in self.grown:
             self.new_list_of(op, arguments, frame)
             return self.known_result(op, frame)
         if isinstance(function, type):
@@ -347,7 +366,7 @@ class Calls(Objects):
         if method.name not in (_READ_LISTS if isinstance(receiver, ListOf) else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
-        self.add(Op(_GETATTR, (self.plain(receiver), Const(method.name)), (read,), where=op.where))
+        self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
@@ -362,11 +381,12 @@ class Calls(Objects):
             raise Escapes(target.origin)
         if isinstance(target, Object):
             return self.operator(op, operator.getitem, arguments, frame)
-        if isinstance(target, DictOf) and isinstance(index, Const) and (target, index.value) in self.fields:
+        is_key = isinstance(index, Const) and is_literal(index.value)
+        if isinstance(target, DictOf) and is_key and (target, index.value) in self.fields:  # type: ignore[union-attr]
             self.helped = True
-            return self.fields[target, index.value]
+            return self.fields[target, index.value]  # type: ignore[union-attr]
         if isinstance(target, Table) and not is_thing(index):
-            return Element(target, self.whole_number(op, index))  # type: ignore[arg-type]
+            return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
         if isinstance(target, ListOf) and not is_thing(index):
             callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
             read = replace(op, payload=None)
@@ -404,7 +424,10 @@ class Calls(Objects):
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
         if isinstance(target, Object):
-            return self.operator(op, len, arguments, frame)
+            given = self.operator(op, len, arguments, frame)
+            if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
+                raise Escapes(target.origin)  # Python looks at what `__len__` has given
+            return given
         if isinstance(target, Table):
             return length_of(self, target)
         if isinstance(target, ListOf):
@@ -412,14 +435,24 @@ class Calls(Objects):
             return self.known_result(op, frame)
         return None
 
-    def whole_number(self, op: Op, index: Value) -> Value:
-        """A number that says which object is meant, and no slice."""
-        if (isinstance(index, Const) and type(index.value) is int) or index in self.counters:
-            return index
-        number = fresh("k")
+    def place_in(self, table: Table, op: Op, index: Value) -> Value:
+        """Which object an index means, counted from the front, as the list may grow. An index that is none fails as it does
+        for the list, whether anybody asks for a field or not."""
+        count = len(self.sizes.get(table, ()))
+        if isinstance(index, Const) and type(index.value) is int:
+            if 0 <= index.value < count:
+                return index
+            if -count <= index.value < 0 and table.origin not in self.grown:
+                return Const(count + index.value)
+        elif isinstance(index, Const) or index in self.slices:
+            raise Escapes(table.origin)
+        column = self.plain(self.fields[next(iter(table.columns.values())), CONTENTS])
+        self.add(Op(_GETITEM, (column, index), (fresh(""),), where=op.where))
+        number, length, place = fresh("k"), length_of(self, table), fresh("k")
         self.add(Op(_INDEX, (index,), (number,), where=op.where))
-        self.counters.add(number)
-        return number
+        self.add(Op(operator_constant("mod"), (number, length), (place,), from_user=False, where=op.where))
+        self.counters.add(place)
+        return place
 
     # Cells
 

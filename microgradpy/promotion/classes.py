@@ -87,6 +87,14 @@ def is_field(found: Any) -> bool:
     return found is ABSENT or isinstance(found, types.MemberDescriptorType) or is_constant(found)
 
 
+def takes(cls: type, found: Any) -> bool:
+    """Whether objects of a class can be given an attribute, for what the class has under that name."""
+    if isinstance(found, types.MemberDescriptorType):
+        return True
+    has_dict = cls.__dictoffset__ != 0  # or there are the slots only
+    return has_dict and (is_field(found) or isinstance(found, types.FunctionType))
+
+
 _lineages: weakref.WeakKeyDictionary[type, Lineage] = weakref.WeakKeyDictionary()
 
 

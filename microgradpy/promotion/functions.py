@@ -111,7 +111,7 @@ class Functions(Walker):
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         body = closure.body
-        if not isinstance(body, ClosureBody) or any(each is SELF for each in closure.values):
+        if not isinstance(body, ClosureBody) or any(isinstance(each, Const) and each.value is SELF for each in closure.values):
             raise Escapes(closure.origin)
         function = instrument_function(body.function)
         count = len(function.captured)

@@ -108,7 +108,7 @@ def run(walker: Walk, generator: Generator, step: Any) -> None:
     walker.consumed.add(generator)
     walker.helped = True
     inner = generator.frame
-    inner.step = step
+    inner.step, inner.attempts = step, walker.attempts
     outer, walker.loop = walker.loop, None
     try:
         for statement in generator.body.statements:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import (
+    Const,
     Each,
     Enumerate,
     For,
@@ -30,6 +31,7 @@ from microgradpy.ir.traversal import item_sources
 from microgradpy.promotion.base import Field, Fields, Walk
 from microgradpy.promotion.places import (
     CONTENTS,
+    THERE,
     Element,
     Escapes,
     Frame,
@@ -65,6 +67,7 @@ class Merge:
         self.values: tuple[list[Value], list[Value]] = ([], [])
         self.results: list[Var] = []
         self.made: Fields = {}
+        self.joining: list[tuple[Object, Object]] = []
 
     def joined(self, before: Fields, results: tuple[Var, ...], frame: Frame) -> tuple[list[Known], Fields, list[Var]]:
         """What the results of the branch are, and what the fields are after it. Both arms get their ends."""
@@ -77,6 +80,8 @@ class Merge:
         for key in before:
             place, name = key
             hint = field_hint(place, name)
+            if key not in left.fields or key not in right.fields:
+                raise Escapes(place.origin)  # it went into a list on one of the paths
             fields[key] = self.of(left.fields[key], right.fields[key], lambda hint=hint: fresh(hint))  # type: ignore[misc]
         for arm in self.arms:
             for place, name in arm.fields:
@@ -99,6 +104,7 @@ class Merge:
             outer, self.walker.out = self.walker.out, arm.statements
             kept, self.walker.fields = self.walker.fields, arm.fields
             values.append(self.walker.plain(known))
+            self.walker.declines |= isinstance(known, Const) and known.value is NotImplemented
             self.walker.out, self.walker.fields = outer, kept
         for ours, value in zip(self.values, values, strict=True):
             ours.append(value)
@@ -110,24 +116,30 @@ class Merge:
     def objects(self, a: Object, b: Object) -> Object:
         """Two objects as one value: nobody writes into them."""
         check_alike(self.walker, a, b)
+        if (a, b) in self.joining:
+            raise Escapes(a.origin)  # they hold themselves
+        self.joining.append((a, b))
         merged = replace(a, merged=True)
         left, right = (fields_of(arm.fields, each) for arm, each in zip(self.arms, (a, b), strict=True))
         if left.keys() != right.keys():
             raise Escapes(a.origin)
+        self.made[merged, THERE] = Const(None)
         for name in left:
             hint = field_hint(a, name)
             self.made[merged, name] = self.of(left[name], right[name], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        self.joining.pop()
         return merged
 
 
 def check_alike(walker: Walk, a: Object, b: Object) -> None:
     """Refuse to take two objects for one value where that can be told."""
-    if a.cls is not b.cls or a.cls in walker.mutable:
+    is_being_made = a in walker.constructed or b in walker.constructed
+    if a.cls is not b.cls or a.cls in walker.mutable or is_being_made:
         raise Escapes(a.origin if a.origin not in walker.kept else b.origin)
 
 
 def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:
-    return {name: known for (owner, name), known in fields.items() if owner is place}
+    return {name: known for (owner, name), known in fields.items() if owner is place and name is not THERE}
 
 
 def field_hint(place: Place, name: Any) -> str:
@@ -179,6 +191,7 @@ class Loop:
         self.fixed: list[tuple[Any, Thing, Callable[[tuple[Known, ...]], Known]]] = []
         self.after: Fields = {}
         self.inside: set[Place] = set()
+        self.carrying: list[Object] = []
         self.changed: list[Field] = []
         self.start: Fields = {}
 
@@ -204,6 +217,10 @@ class Loop:
             return initial, initial
         inside, after = replace(initial, merged=True), replace(initial, merged=True)
         self.inside.add(inside)
+        if initial in self.carrying:
+            raise Escapes(initial.origin)  # it holds itself
+        self.carrying.append(initial)
+        self.walker.fields[inside, THERE] = self.after[after, THERE] = Const(None)
         for name, known in fields_of(self.walker.fields, initial).items():
             hint = field_hint(initial, name)
             found = self.carry(
@@ -214,6 +231,7 @@ class Loop:
                 hint,
             )
             self.walker.fields[inside, name], self.after[after, name] = found
+        self.carrying.pop()
         return inside, after
 
     def field_at(self, found: Known, initial: Object, name: Any) -> Known:
@@ -260,15 +278,16 @@ class Loop:
 def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     """Append a loop. It is walked until nothing more turns out to be changed in it."""
     initial = tuple(walker.known(value, frame) for value in statement.initial)
-    entry, out, shown = walker.fields, walker.out, set(walker.shown)
+    entry, out, shown, handed = walker.fields, walker.out, set(walker.shown), frozenset(walker.handed)
     wanted: list[Field] = []
     merging: set[Any] = set()
     others: set[Any] = set()
     while True:
-        walker.fields, walker.out = dict(entry), list(out)
+        walker.fields, walker.out, walker.handed = dict(entry), list(out), set(handed)
         loop = Loop(walker, wanted, merging, others)
         try:
             _walk(walker, statement, frame, initial, loop, shown)
+            _check_handed(walker, loop, handed)
         except Merges as other:
             merging.add(other.key)
             continue
@@ -338,6 +357,13 @@ def _check_changes(
             raise Escapes(place.origin)
 
 
+def _check_handed(walker: Walk, loop: Loop, before: frozenset[Place]) -> None:
+    """Let what each iteration hands out again escape: it is one and the same."""
+    for place, _ in loop.start if not loop.changed else ():
+        if place in walker.handed and place not in before and place not in loop.inside:
+            raise Escapes(place.origin)
+
+
 def _carry_parameters(
     walker: Walk, statement: While | For, frame: Frame, initial: tuple[Known, ...], loop: Loop
 ) -> list[tuple[Var, Known]]:
@@ -389,7 +415,7 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
-        return walker.plain(known, shows=shows or not isinstance(known, ListOf))
+        return walker.plain(known, shows=shows or not isinstance(known, ListOf), hands=False)
 
     return map_items(items, of)
 
@@ -431,7 +457,7 @@ def length_of(walker: Walk, table: Table) -> Var:
     column = next(iter(table.columns.values()))
     length = fresh("n")
     walker.add(Op(function_constant(len), (walker.plain(walker.fields[column, CONTENTS]),), (length,), from_user=False))
-    walker.counters.add(length)
+    walker.lengths.add(length)
     return length
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, Op, Opcode, fresh
+from microgradpy.ir.nodes import Const, Op, Opcode, fresh, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
+    THERE,
     DictOf,
     Element,
     Escapes,
@@ -31,6 +32,7 @@ from microgradpy.promotion.places import (
 )
 
 NONE = Const(None)
+_NUMBERS = (bool, int, float, complex)
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[Any, tuple[str, ...]] = {
     **{getattr(operator, name): (f"__{name}__",) for name in _BINARY},
@@ -52,12 +54,11 @@ class Objects(Functions):
         """An operator on an object: a method of its class."""
         first = arguments[0]
         if isinstance(first, Object | Element):
+            self.check_first(first, arguments[1:])
             for name in OPERATORS[function]:
                 found = self.member(first.cls, name)
                 if isinstance(found, types.FunctionType):
-                    given = self.inline(op, found, arguments, {}, frame, origin_of(first))
-                    if isinstance(given, Const) and given.value is NotImplemented:
-                        raise Escapes(origin_of(first))
+                    given = self.asked(op, found, arguments, frame)
                     return given if function is not operator.setitem else NONE
             raise Escapes(origin_of(first))
         second = arguments[1] if len(arguments) == 2 else None
@@ -67,10 +68,26 @@ class Objects(Functions):
                 raise Escapes(origin_of(second))
             found = self.member(second.cls, _REFLECTED[function])
             if isinstance(found, types.FunctionType):
-                return self.inline(op, found, (second, first), {}, frame, origin_of(second))
+                return self.asked(op, found, (second, first), frame)
         if isinstance(second, Object | Element):
             raise Escapes(origin_of(second))
         return None
+
+    def check_first(self, first: Object | Element, others: tuple[Known, ...]) -> None:
+        """Let an object escape that is not asked first: one of a class derived from its own is."""
+        for other in others:
+            if isinstance(other, Object | Element) and other.cls is not first.cls and issubclass(other.cls, first.cls):
+                raise Escapes(origin_of(first))
+
+    def asked(self, op: Op, method: types.FunctionType, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """What the method of an operator gives, which has to know what to do: else Python would ask the next one."""
+        origin = first_origin(arguments)
+        before, self.declines = self.declines, False
+        given = self.inline(op, method, arguments, {}, frame, origin)
+        if self.declines or (isinstance(given, Const) and given.value is NotImplemented):
+            raise Escapes(origin)
+        self.declines = before
+        return given
 
     def member(self, cls: type, name: str, after: type | None = None) -> Any:
         """What a class has under a name, which has to be so when the code is used again."""
@@ -97,6 +114,7 @@ class Objects(Functions):
         origin = (*frame.path, op.results[0])
         place = Object(origin, cls, callee, op.results[0].hint)
         self.made_in[place] = self.out
+        self.fields[place, THERE] = NONE
         for name in classes.OWN_WAYS:
             self.member(cls, name)
         constructor = self.member(cls, "__init__")
@@ -187,6 +205,8 @@ class Objects(Functions):
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)
         place = ListOf((*origin, name), name)
+        if place.origin in self.kept:
+            raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
         return place
@@ -236,6 +256,9 @@ class Objects(Functions):
     def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         raise NotImplementedError
 
+    def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
+        raise NotImplementedError
+
     def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         raise NotImplementedError
 
@@ -255,12 +278,13 @@ class Objects(Functions):
         if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
             self.inline(op, found.fset, (target, value), {}, frame, origin_of(target))
             return NONE
-        if classes.is_frozen(target.cls) or not (classes.is_field(found) or isinstance(found, types.FunctionType)):
+        if classes.is_frozen(target.cls) or not classes.takes(target.cls, found):
             raise Escapes(origin_of(target))
         if isinstance(target, Element):
             column = target.table.columns.get(name.value)
             if column is None:
                 raise Escapes(origin_of(target))
+            self.note_write(target)
             return self.write_item(op, (column, target.index, value), frame)
         self.write(target, name.value, value)
         return NONE
@@ -269,6 +293,8 @@ class Objects(Functions):
         a, b = arguments
         if any(isinstance(each, Object) and each.merged for each in arguments):
             raise Escapes(first_origin(arguments))
+        if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
+            return self.is_same_element(op, a, b, frame)
         if is_thing(a) and is_thing(b):
             return Const(a is b)
         value = b if is_thing(a) else a
@@ -278,8 +304,18 @@ class Objects(Functions):
 
     def is_other(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         found = self.is_same(op, arguments, frame)
-        assert isinstance(found, Const)
-        return Const(not found.value)
+        return Const(not found.value) if isinstance(found, Const) else found
+
+    def is_same_element(self, op: Op, a: Element, b: Element, frame: Frame) -> Known:
+        """Each object is in a list once, and has one number there."""
+        if a.index == b.index:
+            return Const(True)
+        if isinstance(a.index, Const) and isinstance(b.index, Const):
+            return Const(False)
+        ways = {operator.is_: "eq", operator.is_not: "ne"}
+        compared = replace(op, callee=operator_constant(ways[op.callee.value]), payload=None)  # type: ignore[union-attr]
+        self.emit(compared, compared.callee, (a.index, b.index), {}, frame)  # type: ignore[arg-type]
+        return frame.values.get(op.results[0], op.results[0])
 
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments

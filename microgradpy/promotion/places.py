@@ -152,6 +152,8 @@ Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
 """The field of what has one only."""
+THERE = object()
+"""A field that every object has, so that one without any other is known to be there before a branch or a loop."""
 
 
 def is_thing(known: Known) -> bool:
@@ -178,6 +180,8 @@ class Frame:
     """Whether what is walked may be appended several times."""
     step: Any = None
     """What is done with each value that it yields, if it is a generator."""
+    attempts: int = 0
+    """In how many `try` it runs then."""
 
     @property
     def is_root(self) -> bool:

@@ -91,17 +91,19 @@ class Walker(Walk):
     # Branches
 
     def branch(self, statement: If, frame: Frame) -> None:
-        condition = self.plain(self.known(statement.condition, frame), shows=False)
+        condition = self.plain(self.known(statement.condition, frame), shows=False, hands=False)
         if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
             if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
                 return
-        before = self.fields
+        before, handed, anywhere = self.fields, self.handed, set(self.handed)
         arms = []
         for region in (statement.then, statement.orelse):
-            self.fields = dict(before)
+            self.fields, self.handed = dict(before), set(handed)
             statements, end = self.region(region, frame)
             yielded = tuple(self.known(value, frame) for value in end.values) if isinstance(end, Yield) else None
             arms.append(Arm(statements, end, yielded, self.fields))
+            anywhere |= self.handed
+        self.handed = anywhere
         falling = [arm for arm in arms if arm.yielded is not None]
         results: list[Var] = []
         if len(falling) == 2:

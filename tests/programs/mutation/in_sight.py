@@ -661,3 +661,196 @@ def made_by_factories(rate, steps):
     for i in range(steps):
         scaled.x += add(rate * i) * other(scaled.y)
     return scaled.norm() + add(1.0)
+class Switch:
+    v = 1.0
+
+
+@program(X, N, features="object")
+def object_without_fields_before_a_branch_and_a_loop(x, steps):
+    first, second = Switch(), Switch()
+    if steps > 3:
+        first.v = x * x
+    for i in range(steps):
+        second.v = second.v * x + i
+    return first.v * second.v
+
+
+@program(X, N, features="objects in a list")
+def object_goes_into_a_list_on_one_path(x, steps):
+    held, every = Held(x), [Held(1.0)]
+    if steps > 3:
+        every.append(held)
+    held.v = held.v * 2.0
+    return sum(each.v for each in every) + held.v
+
+
+@program(X, N, features="objects in a list")
+def best_one_is_written_in_the_list(x, steps):
+    best, every = Held(0.0), []
+    for i in range(steps):
+        one = Held(x * i)
+        if one.v > best.v:
+            best = one
+        every.append(one)
+    for each in every:
+        each.v = each.v * x
+    return best.v
+
+
+@program(X, N, features="objects in a list")
+def others_than_itself(x, steps):
+    agents, total = [Agent(x * i) for i in range(steps)], 0.0
+    for a in agents:
+        for b in agents:
+            if a is not b:
+                a.v += (b.p - a.p) * x
+    for i in range(steps):
+        total += agents[i].v * i if agents[-1] is agents[i] else agents[i - 1].v
+    return total + (x if agents[0] is agents[0] else 0.0) + (10.0 if agents[1] is not agents[1] else 0.0)
+
+
+@program(X, N, features="objects in a list")
+def last_one_while_the_list_grows(x, steps):
+    agents, total = [Agent(x)], 0.0
+    for i in range(steps):
+        last, other = agents[-1], agents[i - 1]
+        agents.append(Agent(x * i))
+        last.p += other.p * x
+        total += last.p
+    return total * agents[0].p
+
+
+class Reader:
+    def __init__(self, v, held):
+        self.v, self.held = v, held
+        self.items = []
+
+
+def makes_one(cls, held):
+    return cls(held.v, held)
+
+
+def asks(function, reader):
+    reader.items.append(reader.v)
+    return function(reader.items)
+
+
+@program(X, N, features="object, call")
+def classes_and_functions_as_arguments(x, steps):
+    held = Held(x)
+    reader = makes_one(Reader, held)
+    reader.held.v = reader.v * steps
+    return asks(len, reader) * held.v + asks(sum, reader)
+
+
+class Ring:
+    def __init__(self, v):
+        self.v, self.next = v, self
+
+
+@program(X, N, features="object")
+def objects_that_hold_themselves(x, steps):
+    ring = Ring(x)
+    for _ in range(steps):
+        ring = Ring(ring.next.v * x + 1.0)
+    other = Ring(x) if steps > 3 else ring
+    return ring.next.v * other.next.v
+
+
+class Amount:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return Amount(self.v + other.v)
+
+    def __lt__(self, other):
+        return self.v < other.v
+
+
+class Debt(Amount):
+    def __radd__(self, other):
+        return Amount(self.v * other.v * 3.0)
+
+    def __gt__(self, other):
+        return other.v > 100.0
+
+
+@program(X, N, features="object, operators")
+def operators_of_a_derived_class_come_first(x, steps):
+    total = Amount(x) + Debt(x * steps)
+    return total.v * (2.0 if Amount(x) < Debt(x + 1.0) else x)
+
+
+@program(X, N, features="dict")
+def one_dict_in_two_places(x, steps):
+    found = {"a": x}
+    for _ in range(steps):
+        found["a"] = found["a"] * 0.9 + x
+    places = [found, found]
+    return found["a"] * (x if places[0] is places[1] else 1.0)
+
+
+@program(X, N, features="namedtuple")
+def one_record_in_two_places(x, steps):
+    state = State(x)._replace(v=x * steps)
+    places = (state, state)
+    return state.energy() * (x if places[0] is places[1] else 1.0)
+
+
+def values_until_caught(x):
+    try:
+        yield x
+        yield x * x
+    except ValueError:
+        pass
+
+
+@program(X, N, features="generator, try")
+def generator_does_not_catch_what_the_loop_raises(x, steps):
+    result = x
+    try:
+        for value in values_until_caught(x):
+            result = value * steps
+        for value in values_until_caught(x):
+            if value > 100.0:
+                raise ValueError
+    except ValueError:
+        result = 2.0
+    return result * x
+
+
+@dataclass(order=True)
+class Ranked:
+    a: float
+    b: float = 2.0
+
+
+@program(X, N, features="dataclass")
+def dataclasses_with_an_order(x, steps):
+    p, q = Ranked(x), Ranked(x * steps)
+    p.b = x
+    return p.a * p.b if p < q else q.a
+
+
+@program(X, N, features="closure, object")
+def closure_that_calls_itself(x, steps):
+    held = Held(x)
+
+    def again(depth):
+        held.v *= x + 0.5
+        if depth:
+            again(depth - 1)
+
+    again(steps)
+    return held.v
+
+
+@program(X, N, features="list")
+def copies_of_lists_grow(x, steps):
+    first, other = [x, x * x], [1.0, x]
+    copied, joined = list(first), first + other
+    for _ in range(steps):
+        copied.append(copied[-1] * x)
+        joined.append(joined[-1] * x)
+    return copied[-1] * copied[0] + joined[-1] * joined[3] + first[0]
