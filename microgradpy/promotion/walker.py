@@ -24,18 +24,15 @@ from microgradpy.ir.nodes import (
     Statement,
     Terminator,
     Try,
-    Undefined,
     Unreachable,
-    Value,
     Var,
     While,
     Yield,
-    fresh,
 )
-from microgradpy.promotion.base import Fields, Walk
+from microgradpy.promotion.base import Walk
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.merging import Arm, Merge, repeat
-from microgradpy.promotion.places import Escapes, Frame, Known
+from microgradpy.promotion.places import Escapes, Frame
 
 
 class Walker(Walk):
@@ -95,6 +92,7 @@ class Walker(Walk):
         if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
             if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
                 return
+        after: list[Statement] = []
         before, handed, anywhere = self.fields, self.handed, set(self.handed)
         arms = []
         for region in (statement.then, statement.orelse):
@@ -111,7 +109,7 @@ class Walker(Walk):
         elif falling:
             (arm,) = falling
             known, self.fields = list(arm.yielded or ()), arm.fields
-            arm.end, results = self.kept_results(arm, before, known, statement.results, frame)
+            after, arm.statements, arm.end = arm.statements, [], Yield(())
         else:
             known, self.fields = [], before
         for old, found in zip(statement.results, known, strict=False):
@@ -119,6 +117,7 @@ class Walker(Walk):
                 self.bind(old, found, frame)
         regions = [Region(tuple(arm.statements), arm.end) for arm in arms]
         self.add(If(condition, regions[0], regions[1], tuple(results), statement.where))
+        self.out += after  # if the other arm leaves: what is in sight may refer to any variable of these
 
     def chosen(self, region: Region, statement: If, frame: Frame) -> bool:
         """Append the arm that is known to be taken; whether it goes on, so that it may stand where the branch stood."""
@@ -129,26 +128,6 @@ class Walker(Walk):
         for old, value in zip(statement.results, region.terminator.values, strict=True):
             self.bind(old, self.known(value, frame), frame)
         return True
-
-    def kept_results(
-        self, arm: Arm, before: Fields, known: list[Known], results: tuple[Var, ...], frame: Frame
-    ) -> tuple[Yield, list[Var]]:
-        """What the only arm that goes on hands over: values, and the values of fields, become results; what is in sight stays
-        what it is."""
-        values: list[Value] = []
-        made: list[Var] = []
-        for place, old in enumerate(results):
-            value = known[place]
-            if isinstance(value, Var | Const | Undefined):
-                values.append(value)
-                known[place] = self.define(old, frame)
-                made.append(known[place])  # type: ignore[arg-type]
-        for key, value in self.fields.items():
-            if isinstance(value, Var) and before.get(key) is not value:
-                values.append(value)
-                made.append(fresh(value.hint, value.user_named))
-                self.fields[key] = made[-1]
-        return Yield(tuple(values)), made
 
     # Exceptions
 

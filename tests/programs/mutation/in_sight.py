@@ -854,3 +854,25 @@ def copies_of_lists_grow(x, steps):
         copied.append(copied[-1] * x)
         joined.append(joined[-1] * x)
     return copied[-1] * copied[0] + joined[-1] * joined[3] + first[0]
+
+
+def taken(agents, i):
+    if i > 100:
+        raise ValueError("there are not as many")
+    else:
+        agent = agents[i]
+
+        def pulls(k):
+            agent.v += k * i
+
+    return agent, pulls
+
+
+@program(X, N, features="objects in a list, closure")
+def made_where_the_other_path_raises(x, steps):
+    agents = [Agent(x), Agent(x * x)]
+    for i in range(2):
+        agent, pulls = taken(agents, i)
+        pulls(x * steps)
+        agent.v += agent.p
+    return agents[0].v * agents[1].v
