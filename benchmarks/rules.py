@@ -19,8 +19,9 @@ from typing import Any
 
 from benchmarks.rule_cases import CASES, RuleCase
 from microgradpy import value_and_grad
+from microgradpy.compiler import compile_for_call
 from microgradpy.gradient_compiler import unit_seed_adjoint
-from microgradpy.introspect import compile_for_call, signature_of
+from microgradpy.introspect import signature_of
 
 SIZES = (10, 1000, 1_000_000)
 

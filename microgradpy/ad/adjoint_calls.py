@@ -241,7 +241,7 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
             continue
         # In a dict display a later item under the same key takes the place of this one.
         later = call.keys[index + 1 :]
-        if known_keys and key in later:
+        if isinstance(key, Const) and known_keys and any(_is_equal(key, other) for other in later):
             continue
         if isinstance(kind, Sequence) and is_numeric(kind.item):
             part = adjoint.call(operator_constant("getitem"), (cotangent, key), kind=kind.item)
@@ -251,6 +251,11 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
             (others,) = adjoint.operation(Opcode.TUPLE, later)
             part = adjoint.helper(run_time.cotangent_item_unless, cotangent, key, others)
         adjoint.accumulate(item, part)
+
+
+def _is_equal(key: Const, other: Value) -> bool:
+    """Whether two keys of a dict are one: 1 is True and 1.0."""
+    return isinstance(other, Const) and bool(key.value == other.value)
 
 
 def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:

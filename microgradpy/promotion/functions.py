@@ -54,6 +54,7 @@ class Functions(Walker):
         self.lower = lower
         self.checks: list[Any] = []
         self.functions: list[types.FunctionType] = []
+        self.known_bodies: dict[types.FunctionType, Function] = {}
 
     def inline(
         self,
@@ -81,11 +82,7 @@ class Functions(Walker):
         self, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, origin: Origin
     ) -> tuple[Function, dict[Var, Known]]:
         """A function that is called, and what its variables are when it starts."""
-        is_followed = function.__globals__ is self.function.__globals__
-        asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
-        if not is_followed or asks or rrule.has(function) or is_non_differentiable(function):
-            raise Escapes(origin)
-        ir, checks = self.lowered(function, origin)
+        ir = self.followed(function, origin)
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
@@ -94,10 +91,22 @@ class Functions(Walker):
             captured[var] = Const(cell.cell_contents, "__class__", cell.cell_contents)
         if given is None:
             raise Escapes(origin)
-        self.checks += checks
-        self.functions.append(function)
         values = captured | {parameter.var: given[parameter.name] for parameter in ir.parameters}
         return ir, values
+
+    def followed(self, function: types.FunctionType, origin: Origin) -> Function:
+        """The text of a function that is called, which is looked up and relied on once however often that is."""
+        if function in self.known_bodies:
+            return self.known_bodies[function]
+        is_of_module = function.__globals__ is self.function.__globals__
+        asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
+        if not is_of_module or asks or rrule.has(function) or is_non_differentiable(function):
+            raise Escapes(origin)
+        ir, checks = self.lowered(function, origin)
+        self.checks += checks
+        self.functions.append(function)
+        self.known_bodies[function] = ir
+        return ir
 
     def generator(
         self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame

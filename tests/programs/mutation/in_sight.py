@@ -876,3 +876,9 @@ def made_where_the_other_path_raises(x, steps):
         pulls(x * steps)
         agent.v += agent.p
     return agents[0].v * agents[1].v
+
+
+@program(X, N, features="dict")
+def equal_keys_of_other_types(x, steps):
+    d = {1: x, True: x * x, 2: steps}
+    return d[1] * len(d) + d[2.0]
