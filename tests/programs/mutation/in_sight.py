@@ -880,5 +880,5 @@ def made_where_the_other_path_raises(x, steps):
 
 @program(X, N, features="dict")
 def equal_keys_of_other_types(x, steps):
-    d = {1: x, True: x * x, 2: steps}
+    d = {1: x, True: x * x, 2: steps}  # noqa: F601
     return d[1] * len(d) + d[2.0]
