@@ -13,7 +13,7 @@ from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit
-from microgradpy.compiler import Session, analysed, compile_unit, derive
+from microgradpy.compiler import Session, analysed, compile_for_call, derive
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
@@ -26,7 +26,6 @@ from microgradpy.ir.printer import print_blocks
 from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.runtime.dispatch import may_be_active, value_kind
-from microgradpy.runtime.suspension import is_generator
 
 
 @final
@@ -163,16 +162,9 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
 
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
-    function, kinds, active = signature_of(f, args, argnums)
-    try:
-        unit, why = compile_unit(function, kinds, active), ""
-    except NeedsTracking as needed:
-        unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
-        why = "it is a generator" if is_generator(function.__code__) else str(needed)
-        why = f"# Writes are tracked: {why}.\n"
+    unit = compile_for_call(*signature_of(f, args, argnums))
     assert unit.texts is not None
-    primal, adjoint = unit.texts
-    return why + primal, why + adjoint
+    return unit.texts
 
 
 def signature_of(

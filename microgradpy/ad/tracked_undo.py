@@ -162,7 +162,8 @@ def _undo_build(adjoint: TrackedAdjointBuilder, call: Build) -> None:
 
 def _may_repeat(call: Build) -> bool:
     """Whether a later item of a dict display may have taken the place of an earlier one."""
-    return not all(isinstance(key, Const) for key in call.keys) or len(set(call.keys)) < len(call.keys)
+    values = [key.value for key in call.keys if isinstance(key, Const)]  # 1 and True are one key
+    return len(values) < len(call.keys) or len(set(values)) < len(values)
 
 
 def _undo_unpack(adjoint: TrackedAdjointBuilder, call: Unpack) -> None:

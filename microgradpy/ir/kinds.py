@@ -223,6 +223,8 @@ def bounded(kind: Kind, depth: int = 4) -> Kind:
     """The kind with nothing said of what is nested deeper: a list linked by tuples is as deep as it is long, and each
     length would be a kind of its own."""
     match kind:
+        case Array(ndim=int(ndim), dtype=dtype) if ndim > _MOST_AXES:
+            return Array(None, dtype)  # a function that calls itself may add an axis each time
         case TupleOf(items=items):
             return TupleOf(tuple(bounded(item, depth - 1) for item in items)) if depth else UNKNOWN
         case Sequence(name="dict", entries=entries) if entries:
@@ -373,6 +375,7 @@ def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
 
 
 _MOST_ENTRIES = 64
+_MOST_AXES = 6
 
 
 def list_of(items: Iterable[Kind]) -> Kind:

@@ -48,6 +48,8 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case TupleOf(items=items):
             place = known.get(1)
             return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)
+        case Array() if index == Inert("str"):
+            return unknown_from((container,))  # a field, whose memory is that of the structured array
         case Array(ndim=int(), dtype=dtype):
             items = index.items if isinstance(index, TupleOf) else (index,)
             axes = _indexed(axes_of(container), items)

@@ -22,7 +22,10 @@ Promotion = Callable[[Array], Array | None]
 def array_of(call: Given) -> Kind:
     """np.array(numbers), np.asarray(array)"""
     dtype = call.constant("dtype")
-    made = as_array(call.kind("object"))
+    given = call.kind("object")
+    if isinstance(given, Array) and not given.dtype:
+        return UNKNOWN  # it may be a structured array, whose copies are refused when they are made
+    made = as_array(given)
     if made is None or dtype is None:
         return made or UNKNOWN
     name = named_dtype(dtype)

@@ -70,12 +70,17 @@ def arithmetic(arguments: Arguments, known: Known) -> Kind:
             return Sequence("tuple")
         case (Sequence(name="list"), Sequence(name="list")):
             return join(*arguments)
-        case (Sequence(name="list") as items, Scalar(name="int")) | (Scalar(name="int"), Sequence(name="list") as items):
-            return items
         case (Inert(name="str"), Inert(name="str")):
             return Inert("str")
     kind = broadcast(arguments)
     return REAL if kind == BOOL else kind  # an int of Python's truth values, a truth value of NumPy's
+
+
+def product(arguments: Arguments, known: Known) -> Kind:
+    match arguments:
+        case (Sequence(name="list") as items, Scalar(name="int")):
+            return items
+    return arithmetic(arguments, known)
 
 
 def power(arguments: Arguments, known: Known) -> Kind:

@@ -267,7 +267,8 @@ def _table() -> dict[Any, _Entry | _Declared]:
         names = None if keywords is None else frozenset(keywords.split())
         table.update(dict.fromkeys(callees, _Entry(rule, most, names)))
 
-    put(number_kinds.arithmetic, 2, operator.add, operator.sub, operator.mul)
+    put(number_kinds.arithmetic, 2, operator.add, operator.sub)
+    put(number_kinds.product, 2, operator.mul)
     put(number_kinds.division, 2, operator.mod, operator.floordiv)
     put(number_kinds.floating, 2, operator.truediv, divide)
     put(number_kinds.power, 2, operator.pow, pow, np.power)
