@@ -71,13 +71,12 @@ from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
-from microgradpy.runtime.keys import constant_key
+from microgradpy.runtime.keys import constant_key, item_of_growing
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.sums import check_sum
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
-from microgradpy.runtime.versions import item_of_growing
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
 

@@ -53,10 +53,9 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.runtime import opaque
-from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key
+from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key, from_front
 from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.variables import read_variable
-from microgradpy.runtime.versions import from_front
 
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:

@@ -1,15 +1,17 @@
-"""What is known while a program is walked over, and how it is asked and changed."""
+"""What is known while a program is walked over, how it is asked and changed, and what becomes of it where two paths meet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any, final
 
-from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, Op, Region, Statement, Terminator, Undefined, Value, Var, fresh
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.nodes import Const, Op, Region, Statement, Terminator, Undefined, Value, Var, Yield, fresh
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.places import (
     CONTENTS,
+    THERE,
     DictOf,
     Element,
     Escapes,
@@ -22,6 +24,7 @@ from microgradpy.promotion.places import (
     Object,
     Origin,
     Place,
+    is_thing,
     origin_of,
 )
 
@@ -30,7 +33,7 @@ Fields = dict[Field, Known]
 MOST_STATEMENTS = 3_000
 
 
-class Walk:
+class Walk(ABC):
     """`kept` are the origins of what stays memory; `mutable` the classes whose objects somebody writes into."""
 
     def __init__(self, kept: frozenset[Origin], mutable: frozenset[type]) -> None:
@@ -65,13 +68,13 @@ class Walk:
         """Whether a path has given `NotImplemented`, and another one something else."""
         self.count = 0
 
-    # The way over a program is that of `walker.Walker`.
-
+    @abstractmethod
     def statement(self, statement: Statement, frame: Frame) -> None:
-        raise NotImplementedError
+        """Append what becomes of a statement."""
 
+    @abstractmethod
     def region(self, region: Region, frame: Frame) -> tuple[list[Statement], Terminator]:
-        raise NotImplementedError
+        """The statements of a region, from what is known here on, and how it ends."""
 
     # Values
 
@@ -163,3 +166,109 @@ class Walk:
         """Objects that are written into after they were made are no values."""
         if place not in self.constructed and place.cls not in self.mutable:
             raise Mutates(place.cls)
+
+
+# What two paths leave differently
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Arm:
+    """One way through a branch. `yielded` is what it hands over; None if it leaves."""
+
+    statements: list[Statement]
+    end: Terminator
+    yielded: tuple[Known, ...] | None
+    fields: Fields
+
+
+@final
+class Merge:
+    """The end of a branch of which both arms go on."""
+
+    def __init__(self, walker: Walk, left: Arm, right: Arm) -> None:
+        self.walker = walker
+        self.arms = (left, right)
+        self.values: tuple[list[Value], list[Value]] = ([], [])
+        self.results: list[Var] = []
+        self.made: Fields = {}
+        self.joining: list[tuple[Object, Object]] = []
+
+    def joined(self, before: Fields, results: tuple[Var, ...], frame: Frame) -> tuple[list[Known], Fields, list[Var]]:
+        """What the results of the branch are, and what the fields are after it. Both arms get their ends."""
+        left, right = self.arms
+        assert left.yielded is not None and right.yielded is not None
+        known = []
+        for a, b, old in zip(left.yielded, right.yielded, results, strict=True):
+            known.append(self.of(a, b, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
+        fields: Fields = {}
+        for key in before:
+            place, name = key
+            hint = field_hint(place, name)
+            if key not in left.fields or key not in right.fields:
+                raise Escapes(place.origin)  # it went into a list on one of the paths
+            fields[key] = self.of(left.fields[key], right.fields[key], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        for arm in self.arms:
+            for place, name in arm.fields:
+                if (place, name) not in before and any(owner is place for owner, _ in before):
+                    raise Escapes(place.origin)  # there is a field on one of the paths only
+        for arm, values in zip(self.arms, self.values, strict=True):
+            arm.end = Yield(tuple(values))
+        return known, fields | self.made, self.results
+
+    def of(self, a: Known, b: Known, variable: Callable[[], Var], *, always: bool = False) -> Known:
+        if is_thing(a) or is_thing(b):
+            if a is b:
+                return a
+            if isinstance(a, Object) and isinstance(b, Object):
+                return self.objects(a, b)
+        elif a == b and not always:
+            return a
+        values = []
+        for arm, known in zip(self.arms, (a, b), strict=True):
+            outer, self.walker.out = self.walker.out, arm.statements
+            kept, self.walker.fields = self.walker.fields, arm.fields
+            values.append(self.walker.plain(known))
+            self.walker.declines |= isinstance(known, Const) and known.value is NotImplemented
+            self.walker.out, self.walker.fields = outer, kept
+        for ours, value in zip(self.values, values, strict=True):
+            ours.append(value)
+        self.results.append(result := variable())
+        if all(map(self.walker.is_number, values)):
+            self.walker.numbers.add(result)
+        return result
+
+    def objects(self, a: Object, b: Object) -> Object:
+        """Two objects as one value: nobody writes into them."""
+        check_alike(self.walker, a, b)
+        if (a, b) in self.joining:
+            raise Escapes(a.origin)  # they hold themselves
+        self.joining.append((a, b))
+        merged = replace(a, merged=True)
+        left, right = (fields_of(arm.fields, each) for arm, each in zip(self.arms, (a, b), strict=True))
+        if left.keys() != right.keys():
+            raise Escapes(a.origin)
+        self.made[merged, THERE] = Const(None)
+        for name in left:
+            hint = field_hint(a, name)
+            self.made[merged, name] = self.of(left[name], right[name], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        self.joining.pop()
+        return merged
+
+
+def check_alike(walker: Walk, a: Object, b: Object) -> None:
+    """Refuse to take two objects for one value where that can be told."""
+    is_being_made = a in walker.constructed or b in walker.constructed
+    if a.cls is not b.cls or a.cls in walker.mutable or is_being_made:
+        raise Escapes(a.origin if a.origin not in walker.kept else b.origin)
+
+
+def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:
+    return {name: known for (owner, name), known in fields.items() if owner is place and name is not THERE}
+
+
+def field_hint(place: Place, name: Any) -> str:
+    """What the variable of a field would like to be called."""
+    if not isinstance(name, str) or not name:
+        return place.hint
+    return name.lstrip("_") if name.isidentifier() else place.hint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
+from abc import abstractmethod
 from typing import Any
 
 from microgradpy.ad.binding import is_literal
@@ -253,14 +254,17 @@ class Objects(Functions):
         column = target.table.columns.get(name)
         return None if column is None else self.read_item(op, (column, target.index), frame)
 
+    @abstractmethod
     def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        raise NotImplementedError
+        """`container[index]`"""
 
-    def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
-        raise NotImplementedError
-
+    @abstractmethod
     def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        raise NotImplementedError
+        """`container[index] = value`"""
+
+    @abstractmethod
+    def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
+        """The operation as it is, on values."""
 
     def read_super(self, target: Super, name: str) -> Known:
         found = self.member(target.receiver.cls, name, target.after)

@@ -6,6 +6,7 @@ of a loop changes becomes state of the loop. A loop is walked until nothing more
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import assert_never
 
 from microgradpy.dataclasses import replace
@@ -29,17 +30,18 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.promotion.base import Walk
+from microgradpy.promotion.base import Arm, Merge, Walk
 from microgradpy.promotion.fusing import fuse, generator_of
-from microgradpy.promotion.merging import Arm, Merge, repeat
+from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.places import Escapes, Frame
 
 
 class Walker(Walk):
     """`calls.Calls` says what is done with operations."""
 
+    @abstractmethod
     def operation(self, op: Op, frame: Frame) -> None:
-        raise NotImplementedError
+        """Append what becomes of an operation."""
 
     # Regions
 

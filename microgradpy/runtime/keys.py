@@ -1,9 +1,11 @@
-"""Keys of dicts, items of sets and bounds of slices carry no derivative: a number that may have one is refused there."""
+"""Keys of dicts, items of sets and bounds of slices carry no derivative: a number that may have one is refused there. And the
+places of items in lists that grow."""
 
 from __future__ import annotations
 
 import enum
 import functools
+import operator
 import types
 from typing import Any
 
@@ -92,3 +94,22 @@ def check_bounds(*bounds: Any) -> None:
 
 
 non_differentiable(check_key, check_keys, constant_key, check_index, check_bounds)
+
+
+# Lists that grow while they are read: where an item stands for good
+
+
+def item_of_growing(items: list[Any], index: Any) -> Any:
+    """`items[index]` of a list that may be longer later: the primal notes the place from the front."""
+    return items[index]
+
+
+def from_front(items: list[Any], index: Any) -> Any:
+    """The place of an item, or of a slice, counted from the front of a list as long as this one is now."""
+    if isinstance(index, slice):
+        start, stop, step = index.indices(len(items))
+        return slice(start, None if stop < 0 else stop, step)
+    if not hasattr(index, "__index__"):
+        return index  # the list says what is wrong with it
+    place = operator.index(index)
+    return place if place >= 0 else place + len(items)

@@ -1,0 +1,251 @@
+"""Lists, dicts, cells and lists of objects in sight: how they are made, read and written."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Mapping
+
+from microgradpy.ad.binding import is_literal
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import (
+    FROM_FRONT,
+    Const,
+    Op,
+    Opcode,
+    Value,
+    fresh,
+    function_constant,
+    operator_constant,
+)
+from microgradpy.promotion import classes
+from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.loops import length_of
+from microgradpy.promotion.objects import NONE, Objects
+from microgradpy.promotion.places import (
+    CONTENTS,
+    Cell,
+    DictOf,
+    Element,
+    Escapes,
+    Frame,
+    Holds,
+    Known,
+    ListOf,
+    Object,
+    Origin,
+    Table,
+    first_origin,
+    is_thing,
+)
+from microgradpy.runtime.keys import item_of_growing
+
+_ITEM_OF_GROWING = function_constant(item_of_growing)
+_GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
+KEYS = (str, int)
+
+
+class Containers(Objects):
+    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        lower: Lower,
+        kept: frozenset[Origin],
+        mutable: frozenset[type],
+        grown: frozenset[Origin],
+        tables: Mapping[Origin, tuple[type, tuple[str, ...]]],
+    ) -> None:
+        super().__init__(function, lower, kept, mutable)
+        self.tables = tables
+        self.grown = grown
+        self.appended: set[Origin] = set()
+        self.sizes: dict[Table, tuple[Known, ...]] = {}
+        self.members = {}
+
+    def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
+        (result,) = op.results
+        place = ListOf((*frame.path, result), result.hint)
+        made = self.define(result, frame)
+        self.fields[place, CONTENTS] = made
+        self.add(replace(op, arguments=tuple(map(self.plain, known)), results=(made,)))
+        self.bind(result, place, frame)
+
+    def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
+        (result,) = op.results
+        place = DictOf((*frame.path, result), result.hint, op)
+        for key, value in zip(op.arguments[::2], known[1::2], strict=True):
+            assert isinstance(key, Const)
+            self.fields[place, key.value] = value
+        self.bind(result, place, frame)
+
+    # Tables
+
+    def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
+        """Whether a list is one of objects of a class."""
+        if not items:
+            return origin in self.tables
+        first = items[0]
+        if not isinstance(first, Object) or classes.is_record(first.cls) or len(set(map(id, items))) < len(items):
+            return False
+        names = fields_of(self.fields, first).keys()
+        return all(
+            isinstance(each, Object) and each.cls is first.cls and fields_of(self.fields, each).keys() == names
+            for each in items
+        )
+
+    def new_table(self, op: Op, origin: Origin, items: tuple[Known, ...], frame: Frame) -> None:
+        first = items[0] if items else None
+        cls, names = self.tables[origin] if not isinstance(first, Object) else (first.cls, tuple(fields_of(self.fields, first)))
+        if not names:
+            raise Escapes(origin)
+        hint = op.results[0].hint
+        table = Table(origin, hint, cls, {name: ListOf(origin, f"{hint}_{name.lstrip('_')}") for name in names})
+        for name, column in table.columns.items():
+            given = tuple(self.plain(self.fields[each, name]) for each in items if isinstance(each, Object))
+            made = fresh(column.hint, True)
+            self.add(Op(Opcode.LIST, given, (made,), where=op.where))
+            self.fields[column, CONTENTS] = made
+        self.helped = True
+        self.sizes[table] = items
+        for number, each in enumerate(items):
+            assert isinstance(each, Object)
+            self.stands(each, Element(table, Const(number)))
+        self.bind(op.results[0], table, frame)
+
+    def stands(self, place: Object, element: Element) -> None:
+        """Note that an object is in a table from here on."""
+        if place in self.standing or place.merged:
+            raise Escapes(place.origin)
+        for key in [key for key in self.fields if key[0] is place]:
+            del self.fields[key]
+        self.standing[place] = element if self.made_in.get(place) is self.out else None
+
+    def append_object(self, op: Op, table: Table, item: Known) -> None:
+        if not isinstance(item, Object) or item.cls is not table.cls:
+            raise Escapes(table.origin)
+        fields = fields_of(self.fields, item)
+        if fields.keys() != table.columns.keys():
+            raise Escapes(table.origin)
+        number = length_of(self, table)
+        self.counters.add(number)
+        for name, column in table.columns.items():
+            self.append(op, column, fields[name])
+        self.stands(item, Element(table, number))
+
+    def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
+        if isinstance(place, Table):
+            self.append_object(op, place, item)
+            return
+        if isinstance(item, Object) and not classes.is_record(item.cls):
+            raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
+        version = self.fields[place, CONTENTS]
+        given = self.plain(item)
+        after = fresh(place.hint, True)
+        self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
+        self.write(place, CONTENTS, after)
+        self.lengthened.append(place)
+
+    # Items
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, index = arguments
+        if isinstance(target, Object) and classes.is_record(target.cls):
+            items = self.items_of_record(target)
+            if isinstance(index, Const) and type(index.value) is int and -len(items) <= index.value < len(items):
+                return items[index.value]
+            raise Escapes(target.origin)
+        if isinstance(target, Object):
+            return self.operator(op, operator.getitem, arguments, frame)
+        is_key = isinstance(index, Const) and is_literal(index.value)
+        if isinstance(target, DictOf) and is_key and (target, index.value) in self.fields:  # type: ignore[union-attr]
+            self.helped = True
+            return self.fields[target, index.value]  # type: ignore[union-attr]
+        if isinstance(target, Table) and not is_thing(index):
+            return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
+        if isinstance(target, ListOf) and not is_thing(index):
+            callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
+            read = replace(op, payload=None)
+            self.emit(read, callee, (self.fields[target, CONTENTS], index), {}, frame)
+            return self.known_result(op, frame)
+        raise Escapes(first_origin(arguments))
+
+    def is_from_front(self, place: ListOf, index: Known) -> bool:
+        """Whether an index means the same item however long the list becomes."""
+        if place.origin not in self.grown or index in self.counters:
+            return True
+        return isinstance(index, Const) and type(index.value) is int and index.value >= 0
+
+    def known_result(self, op: Op, frame: Frame) -> Known:
+        return frame.values.get(op.results[0], op.results[0])
+
+    def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, index, value = arguments
+        if isinstance(target, Object):
+            return self.operator(op, operator.setitem, arguments, frame)
+        if isinstance(target, DictOf) and isinstance(index, Const) and type(index.value) in KEYS:
+            self.helped = True
+            self.write(target, index.value, value)
+            return NONE
+        if isinstance(target, ListOf) and not is_thing(index):
+            self.helped = True
+            after, given = fresh(target.hint, True), self.plain(value)
+            changed = (self.plain(self.fields[target, CONTENTS]), self.plain(index), given)
+            is_fixed = self.is_from_front(target, index)
+            self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
+            self.write(target, CONTENTS, after)
+            return NONE
+        raise Escapes(first_origin(arguments))
+
+    def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        (target,) = arguments
+        if isinstance(target, Object):
+            given = self.operator(op, len, arguments, frame)
+            if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
+                raise Escapes(target.origin)  # Python looks at what `__len__` has given
+            return given
+        if isinstance(target, Table):
+            return length_of(self, target)
+        if isinstance(target, ListOf):
+            self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        return None
+
+    def place_in(self, table: Table, op: Op, index: Value) -> Value:
+        """Which object an index means, counted from the front, as the list may grow. An index that is none fails as it does
+        for the list, whether anybody asks for a field or not."""
+        count = len(self.sizes.get(table, ()))
+        if isinstance(index, Const) and type(index.value) is int:
+            if 0 <= index.value < count:
+                return index
+            if -count <= index.value < 0 and table.origin not in self.grown:
+                return Const(count + index.value)
+        elif isinstance(index, Const) or index in self.slices:
+            raise Escapes(table.origin)
+        column = self.plain(self.fields[next(iter(table.columns.values())), CONTENTS])
+        self.add(Op(_GETITEM, (column, index), (fresh(""),), where=op.where))
+        number, length, place = fresh("k"), length_of(self, table), fresh("k")
+        self.add(Op(_INDEX, (index,), (number,), where=op.where))
+        self.add(Op(operator_constant("mod"), (number, length), (place,), from_user=False, where=op.where))
+        self.counters.add(place)
+        return place
+
+    # Cells
+
+    def write_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        cell, value = arguments
+        if not isinstance(cell, Cell):
+            return None
+        self.helped = True
+        self.write(cell, CONTENTS, value)
+        return NONE
+
+    def read_cell(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        cell = arguments[0]
+        if isinstance(cell, Cell):
+            if (cell, CONTENTS) not in self.fields:
+                raise Escapes(cell.origin)
+            return self.fields[cell, CONTENTS]
+        return None
