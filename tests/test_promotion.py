@@ -309,3 +309,23 @@ def test_what_python_refuses_is_refused(program: Any, capsys: Any) -> None:
         gradient(program, 0.7)
     assert str(found.value) == str(expected.value)
     assert capsys.readouterr().out == ""
+
+
+def collects_numbers(x):
+    values = []
+    for v in x:
+        values.append(v * v)
+    values[0] = values[1] * 2
+    last = values[-1]
+    for i in range(2):
+        values.append(values[i] * last)
+    return values[0] + values[2] + values[-1]
+
+
+def test_items_of_single_precision() -> None:
+    """They are no floats of Python's, and their cotangents keep their precision."""
+    x = np.array([0.5, 0.7, 1.1])
+    (single,) = gradient(collects_numbers, x.astype(np.float32))
+    (double,) = gradient(collects_numbers, x)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, rtol=1e-6)

@@ -42,7 +42,8 @@ def as_bars(adjoint: AdjointBuilder, cotangent: Value, items: Var) -> Value:
         adjoint.know(cotangent, wanted)
         adjoint.owned.add(cotangent)
         return cotangent
-    made = adjoint.helper(run_time.item_bars, cotangent, items, hint=adjoint.bar_name(items), kind=wanted)
+    function = run_time.number_bars if wanted == NUMBERS else run_time.item_bars
+    made = adjoint.helper(function, cotangent, items, hint=adjoint.bar_name(items), kind=wanted)
     assert isinstance(made, Var)
     adjoint.owned.add(made)
     adjoint.selects = True

@@ -82,19 +82,20 @@ def cotangent_item(x_bar: Any, key: Any) -> Any:
 
 
 def item_bars(x_bar: Any, x: Any) -> list[Any]:
-    """The cotangent of a list as a list with one for each item, which the caller owns: numbers where all items are, and None
-    for what nobody reads of others."""
+    """The cotangent of a list as a list with one for each item, which the caller owns: None for what nobody reads."""
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
     if is_structural_zero(x_bar):
-        return [0.0 if isinstance(item, float | int) and not isinstance(item, bool) else None for item in x]
-    if isinstance(x_bar, np.ndarray):
-        return x_bar.tolist() if x_bar.ndim == 1 and x_bar.dtype.kind == "f" else list(x_bar)
-    return [_number_or_none(x, k) if is_structural_zero(bar) else bar for k, bar in enumerate(x_bar)]
+        return [None] * len(x)
+    return [None if is_structural_zero(bar) else bar for bar in x_bar]
 
 
-def _number_or_none(items: list[Any], index: int) -> float | None:
-    return 0.0 if isinstance(items[index], float | int) and not isinstance(items[index], bool) else None
+def number_bars(x_bar: Any, x: Any) -> list[Any]:
+    """The same of a list of real numbers, whatever their classes: 0.0 for what nobody reads."""
+    if isinstance(x_bar, np.ndarray) and x_bar.dtype.kind == "f":
+        numbers: list[Any] = x_bar.tolist()
+        return numbers
+    return [0.0 if bar is None else bar for bar in item_bars(x_bar, x)]
 
 
 def cotangent_item_unless(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:

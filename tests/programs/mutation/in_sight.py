@@ -882,3 +882,13 @@ def made_where_the_other_path_raises(x, steps):
 def equal_keys_of_other_types(x, steps):
     d = {1: x, True: x * x, 2: steps}  # noqa: F601
     return d[1] * len(d) + d[2.0]
+
+
+@program(X, N, features="list")
+def truth_values_among_numbers(x, steps):
+    values = [True, steps, x]
+    for i in range(2):
+        values.append(values[i] * values[-1])
+        values[1] = values[0] * x
+    values[0] = x > 0.0
+    return sum(values) + values[0] * values[3] * x
