@@ -12,6 +12,7 @@ from typing import final
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     BOOL,
+    INT,
     UNKNOWN,
     Array,
     Inert,
@@ -21,20 +22,38 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     cotangent_kind,
+    cotangents_of,
+    is_list_of_numbers,
     is_numeric,
+    is_real,
     is_real_scalar,
     join,
 )
-from microgradpy.ir.nodes import Const, If, Op, Region, Statement, Value, Var, Yield, function_constant, operator_constant
+from microgradpy.ir.nodes import (
+    Augmented,
+    Const,
+    If,
+    Op,
+    Opcode,
+    Region,
+    Statement,
+    Value,
+    Var,
+    Yield,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.ir.traversal import is_none
 from microgradpy.ir.words import subject
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
+from microgradpy.tangents.helpers import RETURNS
 
 Cotangents = dict[Var, Value]
 Known = bool | Var
 """What is known now, or a variable that will be true or false."""
+_ADDED = Augmented("+")
 _PRODUCTS = tuple(map(operator_constant, ("mul", "truediv", "neg")))
 
 
@@ -55,7 +74,10 @@ class AdjointBuilder(TypedBuilder):
     the operation of the primal that makes a variable.
 
     An adjoint that keeps the zeros of selections (see `zeros`) knows by `selected` of which cotangents every zero is strong;
-    `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros."""
+    `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros.
+
+    `rows` are the lists that are items of lists, with these and their places there: their cotangents are in the same places of
+    the cotangents of those."""
 
     adjoint_half: Callable[..., Const] = field(kw_only=True)
     made: Mapping[Var, Op] = field(kw_only=True)
@@ -66,6 +88,7 @@ class AdjointBuilder(TypedBuilder):
     selected: dict[Var, Known] = field(default_factory=dict, kw_only=True)
     passes: Known = field(default=False, kw_only=True)
     selects: bool = field(default=False, kw_only=True)
+    rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
 
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""
@@ -79,8 +102,10 @@ class AdjointBuilder(TypedBuilder):
         return f"{name}_bar" if name else ""
 
     def bar_kind(self, value: Value) -> Kind:
-        """What is proven of a cotangent of a value. Only those of numbers and arrays are never None."""
+        """What is proven of a cotangent of a value. Only those of numbers, arrays and lists of numbers are never None."""
         kind = self.kind(value)
+        if self.has_numbers(value):
+            return cotangents_of(kind)
         return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
     # One cotangent
@@ -97,13 +122,21 @@ class AdjointBuilder(TypedBuilder):
         if not self.is_active(target) or is_none(contribution) or carries_nothing(self.kind(target)):
             return
         assert isinstance(target, Var)
+        if target in self.rows:
+            self.add_to_list(target, (), contribution)
+            return
         current = self.cotangents.get(target)
+        is_new = False
+        if self.has_numbers(target):
+            contribution = self.as_list(contribution, target)
+            is_new = contribution in self.owned or current is not None
         if isinstance(contribution, Var):
             self.owned.discard(contribution)
         total = contribution if current is None else self.sum(current, contribution, self.bar_name(target))
         # That the value is used elsewhere counts: a sum has strong zeros if all of its terms have.
         is_selected = self.both(self.is_selected(contribution), current is None or self.is_selected(current))
         self.cotangents[target] = named = self.named(total, target)
+        self.owned |= {named} if is_new and isinstance(named, Var) else set()
         self.select(named, is_selected)
 
     # Zeros of selections
@@ -147,6 +180,8 @@ class AdjointBuilder(TypedBuilder):
 
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         left_kind, right_kind = self.kind(left), self.kind(right)
+        if left_kind == right_kind and is_list_of_numbers(left_kind):
+            return self.helper(run_time.sum_of_lists, left, right, hint=hint, kind=left_kind)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):
             return self.helper(arithmetic.accumulate, left, right, hint=hint)
         if self.are_same(left, right):
@@ -180,7 +215,8 @@ class AdjointBuilder(TypedBuilder):
             return Const(0.0)
         if isinstance(kind, TupleOf):
             return Const(None)
-        value = self.helper(arithmetic.zero_cotangent, var, hint=self.bar_name(var), kind=self.bar_kind(var))
+        function = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
+        value = self.helper(function, var, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
             self.selected[value] = True  # nothing was chosen from it
@@ -197,7 +233,8 @@ class AdjointBuilder(TypedBuilder):
         """The value if nothing else names it, or a copy."""
         if not isinstance(value, Var) or value in self.owned:
             return value
-        copy = self.helper(arithmetic.own, value, kind=self.kind(value))
+        function = run_time.copy_of_lists if is_list_of_numbers(self.kind(value)) else arithmetic.own
+        copy = self.helper(function, value, kind=self.kind(value))
         if isinstance(copy, Var):
             self.owned.add(copy)
             self.select(copy, self.is_selected(value))
@@ -209,8 +246,15 @@ class AdjointBuilder(TypedBuilder):
             return
         assert isinstance(container, Var)
         kind = self.kind(container)
+        if self.has_numbers(container):
+            self.add_to_list(container, (index,), part)
+            return
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
         current = self.cotangents.get(container)
+        if current is not None and self._is_added_in_place(kind, self.kind(current), index, part):
+            self.cotangents[container] = self.stored(self.buffer(current), (index,), part, _ADDED)
+            self.select(self.cotangents[container], self.both(self.passes, self.is_selected(current)))
+            return
         if current is None and function is arithmetic.add_item:
             if isinstance(self.kind(part), Inert | Unknown):
                 proven = UNKNOWN  # of a part that is zero there is none
@@ -223,15 +267,83 @@ class AdjointBuilder(TypedBuilder):
         self.select(total, self.both(self.passes, current is None or self.is_selected(current)))
         self.cotangents[container] = total
 
+    def _is_added_in_place(self, array: Kind, bars: Kind, index: Value, part: Value) -> bool:
+        """Whether `x_bar[index] += part` adds to each entry that the index means: no entry is meant twice, and nothing has to be
+        converted."""
+        kind = self.kind(index)
+        indices = kind.items if isinstance(kind, TupleOf) else (kind,)
+        is_basic = all(each == INT or (isinstance(each, Inert) and each.name == "slice") for each in indices)
+        is_floating = isinstance(array, Array) and array.dtype == "float" and array.ndim is not None
+        return is_basic and is_floating and bars == array and is_real(self.kind(part))
+
     def buffer(self, current: Value | None) -> Value:
         """A cotangent as something that may be written into; None where there is none yet."""
         if current is None:
             return Const(None)
         if current not in self.owned:
-            return self.helper(arithmetic.own, current, kind=self.kind(current))
+            function = run_time.copy_of_lists if is_list_of_numbers(self.kind(current)) else arithmetic.own
+            return self.helper(function, current, kind=self.kind(current))
         if isinstance(current, Var):
             self.written.add(current)
         return current
+
+    # The cotangents of lists
+
+    def has_numbers(self, value: Value) -> bool:
+        """Whether a value is a list whose cotangent is one of numbers."""
+        return is_list_of_numbers(self.kind(value))
+
+    def as_list(self, cotangent: Value, items: Var) -> Value:
+        """The cotangent of a list as a list that may be written into: of numbers for numbers, and with None for what nobody
+        reads of anything else."""
+        if is_none(cotangent) and self.has_numbers(items):
+            return self.zero(items)
+        wanted = cotangents_of(self.kind(items))
+        if self.kind(cotangent) == wanted:
+            self.owned |= {cotangent} if self._is_new(cotangent) else set()  # type: ignore[arg-type]
+            return cotangent
+        function = run_time.number_bars if is_list_of_numbers(wanted) else run_time.item_bars
+        made = self.helper(function, cotangent, items, hint=self.bar_name(items), kind=wanted)
+        assert isinstance(made, Var)
+        self.owned.add(made)
+        self.selects = True
+        self.select(made, True)  # as of an array that was read at an index
+        return made
+
+    def _is_new(self, cotangent: Value) -> bool:
+        """Whether a cotangent is a list of numbers that has just been made."""
+        made = self.producers.get(cotangent) if isinstance(cotangent, Var) else None
+        return made is not None and isinstance(made.callee, Const) and RETURNS.get(made.callee.value) is list
+
+    def add_to_list(self, items: Var, indices: tuple[Value, ...], part: Value) -> None:
+        """items_bar[index] += part, of a list of numbers."""
+        while items in self.rows:
+            items, place = self.rows[items]
+            indices = (place, *indices)
+        if not self.is_active(items):
+            return
+        current = self.cotangents.get(items)
+        is_selected = self.both(self.passes, current is None or self.is_selected(current))
+        bars = self.buffer(self.zero(items) if current is None else current)
+        if is_numeric(self.kind(part)) and all(is_real_scalar(self.kind(index)) for index in indices):
+            self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
+        else:
+            kind = self.bar_kind(items)
+            total = self.helper(run_time.added_to_part, bars, part, *indices, hint=self.bar_name(items), kind=kind)
+            self.cotangents[items] = total
+            self.owned |= {total} if isinstance(total, Var) else set()
+        self.select(self.cotangents[items], is_selected)
+
+    def stored(self, bars: Value, indices: tuple[Value, ...], part: Value, payload: Augmented | None) -> Var:
+        """A list of cotangents after one of them has been written."""
+        hint = bars if isinstance(bars, Var) else ""
+        given = (bars, *indices, part)
+        (after,) = self.operation(Opcode.STORE, given, kinds=(self.kind(bars),), hints=(hint,), payload=payload)
+        if isinstance(bars, Var):
+            self.owned.discard(bars)
+        self.owned.add(after)
+        self.select(after, self.is_selected(bars))
+        return after
 
     # The cotangents after a branch
 

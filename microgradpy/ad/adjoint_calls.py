@@ -5,6 +5,8 @@
     z = callback(x)    callback_bar, x_bar = callback_pullback(z_bar)
     z = x[i]           x_bar[i] += z_bar
     t = (x, y)         x_bar += t_bar[0];  y_bar += t_bar[1]
+    hs.append(h)       h_bar += hs_bar[n]
+    hs[i] = h          h_bar += hs_bar[i];  hs_bar[i] = 0.0
 """
 
 from __future__ import annotations
@@ -31,10 +33,9 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
-from microgradpy.ad.list_cotangents import NUMBERS, add_to_item, undo_append, undo_replaced
 from microgradpy.ad.statics import Static, StaticTuple
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
-from microgradpy.ir.kinds import BOOL, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_numeric
+from microgradpy.ir.kinds import BOOL, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_list_of_numbers, is_numeric
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import is_none
 from microgradpy.rules.results import fitting, is_users_rule
@@ -194,14 +195,14 @@ def _undo_structure(
         case Build():
             _undo_build(adjoint, call, cotangent)
         case Append():
-            undo_append(adjoint, call, cotangent)
+            _undo_append(adjoint, call, cotangent)
         case Replaced():
-            undo_replaced(adjoint, call, cotangent)
+            _undo_replaced(adjoint, call, cotangent)
         case Attribute(target=target, name=name):
             part = adjoint.helper(run_time.attribute_cotangent, target, Const(name), cotangent)
             adjoint.accumulate(target, part)
         case Item(container=container, index=index):
-            _undo_item(adjoint, container, index, cotangent)
+            adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
         case Iterated():
             _undo_iterated(adjoint, call, cotangent)
         case Capture(fields=fields, values=values):
@@ -211,15 +212,6 @@ def _undo_structure(
             raise AssertionError("a write where writes are not tracked")
         case _:
             assert_never(call)
-
-
-def _undo_item(adjoint: AdjointBuilder, container: Value, index: Value, cotangent: Value) -> None:
-    current = adjoint.cotangents.get(container) if isinstance(container, Var) else None
-    if current is not None and adjoint.kind(current) == NUMBERS and isinstance(adjoint.kind(cotangent), Scalar):
-        assert isinstance(container, Var)
-        add_to_item(adjoint, container, current, index, cotangent)
-    else:
-        adjoint.accumulate_item(arithmetic.add_item, container, index, cotangent)
 
 
 def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:
@@ -243,7 +235,7 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
         later = call.keys[index + 1 :]
         if isinstance(key, Const) and known_keys and any(_is_equal(key, other) for other in later):
             continue
-        if isinstance(kind, Sequence) and is_numeric(kind.item):
+        if isinstance(kind, Sequence) and (is_numeric(kind.item) or is_list_of_numbers(kind.item)):
             part = adjoint.call(operator_constant("getitem"), (cotangent, key), kind=kind.item)
         elif known_keys or not later:
             part = adjoint.helper(run_time.cotangent_item, cotangent, key)
@@ -275,6 +267,12 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
         (whole,) = adjoint.operation(Opcode.TUPLE, items, kinds=(kind,), hints=(adjoint.bar_name(call.source),))
         adjoint.accumulate(call.source, whole)
         return
+    if adjoint.has_numbers(call.source):
+        assert isinstance(call.source, Var)
+        for place, value in enumerate(cotangents):
+            if value is not None:
+                adjoint.add_to_list(call.source, (Const(place),), value)
+        return
     items = tuple(Const(None) if value is None else value for value in cotangents)
     (whole,) = adjoint.operation(Opcode.TUPLE, items)
     part = adjoint.helper(run_time.from_items, call.source, whole, kind=adjoint.bar_kind(call.source))
@@ -292,3 +290,32 @@ def _undo_iterated(adjoint: AdjointBuilder, call: Iterated, cotangent: Value) ->
         position = adjoint.call(operator_constant("sub"), (Const(-1), position))
     function = arithmetic.add_item if call.is_key else run_time.add_iterated
     adjoint.accumulate_item(function, call.source, position, cotangent)
+
+
+# Lists that a loop fills: their cotangents are written into. Every version of a list has the one cotangent, as every version
+# has the one list: what comes later in it is behind what an earlier version has, and nobody reads it there.
+
+
+def _undo_append(adjoint: AdjointBuilder, call: Append, cotangent: Value) -> None:
+    bars = adjoint.as_list(cotangent, call.result)
+    adjoint.accumulate(call.item, _bar_of_item(adjoint, bars, (call.length,)))
+    adjoint.pass_on(call.items, bars)
+
+
+def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) -> None:
+    bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
+    part = _bar_of_item(adjoint, bars, call.indices)
+    zero = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
+    if is_list_of_numbers(adjoint.kind(part)):
+        zero = adjoint.helper(run_time.zeros_for, part, kind=adjoint.kind(part))
+    emptied = adjoint.stored(bars, call.indices, zero, None)
+    adjoint.accumulate(call.item, part)
+    adjoint.pass_on(call.items, emptied)
+
+
+def _bar_of_item(adjoint: AdjointBuilder, bars: Value, indices: tuple[Value, ...]) -> Value:
+    for index in indices:
+        kind = adjoint.kind(bars)
+        assert isinstance(kind, Sequence)
+        bars = adjoint.call(operator_constant("getitem"), (bars, index), kind=kind.item)
+    return bars

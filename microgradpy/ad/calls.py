@@ -112,11 +112,12 @@ class Append:
 @final
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """`items[index] = item` on a list of which every version has a variable: `result` is the list afterwards."""
+    """`items[index] = item` on a list of which every version has a variable: `result` is the list afterwards. With several
+    indices it is an item of an item."""
 
     result: Var
     items: Value
-    index: Value
+    indices: tuple[Value, ...]
     item: Value
     where: Location
 

@@ -44,12 +44,12 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, function_constant
+from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords, is_getattr
+from microgradpy.rules import number_lists
 from microgradpy.rules.registry import Rule, rrule
-from microgradpy.rules.sums import sum_of_numbers_rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
@@ -61,11 +61,24 @@ from microgradpy.state.kept import keeps_state_in_defaults
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Inline the rule of a function, or leave the call to the dispatcher, which asks iterators where their items were."""
     is_inlined = primal.services.inlines and not any(primal.may_be_read_elsewhere(value) for value in op.arguments)
+    if is_inlined and callee.value in (min, max) and len(arguments) > 2 and not keywords:
+        if all(is_real_scalar(primal.kind(value)) for value in arguments):
+            _call_by_pairs(primal, op, callee, arguments)
+            return
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if is_inlined else None
     name, given = callee.path or callee.value.__name__, dict(keywords)
     if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
         return
     dispatch(primal, op, callee, arguments, keywords)
+
+
+def _call_by_pairs(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...]) -> None:
+    """min(x, y, z) of numbers as min(min(x, y), z), which compares the same ones in the same order."""
+    chosen, *others = arguments
+    for number, other in enumerate(others, 1):
+        step = op if number == len(others) else replace(op, results=(fresh(""),))
+        call_rule(primal, step, callee, (chosen, other), ())
+        chosen = primal.of(step.result)
 
 
 def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
@@ -84,8 +97,9 @@ def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
-    if function is sum and len(kinds) == 1 and isinstance(kinds[0], Sequence) and is_real_scalar(kinds[0].item):
-        return sum_of_numbers_rrule
+    of_numbers = number_lists.find(function, kinds)
+    if of_numbers is not None:
+        return of_numbers
     # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
     if is_operator(function) and any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
         return None

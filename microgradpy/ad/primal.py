@@ -18,7 +18,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import TypeGuard, assert_never, final
 
-from microgradpy.ad.accumulators import own_sums
+from microgradpy.ad.accumulators import Sums, own_sums
 from microgradpy.ad.calls import Call, Inlined, Item
 from microgradpy.ad.effects import has_effect, unmarked_effect
 from microgradpy.ad.given_code import asks_class, tells
@@ -105,7 +105,7 @@ def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, .
     forced: frozenset[Var] = frozenset()
     items: dict[Var, Kind] = {}
     iterators = iterators_in(function)
-    sums = frozenset() if services.tracks else own_sums(function)
+    sums = Sums() if services.tracks else own_sums(function)
     while True:
         builder = PrimalBuilder(services=services, forced=forced, items=items, iterators=iterators, sums=sums)
         primal = _transformed(function, kinds, active, builder)

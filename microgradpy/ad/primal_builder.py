@@ -10,6 +10,7 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
+from microgradpy.ad.accumulators import Sums
 from microgradpy.ad.calls import Attribute, Call, Dispatched, Inlined, Unit
 from microgradpy.ad.shared_iterators import Iterators
 from microgradpy.dataclasses import dataclass, field, replace
@@ -111,7 +112,7 @@ class PrimalBuilder(TypedBuilder):
     which of the user's variables a variable of the primal is. `attempts` counts the `Try`s around whose handlers go on. Where
     the marks of these follow, a call `catches` what it raises; its value is `unchecked` until they have. `steady` is what is
     known to raise nothing between two items; `iterators` says which of the user's variables may be iterators that are read at
-    several places; `sums` are the results of `+=` of which nobody sees whether they are written in place."""
+    several places; `sums` are the `+=` of which nobody sees whether they write in place."""
 
     services: Services = field(kw_only=True)
     values: dict[Var, Value] = field(default_factory=dict)
@@ -128,7 +129,7 @@ class PrimalBuilder(TypedBuilder):
     unchecked: list[Var] = field(default_factory=list)
     steady: set[Value] = field(default_factory=set)
     iterators: Iterators = field(default_factory=Iterators)
-    sums: frozenset[Var] = frozenset()
+    sums: Sums = field(default_factory=Sums)
 
     # What the user's values have become
 

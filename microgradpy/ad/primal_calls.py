@@ -27,7 +27,7 @@ from microgradpy.ad.differentiated_calls import (
     inline_rule,
     name_of,
 )
-from microgradpy.ad.given_code import runs_given_code
+from microgradpy.ad.given_code import answers, runs_given_code
 from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.keys import check_keys_of, dict_with_keys
@@ -74,6 +74,7 @@ from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key, item_of_growing
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
+from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.sums import check_sum
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
@@ -179,6 +180,8 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         check_slice(primal, arguments)
     if runs_given_code(function, arguments, keywords, given_kinds):
         primal.services.calls_unknown()
+    if not primal.sums.parts.isdisjoint(op.arguments) and answers(asks_for(function), given_kinds):
+        raise NeedsTracking(f"what a method called by {name_of(callee)} may keep in line {op.where.line}")
     if asks_a_class(primal, function, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
         return
@@ -315,7 +318,8 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
         return
     if not is_immutable(kind):
         given = primal.of(op.arguments[1])
-        if op.result not in primal.sums or not (is_numeric(kind) and is_numeric(primal.kind(given))):
+        begin = primal.sums.begin.get(op.result)
+        if begin is None or not all(each in primal.values and is_immutable(primal.kind(primal.of(each))) for each in begin):
             raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
         primal.emit(function_constant(check_sum), (callee, target, given), (primal.variable(Inert("NoneType")),))
     _call_known(primal, replace(op, callee=binary), binary)

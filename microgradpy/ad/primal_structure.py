@@ -41,6 +41,7 @@ from microgradpy.ir.kinds import (
     item_kind,
     join,
     list_of,
+    with_item,
 )
 from microgradpy.ir.nodes import (
     FROM_FRONT,
@@ -218,15 +219,16 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
 
 def _store(primal: PrimalBuilder, op: Op) -> None:
     """Another item of a list, whose kind and the index's are proven: `x[i] = y` may be anything else."""
-    (items, index, item), _ = primal.inputs(op)
-    kind = primal.kind(items)
-    if not (isinstance(kind, Sequence) and kind.name == "list" and primal.kind(index) == INT):
+    (items, *indices, item), _ = primal.inputs(op)
+    kind = with_item(primal.kind(items), tuple(map(primal.kind, indices)), primal.kind(item))
+    if kind is None:
         raise NeedsTracking(f"an item of a list in line {op.where.line}")
     active = primal.any_active((items, item))
-    place = index if not active or op.payload == FROM_FRONT else place_from_front(primal, items, index)
-    result = primal.plain(replace(op, payload=None), kind=join(kind, list_of((primal.kind(item),))), active=active)
+    if active and op.payload != FROM_FRONT:
+        indices[0] = place_from_front(primal, items, indices[0])
+    result = primal.plain(replace(op, payload=None), kind=kind, active=active)
     if active:
-        primal.record(Replaced(result, items, place, item, op.where))
+        primal.record(Replaced(result, items, tuple(indices), item, op.where))
 
 
 def place_from_front(primal: PrimalBuilder, items: Value, index: Value) -> Value:

@@ -22,15 +22,14 @@ from typing import Protocol, assert_never, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.calls import Call, Dispatched, Item, Iterated, Unit
+from microgradpy.ad.calls import Call, Dispatched, Item, Iterated, Replaced, Unit
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
-from microgradpy.ad.list_cotangents import as_bars, is_list
 from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import BOOL, UNKNOWN, Array, Kind, cotangent_kind, is_numeric, join
+from microgradpy.ir.kinds import BOOL, INT, UNKNOWN, Array, Kind, cotangent_kind, is_list, is_list_of_numbers, is_numeric, item_kind, join
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -129,7 +128,12 @@ def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
     kinds, active = dict(primal.function.kinds), set(primal.active)
     if primal.memory is None:
         return AdjointBuilder(
-            kinds=kinds, active=active, adjoint_half=services.adjoint_half, made=made, keeps_zeros=services.keeps_zeros
+            kinds=kinds,
+            active=active,
+            adjoint_half=services.adjoint_half,
+            made=made,
+            keeps_zeros=services.keeps_zeros,
+            rows=_rows(primal),
         )
     return TrackedAdjointBuilder(
         kinds=kinds,
@@ -145,6 +149,23 @@ def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
         lasting=_lasting(primal.function),
         seed_is_value=primal.takes_value,
     )
+
+
+def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
+    """The lists of numbers that are items of lists, with these and the places, where their cotangents are too: none if another
+    list may be put in a place."""
+    kinds = primal.function.kinds
+    found = {}
+    for call in primal.calls.values():
+        match call:
+            case Replaced(indices=(_,), item=Var() as item) if is_list(kinds[item]):
+                return {}
+            case Item(result=row, container=Var() as rows, index=place) | Iterated(
+                result=row, source=Var() as rows, position=place, backwards=False, is_key=False
+            ) if is_list_of_numbers(kinds[rows]) and is_list(item_kind(kinds[rows])):
+                if (type(place.value) is int) if isinstance(place, Const) else kinds[place] == INT:
+                    found[row] = rows, place
+    return found
 
 
 def _lasting(function: Function) -> frozenset[Var]:
@@ -403,7 +424,7 @@ class _Walk:
         """The cotangent of a list that a loop carries, as a list."""
         if not is_list(self.builder.kind(result)) or not self.builder.is_active(result):
             return cotangent
-        return as_bars(self.builder, Const(None) if cotangent is None else cotangent, result)
+        return self.builder.as_list(Const(None) if cotangent is None else cotangent, result)
 
     def loop_body(self, statement: While | For, frame: Frame, carriers: list[Carrier], kinds: Mapping[Var, Kind]) -> LoopBody:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""

@@ -306,8 +306,8 @@ class Tangents:
             case Append(result=result, items=items, item=item, length=length):
                 dot = self.builder.helper(tangents.appended_tangent, self.dot(items), self.dense(item), length)
                 self.know_dot(result, dot)
-            case Replaced(result=result, items=items, index=index, item=item):
-                given = (self.dot(items), result, index, self.dense(item))
+            case Replaced(result=result, items=items, indices=indices, item=item):
+                given = (self.dot(items), result, self.dense(item), *indices)
                 self.know_dot(result, self.builder.helper(tangents.replaced_tangent, *given))
             case Attribute(result=result, target=target, name=name):
                 dot = self.builder.helper(tangents.attribute_tangent, target, Const(name), result, self.dot(target))

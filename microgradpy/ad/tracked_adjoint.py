@@ -66,6 +66,9 @@ class TrackedAdjointBuilder(AdjointBuilder):
             return kind.ndim is not None
         return isinstance(kind, Sequence) and kind.name in ("list", "dict")
 
+    def has_numbers(self, value: Value) -> bool:
+        return False  # the cotangents of lists are in their shadows
+
     def bar_kind(self, value: Value) -> Kind:
         return super().bar_kind(value) if self.travels(value) else UNKNOWN
 

@@ -298,8 +298,8 @@ def _open_operands(op: Op) -> tuple[Value, ...]:
     if op.callee is Opcode.MARK:
         return ()
     if op.callee is Opcode.STORE:
-        _, index, value = op.arguments
-        return (index, value) if op.payload is not None else (value, index)
+        _, *indices, value = op.arguments
+        return (*indices, value) if op.payload is not None else (value, *indices)
     if op.callee is Opcode.APPEND or op.callee is Opcode.RECORD or is_in_place(op):
         return op.arguments[1:]
     return operands(op)

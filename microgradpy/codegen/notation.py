@@ -117,12 +117,13 @@ class SliceOf:
 @dataclass(frozen=True, slots=True)
 class Store:
     """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the
-    index, or the name as a text; without a value it is a deletion."""
+    index, or the name as a text; without a value it is a deletion. `outer` are the indices in `x[i][j] = value` but the last."""
 
     operand: Value
     place: Value | str
     value: Value | None = None
     sign: type[ast.operator] | None = None
+    outer: tuple[Value, ...] = ()
 
 
 Notation = Binary | Comparison | Unary | InPlace | Attribute | Item | SliceOf
@@ -219,8 +220,8 @@ def store(op: Op) -> Store | None:
     """How an operation whose result nobody reads is written as a statement that stores or deletes."""
     if op.callee is Opcode.STORE:
         sign = _BINARY[op.payload.sign][1] if isinstance(op.payload, Augmented) else None
-        items, index, item = op.arguments
-        return Store(items, index, item, sign)
+        items, *outer, index, item = op.arguments
+        return Store(items, index, item, sign, tuple(outer))
     if not isinstance(op.callee, Const) or not isinstance(op.payload, Form | Augmented):
         return None
     if isinstance(op.payload, Augmented):
@@ -246,7 +247,7 @@ def operands(op: Op) -> tuple[Value, ...]:
     if statement is not None:
         first = () if statement.value is None else (statement.value,)
         place = () if isinstance(statement.place, str) else (statement.place,)
-        return (*first, statement.operand, *place)
+        return (*first, statement.operand, *statement.outer, *place)
     match notation(op):
         case Binary(left=left, right=right) | Comparison(left=left, right=right):
             return (left, right)

@@ -150,7 +150,10 @@ class Statements:
         if isinstance(sign.place, str):
             target: ast.Attribute | ast.Subscript = ast.Attribute(self._read(sign.operand), sign.place, context)
         else:
-            target = ast.Subscript(self._read(sign.operand), self.expressions.index(sign.place), context)
+            operand = self._read(sign.operand)
+            for index in sign.outer:
+                operand = ast.Subscript(operand, self.expressions.index(index), ast.Load())
+            target = ast.Subscript(operand, self.expressions.index(sign.place), context)
         if value is None:
             statement: ast.stmt = ast.Delete([target])
         elif sign.sign is not None:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from inspect import Parameter, Signature
+from itertools import chain
 from types import CellType
 from typing import Any, final
 
@@ -92,6 +93,8 @@ CELL = Sequence("cell")
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 REAL = Scalar("real")
 UNASSIGNED = Inert("unassigned")
+NUMBERS = Sequence("list", FLOAT)
+"""The cotangents of a list of real numbers."""
 WHOLE_SLICE = Inert("slice", ":")
 
 
@@ -169,12 +172,36 @@ def _is_plain_item(value: object) -> bool:
 
 
 def _kind_of_items(items: list[Any]) -> Kind:
-    """What all items of a list are, if their types alone say it: numbers of one type, or texts."""
+    """What all items of a list are, if their types alone say it: numbers of one type, or texts; lists of such items, or tuples
+    of one length. This is looked at in every call, so that no item is looked at by itself."""
     types = set(map(type, items))
+    if types in ({list}, {tuple}):
+        kind = _kind_of_rows(items) if types == {list} else _kind_of_tuples(items)
+        if not _holds_unknown(kind):
+            return kind
     kind: Kind = UNASSIGNED
     for cls in types if len(types) <= _MOST_TYPES else (object,):
         kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
     return object_with(features_in(items[:_MOST_ENTRIES])) if kind == UNKNOWN else kind
+
+
+def _kind_of_rows(rows: list[Any]) -> Kind:
+    return Sequence("list", _kind_of_items(list(chain.from_iterable(rows))))
+
+
+def _kind_of_tuples(items: list[Any]) -> Kind:
+    if len(set(map(len, items))) > 1:
+        return UNKNOWN
+    return TupleOf(tuple(_kind_of_items(list(column)) for column in zip(*items, strict=True)))
+
+
+def _holds_unknown(kind: Kind) -> bool:
+    match kind:
+        case Sequence(name="list", item=item):
+            return _holds_unknown(item)
+        case TupleOf(items=items):
+            return any(map(_holds_unknown, items))
+    return isinstance(kind, Unknown)
 
 
 _MOST_TYPES = 3
@@ -276,6 +303,26 @@ def without_items(kind: Kind) -> Kind:
 def is_real_scalar(kind: Kind) -> bool:
     """Proven to be a real Python or NumPy number."""
     return isinstance(kind, Scalar) and kind.name != "complex"
+
+
+def is_list(kind: Kind) -> bool:
+    return isinstance(kind, Sequence) and kind.name == "list"
+
+
+def is_list_of_numbers(kind: Kind) -> bool:
+    """Proven to be a list of real numbers, or of such lists."""
+    if not isinstance(kind, Sequence) or kind.name != "list":
+        return False
+    return is_real_scalar(kind.item) or is_list_of_numbers(kind.item)
+
+
+def cotangents_of(kind: Kind) -> Kind:
+    """What is proven of the cotangent of a list, where it is one: numbers for numbers, however deep the lists are inside of
+    each other; of other items it may be None."""
+    assert isinstance(kind, Sequence)
+    if is_list_of_numbers(kind.item):
+        return Sequence("list", cotangents_of(kind.item))
+    return NUMBERS if is_real_scalar(kind.item) else Sequence("list", UNKNOWN)
 
 
 def is_real(kind: Kind) -> bool:
@@ -382,6 +429,16 @@ def list_of(items: Iterable[Kind]) -> Kind:
     """A list of items of these kinds."""
     nothing: Kind = UNASSIGNED
     return Sequence("list", reduce(join, (map_axes(kind, lambda axis: None) for kind in items), nothing))
+
+
+def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
+    """What is proven of a list after an item of this kind was put at a place, in an item of it if there are several indices;
+    None if that may be anything else than a list."""
+    index, *inner = indices
+    if not (isinstance(kind, Sequence) and kind.name == "list" and index == INT):
+        return None
+    after = with_item(kind.item, tuple(inner), item) if inner else item
+    return None if after is None else join(kind, list_of((after,)))
 
 
 def join(a: Kind, b: Kind) -> Kind:

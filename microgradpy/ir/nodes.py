@@ -202,7 +202,8 @@ class Opcode(enum.Enum):
     JOIN = "join"  # (*strings)               -> an f-string's parts, already formatted, joined
     APPEND = "append"  # (list, item)             -> the same list, item added (only lists the compiler made)
     APPLY = "apply"  # (callee, args, kwargs)   -> callee(*args, **kwargs); args a tuple, kwargs a dict
-    STORE = "store"  # (list, index, item)      -> the same list, with another item there; added to it with `Augmented`
+    STORE = "store"  # (list, *indices, item)   -> the same list, with another item there; added to it with `Augmented`.
+    #                With several indices, there is an item of an item.
     CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
     SUSPEND = "suspend"  # (value,)                 -> what is sent in; a generator yields the value
     GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed

@@ -57,7 +57,7 @@ _ARGUMENTS: dict[Opcode, tuple[int, int | None]] = {
     Opcode.UNPACK: (1, 1),
     Opcode.JOIN: (0, None),
     Opcode.APPEND: (2, 2),
-    Opcode.STORE: (3, 3),
+    Opcode.STORE: (3, None),
     Opcode.APPLY: (3, 3),
     Opcode.CLOSURE: (0, None),
     Opcode.SUSPEND: (1, 1),

@@ -24,6 +24,7 @@ from microgradpy.ir.kinds import (
     COMPLEX,
     FLOAT,
     INT,
+    NUMBERS,
     NUMERIC,
     REAL,
     UNKNOWN,
@@ -192,7 +193,7 @@ def _helper_entry(callee: Any) -> _Entry | None:
         index = LIKE[callee]
         return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
     if callee in RETURNS:
-        return _Entry(_always(INT if RETURNS[callee] is int else FLOAT))
+        return _Entry(_always({int: INT, float: FLOAT, list: NUMBERS}[RETURNS[callee]]))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from functools import partial, reduce
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.nodes import Const, Op, Region, Statement, Terminator, Undefined, Value, Var, Yield, fresh
+from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
+from microgradpy.ir.nodes import Const, Op, Opcode, Region, Statement, Terminator, Undefined, Value, Var, Yield, fresh, operator_constant
+from microgradpy.ir.traversal import given_values
+from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -24,6 +28,7 @@ from microgradpy.promotion.places import (
     Object,
     Origin,
     Place,
+    Row,
     is_thing,
     origin_of,
 )
@@ -31,6 +36,73 @@ from microgradpy.promotion.places import (
 Field = tuple[Place, Any]
 Fields = dict[Field, Known]
 MOST_STATEMENTS = 3_000
+
+
+@final
+class Kinds:
+    """What is proven of the values, found out where it is asked. Of what a loop carries it is assumed first, and checked where
+    an iteration ends."""
+
+    def __init__(self) -> None:
+        self.builder = TypedBuilder()
+        self.sources: dict[Var, Callable[[], Kind]] = {}
+        self.assumed: dict[Var, Kind] = {}
+        self.depth = 0
+
+    def of(self, value: Known) -> Kind:
+        if is_thing(value):
+            return UNKNOWN
+        if not isinstance(value, Var):
+            return self.builder.kind(value)  # type: ignore[arg-type]
+        if value in self.assumed:
+            return self.assumed[value]
+        source = self.sources.get(value)
+        if value not in self.builder.kinds and source is not None and self.depth < _DEEPEST:
+            self.depth += 1
+            self.builder.know(value, source())
+            self.depth -= 1
+        return self.builder.kind(value)
+
+    def set(self, var: Var, source: Callable[[], Kind]) -> None:
+        """Note how to find out what a variable is."""
+        self.builder.kinds.pop(var, None)
+        self.assumed.pop(var, None)
+        self.sources[var] = source
+
+    def assume(self, var: Var, kind: Kind) -> None:
+        self.set(var, lambda: UNKNOWN)
+        self.assumed[var] = kind
+
+    def note(self, op: Op) -> None:
+        """Note an operation."""
+        for number, result in enumerate(op.results):
+            self.builder.producers[result] = op
+            self.set(result, partial(self._of_result, op, number))
+
+    def _of_result(self, op: Op, number: int) -> Kind:
+        for value in given_values(op.arguments, op.keywords):
+            self.of(value)
+        if not isinstance(op.callee, Opcode):
+            return self.builder.kind_of_call(op.callee, op.arguments, op.keywords)
+        kinds = tuple(map(self.of, op.arguments))
+        match op.callee:
+            case Opcode.LIST:
+                return list_of(kinds)
+            case Opcode.TUPLE:
+                return TupleOf(kinds)
+            case Opcode.APPEND:
+                return join(kinds[0], list_of(kinds[1:]))
+            case Opcode.STORE:
+                return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
+            case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
+                return kinds[0].items[number]
+            case Opcode.UNPACK:
+                return item_kind(kinds[0])
+        return UNKNOWN
+
+
+_DEEPEST = 60
+_GETITEM = operator_constant("getitem")
 
 
 class Walk(ABC):
@@ -49,18 +121,18 @@ class Walk(ABC):
         self.loop: Any = None
         self.constructed: set[Place] = set()
         self.consumed: set[Generator] = set()
-        self.standing: dict[Object, Element | None] = {}
-        """The objects that are in tables; None for those of which it is not known where."""
-        self.made_in: dict[Object, list[Statement]] = {}
-        """Among which statements an object was made."""
+        self.standing: dict[Object | ListOf, Element | Row | None] = {}
+        """The objects and lists that are in lists; None for those of which it is not known where."""
+        self.read_from: dict[Value, tuple[ListOf, int]] = {}
+        """The items of lists in sight, with how deep in them they are."""
+        self.made_in: dict[Object | ListOf, list[Statement]] = {}
+        """Among which statements an object or a list was made."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
-        self.numbers: set[Value] = set()
-        """Values that are numbers of Python's or NumPy's."""
+        self.kinds = Kinds()
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
-        self.slices: set[Var] = set()
         self.lengths: set[Var] = set()
         self.attempts = 0
         self.helped = False
@@ -82,7 +154,7 @@ class Walk(ABC):
         if not isinstance(value, Var):
             return value
         known = frame.values.get(value, value)
-        if isinstance(known, Object) and known in self.standing:
+        if isinstance(known, Object | ListOf) and known in self.standing:
             element = self.standing[known]
             if element is None:
                 raise Escapes(known.origin)
@@ -98,6 +170,10 @@ class Walk(ABC):
             if shows:
                 self.shown.add(known)
             return self.plain(self.fields[known, CONTENTS])
+        if isinstance(known, Row):
+            if shows:
+                self.shown.add(known.place)
+            return self.row_now(known)
         if hands and isinstance(known, DictOf | Object):
             self.hand_out(known)
         if isinstance(known, DictOf):
@@ -106,6 +182,19 @@ class Walk(ABC):
         if isinstance(known, Object) and is_record(known.cls):
             return self.record_of(known)
         raise Escapes(origin_of(known))
+
+    def row_now(self, row: Row) -> Value:
+        """A list that is in a list in sight, read again where that has been written into: what was read before is of an
+        earlier version."""
+        version = self.fields[row.place, CONTENTS]
+        if version is row.version:
+            return row.value
+        found = self.plain(version)
+        for index in row.indices:
+            read = fresh(row.value.hint)
+            self.add(Op(_GETITEM, (found, index), (read,), from_user=False))
+            found = read
+        return found
 
     def hand_out(self, place: Place) -> None:
         if place in self.handed:
@@ -145,13 +234,13 @@ class Walk(ABC):
         self.count += 1
         if self.count > MOST_STATEMENTS:
             raise NotInSight
+        if isinstance(statement, Op):
+            self.kinds.note(statement)
         self.out.append(statement)
 
     def is_number(self, value: Known) -> bool:
         """Whether something is known to be a number."""
-        if isinstance(value, Const):
-            return type(value.value) in (int, float, bool, complex)
-        return isinstance(value, Var) and (value in self.numbers or value in self.counters)
+        return isinstance(self.kinds.of(value), Scalar)
 
     # Fields
 
@@ -234,8 +323,8 @@ class Merge:
         for ours, value in zip(self.values, values, strict=True):
             ours.append(value)
         self.results.append(result := variable())
-        if all(map(self.walker.is_number, values)):
-            self.walker.numbers.add(result)
+        kinds = self.walker.kinds
+        kinds.set(result, lambda: reduce(join, map(kinds.of, values)))
         return result
 
     def objects(self, a: Object, b: Object) -> Object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import types
 from collections.abc import Callable
@@ -36,6 +35,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Method,
+    Nests,
     Object,
     Table,
     first_origin,
@@ -48,13 +48,6 @@ from microgradpy.runtime.variables import new_cell, read_captured, read_local, s
 
 _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
-_NUMBERS = frozenset((len, *(f for f in vars(math).values() if isinstance(f, types.BuiltinFunctionType)))) - {
-    math.frexp,
-    math.modf,
-}
-_ARITHMETIC = frozenset(
-    (abs, *(getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "pow", "neg", "mod", "iadd", "isub")))
-)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
 """What gives a new list for a list. Their pullbacks take as many cotangents as there were items, so it may not grow."""
 _BUILTIN = (types.BuiltinFunctionType, type)
@@ -91,20 +84,9 @@ class Calls(Containers):
         given = tuple(self.plain(known, hands=hands) for known in arguments)
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
-        if isinstance(head, Const) and self.gives_number(head.value, given):
-            self.numbers.update(results)
-        else:
-            self.numbers.difference_update(results)
-        if isinstance(head, Const) and head.value is slice:
-            self.slices.update(results)
         if isinstance(head, Const) and head.value is len:
             self.lengths.update(results)
         self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
-
-    def gives_number(self, function: Any, given: tuple[Value, ...]) -> bool:
-        """Whether a call gives a number."""
-        is_known = isinstance(function, types.BuiltinFunctionType | type)
-        return is_known and (function in _NUMBERS or (function in _ARITHMETIC and all(map(self.is_number, given))))
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
@@ -112,7 +94,7 @@ class Calls(Containers):
         is_kept = origin in self.kept
         if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
-        elif opcode is Opcode.LIST and not is_kept and not any(map(is_thing, arguments)):
+        elif opcode is Opcode.LIST and not is_kept and all(not is_thing(each) or isinstance(each, ListOf) for each in arguments):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)
@@ -160,6 +142,9 @@ class Calls(Containers):
     ) -> Known | None:
         """A call that may give something in sight."""
         function = callee.value
+        if function is operator.setitem and arguments[0] in self.read_from:
+            place, depth = self.read_from[arguments[0]]  # type: ignore[index]
+            raise Nests(place.origin, depth)
         if (*frame.path, op.results[0]) in self.kept:
             return None
         if function is new_cell and not arguments:

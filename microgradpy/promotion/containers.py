@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import INT
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -34,10 +35,13 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Nests,
     Origin,
+    Row,
     Table,
     first_origin,
     is_thing,
+    origin_of,
 )
 from microgradpy.runtime.keys import item_of_growing
 
@@ -47,7 +51,8 @@ KEYS = (str, int)
 
 
 class Containers(Objects):
-    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields."""
+    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields, `nested`
+    those that hold lists that are written into."""
 
     def __init__(
         self,
@@ -57,21 +62,38 @@ class Containers(Objects):
         mutable: frozenset[type],
         grown: frozenset[Origin],
         tables: Mapping[Origin, tuple[type, tuple[str, ...]]],
+        nested: Mapping[Origin, int],
     ) -> None:
         super().__init__(function, lower, kept, mutable)
         self.tables = tables
         self.grown = grown
+        self.nested = nested
         self.appended: set[Origin] = set()
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
-        place = ListOf((*frame.path, result), result.hint)
+        origin = (*frame.path, result)
+        place = ListOf(origin, result.hint, self.nested.get(origin, 0))
         made = self.define(result, frame)
+        if place.depth and op.callee is not Opcode.LIST:
+            raise Escapes(origin)  # what is in two lists has two names
+        given = tuple(self.row_of(place, each) if place.depth else self.plain(each) for each in known)
+        self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
-        self.add(replace(op, arguments=tuple(map(self.plain, known)), results=(made,)))
+        self.add(replace(op, arguments=given, results=(made,)))
         self.bind(result, place, frame)
+        for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
+            self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
+
+    def row_of(self, place: ListOf, item: Known) -> Value:
+        """A list that nobody else has, to be put into another one."""
+        if not isinstance(item, ListOf) or item in self.shown or item in self.standing:
+            raise Escapes(place.origin)
+        if item.depth != place.depth - 1:
+            raise Nests(item.origin, place.depth - 1)
+        return self.plain(self.fields[item, CONTENTS])
 
     def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -115,9 +137,9 @@ class Containers(Objects):
             self.stands(each, Element(table, Const(number)))
         self.bind(op.results[0], table, frame)
 
-    def stands(self, place: Object, element: Element) -> None:
-        """Note that an object is in a table from here on."""
-        if place in self.standing or place.merged:
+    def stands(self, place: Object | ListOf, element: Element | Row) -> None:
+        """Note that an object or a list is in a list from here on."""
+        if place in self.standing or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
         for key in [key for key in self.fields if key[0] is place]:
             del self.fields[key]
@@ -142,9 +164,11 @@ class Containers(Objects):
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         version = self.fields[place, CONTENTS]
-        given = self.plain(item)
+        given = self.row_of(place, item) if place.depth else self.plain(item)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
+        if place.depth:
+            self.stands(item, None)  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
         self.lengthened.append(place)
 
@@ -165,12 +189,25 @@ class Containers(Objects):
             return self.fields[target, index.value]  # type: ignore[union-attr]
         if isinstance(target, Table) and not is_thing(index):
             return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
-        if isinstance(target, ListOf) and not is_thing(index):
-            callee = _GETITEM if self.is_from_front(target, index) else _ITEM_OF_GROWING
-            read = replace(op, payload=None)
-            self.emit(read, callee, (self.fields[target, CONTENTS], index), {}, frame)
-            return self.known_result(op, frame)
+        if isinstance(target, ListOf | Row) and not is_thing(index):
+            return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
+
+    def read_list(self, op: Op, target: ListOf | Row, index: Known, frame: Frame) -> Known:
+        """An item of a list in sight, or of a list in it."""
+        place = target if isinstance(target, ListOf) else target.place
+        is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
+        if target.depth and (self.kinds.of(index) != INT or not is_fixed):
+            raise Escapes(place.origin)  # a slice has the lists too
+        version = self.fields[place, CONTENTS]
+        items = version if isinstance(target, ListOf) else self.row_now(target)
+        self.emit(replace(op, payload=None), _GETITEM if is_fixed else _ITEM_OF_GROWING, (items, index), {}, frame)
+        read = self.known_result(op, frame)
+        indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
+        if target.depth:
+            return Row(place, indices, version, read)  # type: ignore[arg-type]
+        self.read_from[read] = place, len(indices)  # type: ignore[index]
+        return read
 
     def is_from_front(self, place: ListOf, index: Known) -> bool:
         """Whether an index means the same item however long the list becomes."""
@@ -189,15 +226,23 @@ class Containers(Objects):
             self.helped = True
             self.write(target, index.value, value)
             return NONE
-        if isinstance(target, ListOf) and not is_thing(index):
-            self.helped = True
-            after, given = fresh(target.hint, True), self.plain(value)
-            changed = (self.plain(self.fields[target, CONTENTS]), self.plain(index), given)
-            is_fixed = self.is_from_front(target, index)
-            self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
-            self.write(target, CONTENTS, after)
+        if isinstance(target, ListOf | Row) and not is_thing(index):
+            if target.depth:
+                raise Escapes(origin_of(target))
+            self.write_list(op, target, index, self.plain(value))
             return NONE
         raise Escapes(first_origin(arguments))
+
+    def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
+        self.helped = True
+        place, outer = (target, ()) if isinstance(target, ListOf) else (target.place, target.indices)
+        if isinstance(target, Row) and self.out and getattr(self.out[-1], "results", ()) == (target.value,):
+            self.out.pop()  # the list is read again as a part of the statement
+        after = fresh(place.hint, True)
+        changed = (self.plain(self.fields[place, CONTENTS]), *outer, self.plain(index), value)
+        is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
+        self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
+        self.write(place, CONTENTS, after)
 
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
@@ -211,6 +256,9 @@ class Containers(Objects):
         if isinstance(target, ListOf):
             self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
+        if isinstance(target, Row):
+            self.emit(op, op.callee, (self.row_now(target),), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
         return None
 
     def place_in(self, table: Table, op: Op, index: Value) -> Value:
@@ -222,7 +270,7 @@ class Containers(Objects):
                 return index
             if -count <= index.value < 0 and table.origin not in self.grown:
                 return Const(count + index.value)
-        elif isinstance(index, Const) or index in self.slices:
+        elif isinstance(index, Const) or self.kinds.of(index) != INT:
             raise Escapes(table.origin)
         column = self.plain(self.fields[next(iter(table.columns.values())), CONTENTS])
         self.add(Op(_GETITEM, (column, index), (fresh(""),), where=op.where))

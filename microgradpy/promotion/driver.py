@@ -8,13 +8,13 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.prune import prune
-from microgradpy.ir.kinds import Kind, Scalar
+from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op, Statement
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin
+from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, Nests, NotInSight, Origin
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -73,9 +73,10 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
     mutable: frozenset[type] = frozenset()
     grown: frozenset[Origin] = frozenset()
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
+    nested: dict[Origin, int] = {}
     for _ in range(_MOST_WALKS):
-        walker = Calls(function, lower, kept, mutable, grown, tables)
-        walker.numbers.update(var for var, kind in zip(ir.inputs, kinds, strict=False) if isinstance(kind, Scalar))
+        walker = Calls(function, lower, kept, mutable, grown, tables, nested)
+        walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             made = walker.whole(ir, Frame(()))
         except Escapes as escape:
@@ -85,6 +86,11 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
             if held.origin in tables:
                 kept |= {held.origin}
             tables[held.origin] = held.cls, held.names
+            continue
+        except Nests as written:
+            if nested.get(written.origin, 0) >= written.depth:
+                kept |= {written.origin}
+            nested[written.origin] = written.depth
             continue
         except Mutates as write:
             mutable |= {write.cls}

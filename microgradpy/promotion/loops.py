@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.kinds import INT, UNKNOWN, Kind, item_kind, join, map_axes
 from microgradpy.ir.nodes import (
     Const,
     Each,
@@ -37,11 +38,16 @@ from microgradpy.promotion.places import (
     ListOf,
     Object,
     Place,
+    Row,
     Table,
     Thing,
     is_thing,
     origin_of,
 )
+
+
+Holder = Table | ListOf | Row
+"""What is run over by number: the objects or lists in it are in sight."""
 
 
 class Merges(Exception):
@@ -53,11 +59,11 @@ class Merges(Exception):
 
 
 class Others(Exception):
-    """What a loop carries was taken for a number, and is not one in every iteration."""
+    """What a loop carries is not of the kind that was assumed of it in every iteration, but of this one."""
 
-    def __init__(self, key: Any) -> None:
-        super().__init__(key)
-        self.key = key
+    def __init__(self, key: Any, kind: Kind) -> None:
+        super().__init__(key, kind)
+        self.key, self.kind = key, kind
 
 
 @final
@@ -75,9 +81,9 @@ class Slot:
 @final
 class Loop:
     """A loop while it is walked. `wanted` are the fields that it carries, `merging` the parameters that are another object in
-    each iteration, `others` those that begin as numbers and do not stay numbers."""
+    each iteration, `others` what is assumed of those that do not stay of the kind that they begin with."""
 
-    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any], others: set[Any]) -> None:
+    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any], others: dict[Any, Kind]) -> None:
         self.walker = walker
         self.wanted = wanted
         self.merging = merging
@@ -99,13 +105,15 @@ class Loop:
         hint: str,
     ) -> tuple[Known, Known]:
         """What is carried: in the loop, and after it."""
+        if isinstance(initial, Row):
+            initial = self.walker.plain(initial)
         if not is_thing(initial):
             parameter, result = variables()
             self.slots.append(Slot(key, parameter, initial, result, at))  # type: ignore[arg-type]
-            if self.walker.is_number(initial) and key not in self.others:
-                self.walker.numbers |= {parameter, result}
-            else:
-                self.walker.numbers -= {parameter, result}
+            kinds = self.walker.kinds
+            kind = self.others[key] if key in self.others else map_axes(kinds.of(initial), lambda axis: None)
+            kinds.assume(parameter, kind)
+            kinds.set(result, lambda: kinds.of(parameter))
             return parameter, result
         if not isinstance(initial, Object) or key not in self.merging:
             self.fixed.append((key, initial, at))  # type: ignore[arg-type]
@@ -154,8 +162,12 @@ class Loop:
             return ()
         values = tuple(walker.plain(slot.at(known)) for slot in self.slots)
         for slot, value in zip(self.slots, values, strict=True):
-            if slot.parameter in walker.numbers and not walker.is_number(value):
-                raise Others(slot.key)
+            assumed = walker.kinds.of(slot.parameter)
+            if assumed == UNKNOWN:
+                continue
+            kind = join(assumed, map_axes(walker.kinds.of(value), lambda axis: None))
+            if kind != assumed:
+                raise Others(slot.key, kind)
         return values
 
     def note_changes(self) -> None:
@@ -176,7 +188,7 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     entry, out, shown, handed = walker.fields, walker.out, set(walker.shown), frozenset(walker.handed)
     wanted: list[Field] = []
     merging: set[Any] = set()
-    others: set[Any] = set()
+    others: dict[Any, Kind] = {}
     while True:
         walker.fields, walker.out, walker.handed = dict(entry), list(out), set(handed)
         loop = Loop(walker, wanted, merging, others)
@@ -187,7 +199,7 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
             merging.add(other.key)
             continue
         except Others as some:
-            others.add(some.key)
+            others[some.key] = some.kind
             continue
         if not loop.changed:
             out[:] = walker.out
@@ -201,7 +213,7 @@ def _walk(
 ) -> None:
     read: list[Known] = []
     items: Items | None = None
-    tables: dict[Var, Table] = {}
+    tables: dict[Var, Holder] = {}
     if isinstance(statement, For):
         read = [walker.known(value, frame) for value in item_sources(statement.items)]
         items = _items(walker, statement.items, frame, tables)
@@ -215,7 +227,8 @@ def _walk(
         if items is not None:
             items = map_items(items, lambda value: value, lambda var: var if var in tables else walker.define(var, frame))
             _bind_elements(walker, statement, frame, tables)
-            walker.numbers.update(_counters(items))
+            _note_items(walker, items)
+            _note_sources(walker, statement, frame)
         statements, end = walker.region(statement.body, frame)
     finally:
         walker.loop = outer
@@ -241,15 +254,26 @@ def _walk(
 
 
 def _check_changes(
-    walker: Walk, loop: Loop, read: list[Known], tables: Mapping[Var, Table], lengthened: list[Place], shown: set[Place]
+    walker: Walk, loop: Loop, read: list[Known], tables: Mapping[Var, Holder], lengthened: list[Place], shown: set[Place]
 ) -> None:
     """Let what the loop changes escape if it runs over that, or has shown it."""
     for table in tables.values():
-        if not set(table.columns.values()).isdisjoint(lengthened):
-            raise Escapes(table.origin)  # Python goes on to what is added meanwhile
+        if not set(_columns(table)).isdisjoint(lengthened):
+            raise Escapes(origin_of(table))  # Python goes on to what is added meanwhile
+    over = {list_of(each) for each in read if each not in tables.values()}
     for place, _ in loop.wanted:
-        if (place in walker.shown and place not in shown) or any(each is place for each in read):
+        if (place in walker.shown and place not in shown) or place in over:
             raise Escapes(place.origin)
+
+
+def _columns(table: Holder) -> Iterable[ListOf]:
+    """The lists that are as long as what holds objects or lists; those in lists get no longer."""
+    return table.columns.values() if isinstance(table, Table) else (table,) if isinstance(table, ListOf) else ()
+
+
+def list_of(known: Known) -> Known:
+    """The list that something is, or is a part of."""
+    return known.place if isinstance(known, Row) else known
 
 
 def _check_handed(walker: Walk, loop: Loop, before: frozenset[Place]) -> None:
@@ -302,7 +326,7 @@ def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Regi
     return Region(tuple(statements), Yield(values))
 
 
-def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) -> Items:
     """What a loop runs over. Places from the end are those of the list as it is then. Over the objects of a table it runs by
     their numbers, which get the table."""
     items = _by_number(walker, items, frame, tables)
@@ -310,7 +334,7 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
-        return walker.plain(known, shows=shows or not isinstance(known, ListOf), hands=False)
+        return walker.plain(known, shows=shows or not isinstance(known, ListOf | Row), hands=False)
 
     return map_items(items, of)
 
@@ -326,11 +350,11 @@ def _runs_backwards(items: Items) -> bool:
     return False
 
 
-def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table]) -> Items:
+def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) -> Items:
     match items:
         case Each(source=source):
             table = walker.known(source, frame)
-            if not isinstance(table, Table):
+            if not isinstance(table, Table) and not (isinstance(table, ListOf | Row) and table.depth):
                 return items
             number = fresh("k")
             tables[number] = table
@@ -347,25 +371,34 @@ def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Table
     return items
 
 
-def length_of(walker: Walk, table: Table) -> Var:
-    """How many objects a table has now."""
-    column = next(iter(table.columns.values()))
+def length_of(walker: Walk, table: Holder) -> Var:
+    """How many objects or lists there are now."""
+    if isinstance(table, Row):
+        items: Known = walker.row_now(table)
+    else:
+        items = walker.fields[next(iter(_columns(table))), CONTENTS]
     length = fresh("n")
-    walker.add(Op(function_constant(len), (walker.plain(walker.fields[column, CONTENTS]),), (length,), from_user=False))
+    walker.add(Op(function_constant(len), (walker.plain(items),), (length,), from_user=False))
     walker.lengths.add(length)
     return length
 
 
-def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: Mapping[Var, Table]) -> None:
+def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: Mapping[Var, Holder]) -> None:
     """Let what the loop calls its items stand for the objects."""
     assert isinstance(statement, For)
     sources = dict(_each(statement.items))
     for item, source in sources.items():
         table = walker.known(source, frame)
+        if table not in tables.values():
+            continue
+        number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
+        walker.taken.add(number)
         if isinstance(table, Table):
-            number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
-            walker.taken.add(number)
             walker.bind(item, Element(table, number), frame)
+        elif isinstance(table, ListOf):
+            walker.bind(item, Row(table, (number,), None, item), frame)
+        elif isinstance(table, Row):
+            walker.bind(item, Row(table.place, (*table.indices, number), None, item), frame)
 
 
 def _each(items: Items) -> Iterator[tuple[Var, Value]]:
@@ -379,16 +412,27 @@ def _each(items: Items) -> Iterator[tuple[Var, Value]]:
                 yield from _each(inner)
 
 
-def _counters(items: Items) -> Iterator[Var]:
-    """The variables of an iteration that are whole numbers."""
+def _note_sources(walker: Walk, statement: For, frame: Frame) -> None:
+    """Note which variables of an iteration are items of lists in sight."""
+    for item, source in _each(statement.items):
+        over, read = walker.known(source, frame), walker.known(item, frame)
+        if isinstance(over, ListOf | Row) and isinstance(read, Var):
+            depth = len(over.indices) if isinstance(over, Row) else 0
+            walker.read_from[read] = (over if isinstance(over, ListOf) else over.place), depth + 1
+
+
+def _note_items(walker: Walk, items: Items) -> None:
+    """Note what is proven of the variables of an iteration."""
     match items:
         case Range(item=item):
-            yield item
+            walker.kinds.set(item, lambda: INT)
+        case Each(source=source, item=item):
+            walker.kinds.set(item, lambda: item_kind(walker.kinds.of(source)))
         case Enumerate(inner=inner, index=index):
-            yield index
-            yield from _counters(inner)
+            walker.kinds.set(index, lambda: INT)
+            _note_items(walker, inner)
         case Reversed(inner=inner):
-            yield from _counters(inner)
+            _note_items(walker, inner)
         case Zip(inners=inners):
             for inner in inners:
-                yield from _counters(inner)
+                _note_items(walker, inner)

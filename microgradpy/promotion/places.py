@@ -36,6 +36,14 @@ class Holds(Exception):
         self.origin, self.cls, self.names = origin, cls, names
 
 
+class Nests(Exception):
+    """The lists in a list are written into, so many of them deep."""
+
+    def __init__(self, origin: Origin, depth: int) -> None:
+        super().__init__(origin, depth)
+        self.origin, self.depth = origin, depth
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -56,10 +64,27 @@ class Object:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
-    """A list; its one field is the list as it is now."""
+    """A list; its one field is the list as it is now. `depth` says how deep the lists in it are in sight too: nobody else has
+    them."""
 
     origin: Origin
     hint: str
+    depth: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """A list in such a list, or in one of those, as it was read from a version of that."""
+
+    place: ListOf
+    indices: tuple[Value, ...]
+    version: Any
+    value: Var
+
+    @property
+    def depth(self) -> int:
+        return self.place.depth - len(self.indices)
 
 
 @final
@@ -147,7 +172,7 @@ class Generator:
 
 
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Table | Element | Closure | Method | Super | Generator
+Thing = Place | Row | Table | Element | Closure | Method | Super | Generator
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
@@ -166,6 +191,8 @@ def origin_of(thing: Thing) -> Origin:
         return origin_of(thing.receiver)
     if isinstance(thing, Element):
         return thing.table.origin
+    if isinstance(thing, Row):
+        return thing.place.origin
     return thing.origin
 
 

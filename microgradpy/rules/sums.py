@@ -65,20 +65,6 @@ def sum_rrule(iterable, /, start=0):
     return y, sum_pullback
 
 
-def sum_of_numbers_rrule(items):
-    """The same of a list of numbers."""
-
-    def sum_pullback(y_bar):
-        return NoTangent(), for_each(items, y_bar)
-
-    return sum(items), sum_pullback
-
-
-def for_each(items: list[Any], y_bar: Any) -> list[Any]:
-    """The same cotangent for each of some numbers."""
-    return [y_bar] * len(items)
-
-
 def sum_bars(y_bar: Any, items: Any, start: Any, y: Any) -> tuple[Any, Any]:
     """The cotangents of the items and of the start value."""
     if not isinstance(y, list | tuple):

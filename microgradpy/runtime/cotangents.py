@@ -17,6 +17,7 @@ from microgradpy.rules.results import place_of
 from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
@@ -90,12 +91,59 @@ def item_bars(x_bar: Any, x: Any) -> list[Any]:
     return [None if is_structural_zero(bar) else bar for bar in x_bar]
 
 
+@returns(list)
 def number_bars(x_bar: Any, x: Any) -> list[Any]:
     """The same of a list of real numbers, whatever their classes: 0.0 for what nobody reads."""
     if isinstance(x_bar, np.ndarray) and x_bar.dtype.kind == "f":
         numbers: list[Any] = x_bar.tolist()
         return numbers
-    return [0.0 if bar is None else bar for bar in item_bars(x_bar, x)]
+    bars = item_bars(x_bar, x)
+    if x and isinstance(x[0], list):
+        return [number_bars(bar, row) for bar, row in zip(bars, x, strict=True)]
+    return [0.0 if bar is None else bar for bar in bars]
+
+
+@returns(list)
+def zeros_for(x: Any) -> list[Any]:
+    """The cotangent zero of a list of real numbers, or of such lists."""
+    if not isinstance(x, list):
+        return []  # of a variable that is not assigned on this path
+    return list(map(zeros_for, x)) if x and isinstance(x[0], list) else [0.0] * len(x)
+
+
+@returns(list)
+def copy_of_lists(x_bar: list[Any]) -> list[Any]:
+    """A cotangent of lists that the caller may write into."""
+    return list(map(copy_of_lists, x_bar)) if x_bar and isinstance(x_bar[0], list) else x_bar.copy()
+
+
+@returns(list)
+def sum_of_lists(x_bar: list[Any], d: list[Any]) -> list[Any]:
+    """The sum of two cotangents of a list of real numbers, or of such lists."""
+    if x_bar and isinstance(x_bar[0], list):
+        return list(map(sum_of_lists, x_bar, d))
+    return [left + right for left, right in zip(x_bar, d, strict=True)]
+
+
+def added_to_part(x_bar: list[Any], d: Any, *indices: Any) -> list[Any]:
+    """`x_bar`, the cotangents of a list of real numbers or of such lists, with `d` added to what is at an index or a slice."""
+    if is_structural_zero(d):
+        return x_bar
+    *outer, last = indices
+    within = x_bar
+    for index in outer:
+        within = within[index]
+    if isinstance(last, slice):
+        within[last] = map(_sum_of_parts, within[last], d)
+    else:
+        within[last] = _sum_of_parts(within[last], d)
+    return x_bar
+
+
+def _sum_of_parts(left: Any, right: Any) -> Any:
+    if right is None:
+        return left
+    return list(map(_sum_of_parts, left, right)) if isinstance(left, list) else left + right
 
 
 def cotangent_item_unless(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:

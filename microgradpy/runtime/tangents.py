@@ -46,10 +46,10 @@ def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
     return dots
 
 
-def replaced_tangent(items_dot: Any, items: list[Any], index: int, item_dot: Any) -> list[Any]:
-    """The same of a list that has got another item at a place."""
+def replaced_tangent(items_dot: Any, items: list[Any], item_dot: Any, index: int, *inner: int) -> list[Any]:
+    """The same of a list that has got another item at a place, or in a list that is at one."""
     dots: list[Any] = [None] * len(items) if items_dot is None else items_dot
-    dots[index] = item_dot
+    dots[index] = replaced_tangent(dots[index], items[index], item_dot, *inner) if inner else item_dot
     return dots
 
 

@@ -99,14 +99,60 @@ def read_in_the_loop(x):
     return np.sum(total * x)
 
 
-UNSEEN = [in_a_loop, in_loops_and_branches, product]
+def calculated_with_before(x):
+    total, state = 0.0, x * 2.0
+    for i in range(3):
+        total += (1.0 - state) ** 2
+        state += 0.1 * (x - 0.5 * state) if i else 0.1 * x
+    return np.sum(total * state)
+
+
+def asked_by_a_condition(x):
+    total = x * 1.0
+    while np.sum(total) < 3.0 and len(total) < 3:
+        total += np.abs(x)
+    return np.sum(total * x)
+
+
+def calculated_with_afterwards(x):
+    total = x * 1.0
+    for _ in range(3):
+        old = total
+        total += x
+        x = x * old
+    return np.sum(total * x)
+
+
+class Kept:
+    """Keeps what it is multiplied by, and computes when it is asked."""
+
+    def __init__(self, factor, value=None):
+        self.factor, self.value = factor, value
+
+    def __mul__(self, value):
+        return Kept(self.factor, value)
+
+    def total(self):
+        return np.sum(self.factor * self.value)
+
+
+def kept_by_an_operator(x):
+    kept, total = Kept(3.0), x * 1.0
+    later = kept * total
+    total += x
+    return later.total() + np.sum(total)
+
+
+UNSEEN = [in_a_loop, in_loops_and_branches, product, read_where_it_is_returned, calculated_with_before]
 SEEN = [
     kept_under_another_name,
     kept_in_a_list,
     one_array_under_two_names,
     made_outside_of_the_loop,
     read_in_the_loop,
-    read_where_it_is_returned,
+    asked_by_a_condition,
+    calculated_with_afterwards,
+    kept_by_an_operator,
 ]
 
 
