@@ -205,7 +205,6 @@ class Session:
             entry = tracked_pullback_of_packed if packed else tracked_pullback_of
         else:
             entry = pullback_of_packed if packed else pullback_of
-            self.calls_unknown()
         return Const(entry, entry.__name__, entry)
 
     def is_state(self, name: str) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import bind_arguments, literal_defaults
-from microgradpy.ad.calls import Build, Dispatched, Inlined, UnitCall
+from microgradpy.ad.calls import Build, Dispatched, Inlined, Item, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
 from microgradpy.ad.primal_builder import PrimalBuilder
@@ -40,16 +40,18 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     features_of_kind,
     in_terms_of,
+    is_numeric,
     is_real_scalar,
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant
+from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.registry import Rule, rrule
+from microgradpy.rules.results import is_users_rule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
@@ -61,10 +63,8 @@ from microgradpy.state.kept import keeps_state_in_defaults
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Inline the rule of a function, or leave the call to the dispatcher, which asks iterators where their items were."""
     is_inlined = primal.services.inlines and not any(primal.may_be_read_elsewhere(value) for value in op.arguments)
-    if is_inlined and callee.value in (min, max) and len(arguments) > 2 and not keywords:
-        if all(is_real_scalar(primal.kind(value)) for value in arguments):
-            _call_by_pairs(primal, op, callee, arguments)
-            return
+    if is_inlined and not keywords and callee.value in _BY_PAIRS and _call_by_pairs(primal, op, callee, arguments):
+        return
     rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if is_inlined else None
     name, given = callee.path or callee.value.__name__, dict(keywords)
     if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
@@ -72,13 +72,42 @@ def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Val
     dispatch(primal, op, callee, arguments, keywords)
 
 
-def _call_by_pairs(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...]) -> None:
-    """min(x, y, z) of numbers as min(min(x, y), z), which compares the same ones in the same order."""
-    chosen, *others = arguments
+_BY_PAIRS: dict[Any, Const] = {min: Const(min), max: Const(max), sum: operator_constant("add")}
+
+
+def _call_by_pairs(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...]) -> bool:
+    """Write min(x, y, z) of numbers as min(min(x, y), z), which compares the same ones in the same order, and that of a tuple
+    of numbers, or its sum, alike; whether it is one of these."""
+    kinds = tuple(map(primal.kind, arguments))
+    is_of_items = len(kinds) == 1 and isinstance(kinds[0], TupleOf) and bool(kinds[0].items)
+    if is_of_items:
+        kinds = kinds[0].items  # type: ignore[union-attr]
+    if len(kinds) < 2 + (not is_of_items) or not all(map(is_real_scalar, kinds)):
+        return False
+    if is_of_items:
+        arguments = tuple(_item(primal, arguments[0], place, kind) for place, kind in enumerate(kinds))
+    chosen, *others = (Const(0), *arguments) if callee.value is sum else arguments
+    pairwise = _BY_PAIRS[callee.value]
     for number, other in enumerate(others, 1):
         step = op if number == len(others) else replace(op, results=(fresh(""),))
-        call_rule(primal, step, callee, (chosen, other), ())
+        if primal.any_active((chosen, other)):
+            call_rule(primal, step, pairwise, (chosen, other), ())
+        else:
+            kind = primal.kind_of_call(pairwise, (chosen, other), ())
+            result = primal.define(step.result, kind, False)
+            primal.emit(pairwise, (chosen, other), (result,))
         chosen = primal.of(step.result)
+    return True
+
+
+def _item(primal: PrimalBuilder, items: Value, place: int, kind: Kind) -> Value:
+    """An item of a tuple that the user's program has not read by itself."""
+    item = primal.variable(kind)
+    primal.emit(operator_constant("getitem"), (items, Const(place)), (item,))
+    primal.activate(item, primal.is_active(items))
+    if item in primal.active:
+        primal.record(Item(item, items, Const(place), primal.where))
+    return item
 
 
 def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
@@ -249,6 +278,8 @@ def dispatch(
     given = tuple(map(primal.to_be_kept, arguments))
     pair = primal.variable(UNKNOWN)
     catches = primal.catches and (packed or not is_atomic(primal, callee, arguments))
+    if not (primal.services.tracks or catches or (not packed and not keywords and _runs_rules_only(primal, callee, arguments))):
+        primal.services.calls_unknown()
     primal.emit(primal.services.dispatcher(packed, catches), (callee, *given), (pair,), keywords)
     result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
@@ -257,6 +288,26 @@ def dispatch(
     primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where, names))
     if catches:
         primal.unchecked.append(result)
+
+
+def _runs_rules_only(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...]) -> bool:
+    """Whether a call is that of a rule of the package's for data."""
+    rules = rrule.rules_of(callee.value) if isinstance(callee, Const) and isinstance(callee.value, Hashable) else ()
+    return bool(rules) and not any(map(is_users_rule, rules)) and all(map(_is_data, map(primal.kind, arguments)))
+
+
+def _is_data(kind: Kind) -> bool:
+    """Proven to be numbers, arrays or texts, or a list or tuple of such: nothing of which code of the user's runs."""
+    match kind:
+        case TupleOf(items=items):
+            return all(map(_is_data, items))
+        case Sequence(name="list", item=item):
+            return _is_data(item)
+        case Sequence(name="range"):
+            return True
+        case Inert(name=name):
+            return name in ("str", "bytes", "NoneType", "slice")
+    return is_numeric(kind)
 
 
 def asks_a_class(

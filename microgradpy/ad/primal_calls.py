@@ -42,6 +42,7 @@ from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.frontend.resolve import FUNCTION_TYPES
 from microgradpy.ir.kinds import (
+    UNASSIGNED,
     UNKNOWN,
     Array,
     Inert,
@@ -176,6 +177,9 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     kinds = tuple(map(primal.kind, arguments))
     given_kinds = tuple(map(primal.kind, given_values(arguments, keywords)))
     kind = primal.kind_of_call(callee, arguments, keywords)
+    if UNASSIGNED in given_kinds:
+        primal.plain(op, kind=UNASSIGNED)  # never reached, as far as is known
+        return
     if function is slice:
         check_slice(primal, arguments)
     if runs_given_code(function, arguments, keywords, given_kinds):

@@ -393,8 +393,8 @@ def item_kind(kind: Kind) -> Kind:
             return first
         case Sequence(name="range"):
             return INT
-        case Sequence(name="list", item=item) if item != UNASSIGNED:
-            return item
+        case Sequence(name="list", item=item):
+            return item  # of an empty list there is none
         case Sequence(name="dict", entries=(_, *_)):
             return Inert("str")
         case Unknown(features=features):

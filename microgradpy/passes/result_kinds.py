@@ -27,6 +27,7 @@ from microgradpy.ir.kinds import (
     NUMBERS,
     NUMERIC,
     REAL,
+    UNASSIGNED,
     UNKNOWN,
     Inert,
     Kind,
@@ -125,7 +126,10 @@ def result_kind(
     kind_of_value: Callable[[Value], Kind] = _kind_of_constant,
     lengths_of: LengthsOf = _constant_lengths,
 ) -> Kind:
-    """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants."""
+    """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants. What
+    is not assigned, or is an item of a list in which nothing has been found yet, never gets there."""
+    if UNASSIGNED in arguments:
+        return UNASSIGNED
     return _kind_by(_entry_of(callee), _Call(arguments, values, keywords, kind_of_value, lengths_of))
 
 
