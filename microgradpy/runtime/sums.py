@@ -16,12 +16,13 @@ def check_sum(function: Callable[[Any, Any], Any], total: Any, x: Any) -> None:
     refuse what is written in place in another way than arrays are."""
     if isinstance(total, _NUMBERS):
         return
-    if type(total) is np.ndarray and isinstance(x, (*_NUMBERS, *_GIVE_ARRAYS)):
+    if type(total) is np.ndarray and isinstance(x, _ADDED):
         x = np.asarray(x) if type(x) in (list, tuple) else x
         if np.broadcast_shapes(total.shape, np.shape(x)) == total.shape and np.result_type(total, x) == total.dtype:
             return
         function(total.copy(), x)
-        refuse_mutation(f"what is added to an array of {total.dtype} is rounded to it", "Convert it first: x.astype(total.dtype).")
+        found = f"what is added to an array of {total.dtype} is rounded to it"
+        refuse_mutation(found, "Convert it first: x.astype(total.dtype).")
     elif hasattr(type(total), f"__{function.__name__}__"):
         sign = _SIGNS[function.__name__]
         found = f"of {type(x).__name__} to {type(total).__name__}, which may write into what others have"
@@ -29,7 +30,7 @@ def check_sum(function: Callable[[Any, Any], Any], total: Any, x: Any) -> None:
 
 
 _NUMBERS = (int, float, complex, np.number, np.bool)
-_GIVE_ARRAYS = (np.ndarray, list, tuple)
+_ADDED = (*_NUMBERS, np.ndarray, list, tuple)
 _SIGNS = {"iadd": "+", "isub": "-", "imul": "*"}
 
 

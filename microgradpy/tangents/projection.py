@@ -88,7 +88,14 @@ def _project_sequence(x: Any, x_bar: Any) -> Any:
         x_bar = list(x_bar)
     if not isinstance(x_bar, list | tuple) or len(x_bar) != len(x):
         raise CotangentShapeError(f"the cotangent of a {type(x).__name__} of {len(x)} items is {_describe(x_bar)}")
+    if type(x) is list and _are_floats(x) and _are_floats(x_bar):
+        return list(x_bar)
     return _rebuild_sequence(x, list(map(project, x, x_bar)))
+
+
+def _are_floats(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether all items are Python's own floats, which need not be looked at one by one."""
+    return set(map(type, items)) == {float}
 
 
 def _rebuild_sequence(x: Any, items: list[Any]) -> Any:
@@ -172,7 +179,7 @@ def fill_zeros(x: Any, found: Any) -> Any:
     if found is None:
         return zeros_for(x)
     if type(x) in (list, deque):
-        return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+        return found if _are_floats(found) else [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
     if type(x) is dict:
         return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
     if isinstance(x, tuple):
