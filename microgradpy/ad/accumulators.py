@@ -53,8 +53,8 @@ Place = tuple[Step, ...]
 @final
 @dataclass
 class _Flow:
-    """What each variable may be, where it is handed on, where it is `calculated` with, and whether it is read otherwise. `loops`
-    says in which loops it is defined."""
+    """What each variable may be, where it is handed on, where it is `calculated` with, and whether it is read otherwise.
+    `loops` says in which loops it is defined."""
 
     sources: dict[Var, list[Value]] = field(default_factory=dict)
     handed_on: dict[Var, list[tuple[Place, bool]]] = field(default_factory=lambda: defaultdict(list))

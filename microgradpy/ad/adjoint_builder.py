@@ -268,7 +268,7 @@ class AdjointBuilder(TypedBuilder):
         self.cotangents[container] = total
 
     def _is_added_in_place(self, array: Kind, bars: Kind, index: Value, part: Value) -> bool:
-        """Whether `x_bar[index] += part` adds to each entry that the index means: no entry is meant twice, and nothing has to be
+        """Whether `x_bar[index] += part` adds to each entry that the index means: none is meant twice, and nothing has to be
         converted."""
         kind = self.kind(index)
         indices = kind.items if isinstance(kind, TupleOf) else (kind,)

@@ -35,7 +35,19 @@ from microgradpy.ad.calls import (
 from microgradpy.ad.inline import splice_pullback
 from microgradpy.ad.statics import Static, StaticTuple
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
-from microgradpy.ir.kinds import BOOL, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_list_of_numbers, is_numeric
+from microgradpy.ir.kinds import (
+    BOOL,
+    NUMERIC,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Scalar,
+    Sequence,
+    TupleOf,
+    is_list_of_numbers,
+    is_numeric,
+)
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import is_none
 from microgradpy.rules.results import fitting, is_users_rule

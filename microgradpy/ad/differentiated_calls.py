@@ -29,6 +29,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
+    FLOAT,
     UNKNOWN,
     Inert,
     Kind,
@@ -43,11 +44,14 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     object_with,
+    present,
     python_type,
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.traversal import given_values
+from microgradpy.passes.folding import fold
+from microgradpy.passes.result_kinds import known_by
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.registry import Rule, rrule
@@ -65,7 +69,11 @@ def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Val
     is_inlined = primal.services.inlines and not any(primal.may_be_read_elsewhere(value) for value in op.arguments)
     if is_inlined and not keywords and callee.value in _BY_PAIRS and _call_by_pairs(primal, op, callee, arguments):
         return
-    rule = find_rule(callee.value, tuple(map(primal.kind, arguments))) if is_inlined else None
+    folded = fold(callee.value, arguments, primal.kind) if is_inlined and not keywords else None
+    if isinstance(folded, Var) and primal.kind(folded) == FLOAT:
+        primal.stand_for(op.result, folded)  # 1 * x
+        return
+    rule = find_rule(callee.value, known_by(callee.value, tuple(map(primal.kind, arguments)))) if is_inlined else None
     name, given = callee.path or callee.value.__name__, dict(keywords)
     if rule is not None and inline_rule(primal, op, rule, name, arguments, given, function=callee.value):
         return
@@ -307,7 +315,7 @@ def _is_data(kind: Kind) -> bool:
             return True
         case Inert(name=name):
             return name in ("str", "bytes", "NoneType", "slice")
-    return is_numeric(kind)
+    return is_numeric(present(kind))
 
 
 def asks_a_class(

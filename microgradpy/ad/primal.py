@@ -32,7 +32,19 @@ from microgradpy.ad.shared_iterators import iterators_in
 from microgradpy.ad.tracked_calls import holds_values
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.marks import goes_on, tidy_marks
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Inert, Kind, Scalar, Unknown, is_immutable, is_proven, join, with_axes_of
+from microgradpy.ir.kinds import (
+    UNASSIGNED,
+    UNKNOWN,
+    Inert,
+    Kind,
+    Scalar,
+    Unknown,
+    is_immutable,
+    is_proven,
+    join,
+    join_or_none,
+    with_axes_of,
+)
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -313,12 +325,15 @@ class _Walk:
         results = self.joined(statement.results, yields)
         self.builder.add(If(condition, then, orelse, results, statement.where))
 
+    def join(self, a: Kind, b: Kind) -> Kind:
+        return join(a, b) if self.builder.services.tracks else join_or_none(a, b)
+
     def merged(self, values: Iterable[Value]) -> tuple[Kind, bool]:
         """What is proven of a variable that is one of these values (a value that is not assigned proves nothing false)."""
         kind: Kind = UNASSIGNED
         active = False
         for value in values:
-            kind = join(kind, self.builder.kind(value))
+            kind = self.join(kind, self.builder.kind(value))
             active |= self.builder.is_active(value)
         return kind, active
 
@@ -355,7 +370,7 @@ class _Walk:
         for index, (parameter, result) in enumerate(zip(statement.parameters, statement.results, strict=True)):
             kind, active = self.assumptions[parameter]
             broken_kind, broken_active = self.merged(values[index] for values in broken)
-            found.append(self.builder.define(result, join(kind, broken_kind), active or broken_active))
+            found.append(self.builder.define(result, self.join(kind, broken_kind), active or broken_active))
             self.builder.lend_with(found[-1], (self.builder.of(parameter), *(values[index] for values in broken)))
         return tuple(found)
 
@@ -381,7 +396,7 @@ class _Walk:
         for index, parameter in enumerate(parameters):
             known, known_active = self.assumptions.get(parameter, (UNASSIGNED, False))
             kind, active = self.merged(values[index] for values in states)
-            after = (join(known, kind), known_active or active)
+            after = (self.join(known, kind), known_active or active)
             lent = not self.builder.lent.isdisjoint(values[index] for values in states)
             changed |= after != (known, known_active) or (lent and parameter not in self.lent)
             self.assumptions[parameter] = after

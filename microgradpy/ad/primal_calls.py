@@ -53,7 +53,6 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     is_immutable,
-    is_numeric,
     is_proven,
     object_with,
     python_type,
@@ -63,7 +62,7 @@ from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.ir.traversal import given_values
 from microgradpy.originals import is_library
 from microgradpy.passes.result_kinds import result_kind
-from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
 from microgradpy.runtime.assumptions import REPLACE_OUTSIDE
@@ -177,19 +176,12 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     kinds = tuple(map(primal.kind, arguments))
     given_kinds = tuple(map(primal.kind, given_values(arguments, keywords)))
     kind = primal.kind_of_call(callee, arguments, keywords)
-    if UNASSIGNED in given_kinds:
-        primal.plain(op, kind=UNASSIGNED)  # never reached, as far as is known
-        return
-    if function is slice:
-        check_slice(primal, arguments)
-    if runs_given_code(function, arguments, keywords, given_kinds):
-        primal.services.calls_unknown()
-    if not primal.sums.parts.isdisjoint(op.arguments) and answers(asks_for(function), given_kinds):
-        raise NeedsTracking(f"what a method called by {name_of(callee)} may keep in line {op.where.line}")
-    if asks_a_class(primal, function, arguments, keywords):
+    _note_given_code(primal, op, callee, arguments, keywords, given_kinds)
+    if kind == UNASSIGNED:
+        primal.plain(op, kind=kind)  # never reached, as far as is known
+    elif asks_a_class(primal, function, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
-        return
-    if not primal.any_active(arguments, keywords):
+    elif not primal.any_active(arguments, keywords):
         _call_inactive(primal, op, callee, kind, given_kinds)
         if function is operator.getitem:
             result = primal.of(op.result)
@@ -205,6 +197,18 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
     else:
         call_function(primal, op, callee, arguments, keywords)
+
+
+def _note_given_code(
+    primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords, kinds: tuple[Kind, ...]
+) -> None:
+    """Note what a call may do by running code of the user's."""
+    if callee.value is slice:
+        check_slice(primal, arguments)
+    if runs_given_code(callee.value, arguments, keywords, kinds):
+        primal.services.calls_unknown()
+    if not primal.sums.parts.isdisjoint(op.arguments) and answers(asks_for(callee.value), kinds):
+        raise NeedsTracking(f"what a method called by {name_of(callee)} may keep in line {op.where.line}")
 
 
 def _make(primal: PrimalBuilder, op: Op, checked: tuple[Value, ...]) -> None:

@@ -29,7 +29,20 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import BOOL, INT, UNKNOWN, Array, Kind, cotangent_kind, is_list, is_list_of_numbers, is_numeric, item_kind, join
+from microgradpy.ir.kinds import (
+    BOOL,
+    INT,
+    UNKNOWN,
+    Array,
+    Kind,
+    cotangent_kind,
+    is_list,
+    is_list_of_numbers,
+    is_numeric,
+    item_kind,
+    join,
+    present,
+)
 from microgradpy.ir.nodes import (
     Break,
     Const,
@@ -125,7 +138,8 @@ def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
     """The builder of an adjoint: with shadows if the primal writes."""
     walked = walk(primal.function.body)
     made = {op.results[0]: op for op in walked if isinstance(op, Op) and len(op.results) == 1}
-    kinds, active = dict(primal.function.kinds), set(primal.active)
+    # Nothing has a cotangent where it is None: whatever has been computed with it was done where it is not.
+    kinds, active = {var: present(kind) for var, kind in primal.function.kinds.items()}, set(primal.active)
     if primal.memory is None:
         return AdjointBuilder(
             kinds=kinds,

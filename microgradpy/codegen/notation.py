@@ -117,7 +117,7 @@ class SliceOf:
 @dataclass(frozen=True, slots=True)
 class Store:
     """`x[index] = value`, `x.name = value`, `del x[index]`, `del x.name`, `x[index] += value`: statements. `place` is the
-    index, or the name as a text; without a value it is a deletion. `outer` are the indices in `x[i][j] = value` but the last."""
+    index, or the name as a text; without a value it is a deletion. `outer` are the indices before it in `x[i][j] = value`."""
 
     operand: Value
     place: Value | str

@@ -85,7 +85,16 @@ class Unknown:
     is_iterator: bool = False
 
 
-Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Unknown
+@final
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """None, which stands for what is not there yet, or a number or an array of the kind `item`. Arithmetic with it gives a
+    number or an array, or Python raises."""
+
+    item: Kind
+
+
+Kind = Scalar | Array | TupleOf | Sequence | Inert | Numeric | Optional | Unknown
 UNKNOWN: Unknown = Unknown()
 NUMERIC = Numeric()
 CELL = Sequence("cell")
@@ -287,6 +296,8 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
             return TupleOf(tuple(map_axes(item, of) for item in items))
         case Sequence(name="dict", entries=entries):
             return dict_of((key, map_axes(item, of)) for key, item in entries)
+        case Optional(item=item):
+            return Optional(map_axes(item, of))
     return kind
 
 
@@ -460,6 +471,27 @@ def join(a: Kind, b: Kind) -> Kind:
         case TupleOf() | Sequence(), TupleOf() | Sequence():
             return _join_containers(a, b)
     return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
+
+
+def join_or_none(a: Kind, b: Kind) -> Kind:
+    """The same where None may stand for a number or an array that is not there yet."""
+    if UNASSIGNED in (a, b):
+        return join(a, b)
+    items = [present(kind) for kind in (a, b) if kind != _NOTHING]
+    if len(items) == 2 and a == present(a) and b == present(b):
+        return join(a, b)
+    item = reduce(join, items, UNASSIGNED)
+    if item == UNASSIGNED:
+        return _NOTHING
+    return Optional(item) if is_numeric(item) and not carries_nothing(item) else join(a, b)
+
+
+def present(kind: Kind) -> Kind:
+    """The kind of a value that is known not to be None."""
+    return kind.item if isinstance(kind, Optional) else kind
+
+
+_NOTHING = Inert("NoneType")
 
 
 def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ir.kinds import Array, Inert, Kind, Scalar, Unknown, is_real, is_real_scalar
+from microgradpy.ir.kinds import Array, Inert, Kind, Optional, Scalar, Unknown, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.tangents.arithmetic import conj, floating, own, real_like, unbroadcast
 from microgradpy.tangents.memory_order import order_of_reading
@@ -88,7 +88,7 @@ def _fold_identity(negated: bool) -> Callable[[tuple[Value, ...], KindOf], Value
             return Const((left.value is right.value) != negated)
         if isinstance(right, Const) and right.value is None:
             kind = kind_of(left)
-            if not isinstance(kind, Unknown) and kind != Inert("NoneType"):
+            if not isinstance(kind, Unknown | Optional) and kind != Inert("NoneType"):
                 return Const(negated)
         return None
 

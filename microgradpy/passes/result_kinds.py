@@ -31,6 +31,7 @@ from microgradpy.ir.kinds import (
     UNKNOWN,
     Inert,
     Kind,
+    Optional,
     Sequence,
     TupleOf,
     carries_nothing,
@@ -40,6 +41,7 @@ from microgradpy.ir.kinds import (
     item_kind,
     kind_of,
     list_of,
+    present,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes import array_kinds, linear_kinds, number_kinds
@@ -128,9 +130,32 @@ def result_kind(
 ) -> Kind:
     """The kind of `callee(*arguments, **keywords)`; `values` are the arguments themselves, for those that are constants. What
     is not assigned, or is an item of a list in which nothing has been found yet, never gets there."""
-    if UNASSIGNED in arguments:
+    if UNASSIGNED in arguments or _fails_for_none(callee, arguments):
         return UNASSIGNED
+    arguments = known_by(callee, arguments)
     return _kind_by(_entry_of(callee), _Call(arguments, values, keywords, kind_of_value, lengths_of))
+
+
+def known_by(callee: object, arguments: Arguments) -> Arguments:
+    """What is proven of arguments where a callee has returned: arithmetic with None raises."""
+    if not any(isinstance(kind, Optional) for kind in arguments):
+        return arguments
+    takes_none = not _is_arithmetic(callee)
+    return tuple((UNKNOWN if takes_none else kind.item) if isinstance(kind, Optional) else kind for kind in arguments)
+
+
+def _fails_for_none(callee: object, arguments: Arguments) -> bool:
+    """Whether this is arithmetic with None and numbers, which Python refuses."""
+    if _NOTHING not in arguments or not _is_arithmetic(callee):
+        return False
+    return all(kind == _NOTHING or is_numeric(present(kind)) for kind in arguments)
+
+
+def _is_arithmetic(callee: object) -> bool:
+    try:
+        return callee in _WITHOUT_NONE
+    except TypeError:
+        return False
 
 
 def kinds_of_items(
@@ -147,6 +172,14 @@ def kinds_of_items(
     except TypeError:
         return UNKNOWN
     return _kind_by(entry, _Call(arguments, values, keywords, kind_of_value, lengths_of))
+
+
+_NOTHING = Inert("NoneType")
+_WITHOUT_NONE = frozenset((
+    *(getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "neg", "pos")),
+    *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "abs")),
+    *(function for function in vars(math).values() if callable(function)),
+))  # fmt: skip
 
 
 def _entry_of(callee: object) -> _Entry | _Declared | None:

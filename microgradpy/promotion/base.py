@@ -9,7 +9,20 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
-from microgradpy.ir.nodes import Const, Op, Opcode, Region, Statement, Terminator, Undefined, Value, Var, Yield, fresh, operator_constant
+from microgradpy.ir.nodes import (
+    Const,
+    Op,
+    Opcode,
+    Region,
+    Statement,
+    Terminator,
+    Undefined,
+    Value,
+    Var,
+    Yield,
+    fresh,
+    operator_constant,
+)
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.classes import is_record

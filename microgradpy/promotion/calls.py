@@ -94,7 +94,7 @@ class Calls(Containers):
         is_kept = origin in self.kept
         if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
-        elif opcode is Opcode.LIST and not is_kept and all(not is_thing(each) or isinstance(each, ListOf) for each in arguments):
+        elif opcode is Opcode.LIST and not is_kept and all(isinstance(each, ListOf) or not is_thing(each) for each in arguments):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)

@@ -45,7 +45,6 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 
-
 Holder = Table | ListOf | Row
 """What is run over by number: the objects or lists in it are in sight."""
 
