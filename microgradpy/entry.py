@@ -292,7 +292,7 @@ def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
 def _signature_of_item(item: Any, is_in_list: bool, depth: int) -> Any:
     cls = type(item)
     if cls is np.ndarray:
-        return (item.dtype.char,) if is_in_list else (item.dtype.char, item.shape)
+        return (item.dtype.char, item.ndim) if is_in_list else (item.dtype.char, item.shape)
     if cls in _HOLDING:
         return _signature_of_items(item, depth - 1)
     return cls if cls in _IN_CONTAINERS else None

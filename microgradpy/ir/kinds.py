@@ -184,10 +184,9 @@ def _kind_of_items(items: list[Any]) -> Kind:
     """What all items of a list are, if their types alone say it: numbers of one type, or texts; lists of such items, or tuples
     of one length. This is looked at in every call, so that no item is looked at by itself."""
     types = set(map(type, items))
-    if types in ({list}, {tuple}):
-        kind = _kind_of_rows(items) if types == {list} else _kind_of_tuples(items)
-        if not _holds_unknown(kind):
-            return kind
+    if types in ({list}, {tuple}, {np.ndarray}):
+        kind = _OF_ITEMS[types.pop()](items)
+        return object_with(features_in(items[:_MOST_ENTRIES])) if _holds_unknown(kind) else kind
     kind: Kind = UNASSIGNED
     for cls in types if len(types) <= _MOST_TYPES else (object,):
         kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
@@ -202,6 +201,13 @@ def _kind_of_tuples(items: list[Any]) -> Kind:
     if len(set(map(len, items))) > 1:
         return UNKNOWN
     return TupleOf(tuple(_kind_of_items(list(column)) for column in zip(*items, strict=True)))
+
+
+def _kind_of_arrays(items: list[Any]) -> Kind:
+    return list_of(map(_kind_of_array, items)).item
+
+
+_OF_ITEMS: dict[type, Callable[[list[Any]], Kind]] = {list: _kind_of_rows, tuple: _kind_of_tuples, np.ndarray: _kind_of_arrays}
 
 
 def _holds_unknown(kind: Kind) -> bool:
@@ -436,7 +442,7 @@ _MOST_ENTRIES = 64
 _MOST_AXES = 6
 
 
-def list_of(items: Iterable[Kind]) -> Kind:
+def list_of(items: Iterable[Kind]) -> Sequence:
     """A list of items of these kinds."""
     nothing: Kind = UNASSIGNED
     return Sequence("list", reduce(join, (map_axes(kind, lambda axis: None) for kind in items), nothing))
