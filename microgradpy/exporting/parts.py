@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.tangents.types import Untouched
+
 
 class DifferentiationError(Exception):
     """A derivative that would not be right."""
@@ -250,7 +252,8 @@ def gradient_of(x: Any, x_bar: Any) -> Any:
     if isinstance(x, dict):
         return {key: gradient_of(item, x_bar.get(key)) for key, item in x.items()}
     if isinstance(x, tuple | list):
-        return type(x)([gradient_of(*pair) for pair in zip(x, x_bar, strict=True)])
+        bars = [None if type(bar) is Untouched else bar for bar in x_bar]
+        return type(x)([gradient_of(*pair) for pair in zip(x, bars, strict=True)])
     return number_gradient(x, x_bar)
 
 

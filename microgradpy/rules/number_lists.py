@@ -11,7 +11,7 @@ from typing import Any
 
 from microgradpy.ir.kinds import BOOL, INT, Kind, Sequence, is_list_of_numbers, is_real_scalar
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import NoTangent
+from microgradpy.tangents.types import NoTangent, Untouched
 
 
 def sum_rrule(items):
@@ -54,7 +54,7 @@ def min_rrule(items):
 @returns(list)
 def for_one(items: list[Any], place: int, y_bar: Any) -> list[Any]:
     """The cotangent of one of some numbers, and zero for the others."""
-    bars = [0.0] * len(items)
+    bars: list[Any] = [Untouched()] * len(items)
     bars[place] = y_bar
     return bars
 
@@ -89,7 +89,7 @@ def repetition_rrule(x, n):
 @returns(list)
 def sum_of_parts(z_bar: list[Any], length: int) -> list[Any]:
     """The sum of the parts, of `length` numbers each, of a cotangent."""
-    return [sum(z_bar[place::length], 0.0) for place in range(length)]
+    return [sum(z_bar[place::length], Untouched()) for place in range(length)]
 
 
 _OF_ONE: dict[Any, Callable[..., Any]] = {sum: sum_rrule, max: max_rrule, min: min_rrule, list: copy_rrule}

@@ -18,7 +18,7 @@ from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import Tangent, is_structural_zero
+from microgradpy.tangents.types import Tangent, Untouched, is_structural_zero
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:
@@ -100,7 +100,7 @@ def number_bars(x_bar: Any, x: Any) -> list[Any]:
     bars = item_bars(x_bar, x)
     if x and isinstance(x[0], list):
         return [number_bars(bar, row) for bar, row in zip(bars, x, strict=True)]
-    return [0.0 if bar is None else bar for bar in bars]
+    return [Untouched() if bar is None else bar for bar in bars]
 
 
 @returns(list)
@@ -108,7 +108,7 @@ def zeros_for(x: Any) -> list[Any]:
     """The cotangent zero of a list of real numbers, or of such lists."""
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    return list(map(zeros_for, x)) if x and isinstance(x[0], list) else [0.0] * len(x)
+    return list(map(zeros_for, x)) if x and isinstance(x[0], list) else [Untouched()] * len(x)
 
 
 @returns(list)
@@ -120,9 +120,7 @@ def copy_of_lists(x_bar: list[Any]) -> list[Any]:
 @returns(list)
 def sum_of_lists(x_bar: list[Any], d: list[Any]) -> list[Any]:
     """The sum of two cotangents of a list of real numbers, or of such lists."""
-    if x_bar and isinstance(x_bar[0], list):
-        return list(map(sum_of_lists, x_bar, d))
-    return [left + right for left, right in zip(x_bar, d, strict=True)]
+    return list(map(_sum_of_parts, x_bar, d))
 
 
 def added_to_part(x_bar: list[Any], d: Any, *indices: Any) -> list[Any]:
@@ -141,7 +139,7 @@ def added_to_part(x_bar: list[Any], d: Any, *indices: Any) -> list[Any]:
 
 
 def _sum_of_parts(left: Any, right: Any) -> Any:
-    if right is None:
+    if right is None or type(right) is Untouched:
         return left
     return list(map(_sum_of_parts, left, right)) if isinstance(left, list) else left + right
 

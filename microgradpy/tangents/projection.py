@@ -21,7 +21,7 @@ from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import computed
-from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, Tangent, Untouched, is_structural_zero
 
 _WITHOUT_DERIVATIVE = (bool, np.bool, str, bytes, bytearray, type(None), type, types.ModuleType, slice, range)
 _REFUSED = (fractions.Fraction, decimal.Decimal, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -88,9 +88,10 @@ def _project_sequence(x: Any, x_bar: Any) -> Any:
         x_bar = list(x_bar)
     if not isinstance(x_bar, list | tuple) or len(x_bar) != len(x):
         raise CotangentShapeError(f"the cotangent of a {type(x).__name__} of {len(x)} items is {_describe(x_bar)}")
-    if type(x) is list and _are_floats(x) and _are_floats(x_bar):
-        return list(x_bar)
-    return _rebuild_sequence(x, list(map(project, x, x_bar)))
+    if type(x) is list and _are_floats(x) and {float, Untouched}.issuperset(map(type, x_bar)):
+        return [None if type(bar) is Untouched else bar for bar in x_bar]
+    bars = [None if type(bar) is Untouched else bar for bar in x_bar]
+    return _rebuild_sequence(x, list(map(project, x, bars)))
 
 
 def _are_floats(items: list[Any] | tuple[Any, ...]) -> bool:

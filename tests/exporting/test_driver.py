@@ -400,6 +400,7 @@ def test_values_without_a_gradient(exported: Any) -> None:
 
 def writes(x):
     y = [[x, 2.0]]
+    y.extend([[x]])
     y[0][0] *= x
     return y[0][0]
 
