@@ -187,7 +187,7 @@ def may_be_differentiated_key(primal: PrimalBuilder, key: Value) -> bool:
 
 
 def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
-    names = [key.value for key in keys if isinstance(key, Const) and type(key.value) is str]
+    names = [key.value for key in keys if isinstance(key, Const) and type(key.value) in (str, int)]
     if len(set(names)) < len(keys):
         return Sequence("dict")
     return dict_of(zip(names, kinds, strict=True))

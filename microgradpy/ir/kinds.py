@@ -50,12 +50,14 @@ class TupleOf:
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A list, dict, set, range, the cell of a variable or a tuple of unknown length: `name` is the type's name. `item` is
-    proven of each item of a list, without the axes of arrays, which may differ; nothing is proven of the items of an
-    empty one. `entries` are the keys of a dict, if all are texts and known, and what is proven of its values."""
+    proven of each item of a list and of each value of a dict, without the axes of arrays, which may differ; nothing is
+    proven of the items of an empty one. `entries` are the keys of a dict, if all are texts and known, and what is proven of
+    its values; `keys` is what is proven of each of its keys."""
 
     name: str
     item: Kind = field(default_factory=lambda: UNKNOWN)
     entries: tuple[tuple[str, Kind], ...] = ()
+    keys: Kind = field(default_factory=lambda: UNKNOWN)
 
 
 @final
@@ -300,7 +302,7 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
             return Array(None, dtype)
         case TupleOf(items=items):
             return TupleOf(tuple(map_axes(item, of) for item in items))
-        case Sequence(name="dict", entries=entries):
+        case Sequence(name="dict", entries=(_, *_) as entries):
             return dict_of((key, map_axes(item, of)) for key, item in entries)
         case Optional(item=item):
             return Optional(map_axes(item, of))
@@ -412,8 +414,8 @@ def item_kind(kind: Kind) -> Kind:
             return INT
         case Sequence(name="list", item=item):
             return item  # of an empty list there is none
-        case Sequence(name="dict", entries=(_, *_)):
-            return Inert("str")
+        case Sequence(name="dict", keys=keys):
+            return keys
         case Unknown(features=features):
             return object_with(features)
         case Inert(name="str"):
@@ -424,8 +426,8 @@ def item_kind(kind: Kind) -> Kind:
 def entry_kinds(kind: Kind) -> tuple[Kind, Kind]:
     """What is proven of the keys and of the values of a dict."""
     match kind:
-        case Sequence(name="dict", entries=(_, *_) as entries):
-            return Inert("str"), reduce(join, (value for _, value in entries))
+        case Sequence(name="dict", item=item, keys=keys):
+            return keys, item
     return UNKNOWN, unknown_from((kind,))
 
 
@@ -433,9 +435,7 @@ def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
     """A dict with these keys and values, as far as it can be told."""
     known = tuple(entries)
     told = len(known) <= _MOST_ENTRIES and all(type(key) is str for key, _ in known)
-    if told:
-        return Sequence("dict", entries=known)
-    return Sequence("dict", unknown_from(kind for _, kind in known))
+    return Sequence("dict", list_of(kind for _, kind in known).item, known if told else (), _kind_of_items([k for k, _ in known]))
 
 
 _MOST_ENTRIES = 64
@@ -507,9 +507,9 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
         case TupleOf(), TupleOf():
             return Sequence("tuple")
         case Sequence(name="dict", entries=left), Sequence(name="dict", entries=right):
-            if [key for key, _ in left] != [key for key, _ in right]:
-                return Sequence("dict")
-            return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
+            if [key for key, _ in left] == [key for key, _ in right] != []:
+                return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
+            return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))  # type: ignore[union-attr]
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
     return unknown_from((a, b))

@@ -58,7 +58,7 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case Array():
             return NUMERIC
         case Sequence(name="dict", entries=entries):
-            return dict(entries).get(str(known.get(1)), unknown_from((container,)))
+            return dict(entries).get(str(known.get(1)), container.item)
         case Sequence(name="list") if index == INT:
             return item_kind(container)
         case Sequence(name="list") if _is_slice(index):

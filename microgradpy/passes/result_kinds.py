@@ -278,6 +278,17 @@ def _tuple_of(arguments: Arguments, known: Known) -> Kind:
     return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
 
 
+def _dict_of_pairs(arguments: Arguments, known: Known) -> Kind:
+    match arguments:
+        case (Sequence(name="dict") as kind,):
+            return kind
+        case (Sequence(name="list", item=TupleOf(items=(key, value))),):
+            return Sequence("dict", value, (), key)
+        case (Sequence(name="list", item=item),) if item == UNASSIGNED:
+            return Sequence("dict", UNASSIGNED, (), UNASSIGNED)
+    return Sequence("dict")
+
+
 def _list_of_items(arguments: Arguments, known: Known) -> Kind:
     return list_of(map(item_kind, arguments[:1]))
 
@@ -327,7 +338,8 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(array_kinds.slice_kind, _ANY, slice)
     put(_always(Sequence("range")), _ANY, range)
     put(_list_of_items, _ANY, list, sorted, keywords=_ANY)
-    put(_always(Sequence("dict")), _ANY, dict, keywords=_ANY)
+    put(_dict_of_pairs, _ANY, dict)
+    put(_always(Sequence("dict")), _ANY, dict.fromkeys, keywords=_ANY)
     put(_tuple_of, 1, tuple)
     put(_sum_of_items, 1, sum)
     put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint)
