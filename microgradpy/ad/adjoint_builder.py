@@ -23,7 +23,8 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     cotangent_kind,
     cotangents_of,
-    is_list_of_numbers,
+    holds_numbers,
+    is_basic_index,
     is_numeric,
     is_real,
     is_real_scalar,
@@ -180,7 +181,7 @@ class AdjointBuilder(TypedBuilder):
 
     def sum(self, left: Value, right: Value, hint: str) -> Value:
         left_kind, right_kind = self.kind(left), self.kind(right)
-        if left_kind == right_kind and is_list_of_numbers(left_kind):
+        if left_kind == right_kind and holds_numbers(left_kind):
             return self.helper(run_time.sum_of_lists, left, right, hint=hint, kind=left_kind)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):
             return self.helper(arithmetic.accumulate, left, right, hint=hint)
@@ -233,7 +234,7 @@ class AdjointBuilder(TypedBuilder):
         """The value if nothing else names it, or a copy."""
         if not isinstance(value, Var) or value in self.owned:
             return value
-        function = run_time.copy_of_lists if is_list_of_numbers(self.kind(value)) else arithmetic.own
+        function = run_time.copy_of_lists if holds_numbers(self.kind(value)) else arithmetic.own
         copy = self.helper(function, value, kind=self.kind(value))
         if isinstance(copy, Var):
             self.owned.add(copy)
@@ -270,18 +271,15 @@ class AdjointBuilder(TypedBuilder):
     def _is_added_in_place(self, array: Kind, bars: Kind, index: Value, part: Value) -> bool:
         """Whether `x_bar[index] += part` adds to each entry that the index means: none is meant twice, and nothing has to be
         converted."""
-        kind = self.kind(index)
-        indices = kind.items if isinstance(kind, TupleOf) else (kind,)
-        is_basic = all(each == INT or (isinstance(each, Inert) and each.name == "slice") for each in indices)
         is_floating = isinstance(array, Array) and array.dtype == "float" and array.ndim is not None
-        return is_basic and is_floating and bars == array and is_real(self.kind(part))
+        return is_basic_index(self.kind(index)) and is_floating and bars == array and is_real(self.kind(part))
 
     def buffer(self, current: Value | None) -> Value:
         """A cotangent as something that may be written into; None where there is none yet."""
         if current is None:
             return Const(None)
         if current not in self.owned:
-            function = run_time.copy_of_lists if is_list_of_numbers(self.kind(current)) else arithmetic.own
+            function = run_time.copy_of_lists if holds_numbers(self.kind(current)) else arithmetic.own
             return self.helper(function, current, kind=self.kind(current))
         if isinstance(current, Var):
             self.written.add(current)
@@ -290,8 +288,8 @@ class AdjointBuilder(TypedBuilder):
     # The cotangents of lists
 
     def has_numbers(self, value: Value) -> bool:
-        """Whether a value is a list whose cotangent is one of numbers."""
-        return is_list_of_numbers(self.kind(value))
+        """Whether a value is a list or dict whose cotangent is one of numbers."""
+        return holds_numbers(self.kind(value))
 
     def as_list(self, cotangent: Value, items: Var) -> Value:
         """The cotangent of a list as a list that may be written into: of numbers for numbers, and with None for what nobody
@@ -302,7 +300,7 @@ class AdjointBuilder(TypedBuilder):
         if self.kind(cotangent) == wanted:
             self.owned |= {cotangent} if self._is_new(cotangent) else set()  # type: ignore[arg-type]
             return cotangent
-        function = run_time.number_bars if is_list_of_numbers(wanted) else run_time.item_bars
+        function = run_time.number_bars if holds_numbers(wanted) else run_time.item_bars
         made = self.helper(function, cotangent, items, hint=self.bar_name(items), kind=wanted)
         assert isinstance(made, Var)
         self.owned.add(made)
@@ -325,7 +323,7 @@ class AdjointBuilder(TypedBuilder):
         current = self.cotangents.get(items)
         is_selected = self.both(self.passes, current is None or self.is_selected(current))
         bars = self.buffer(self.zero(items) if current is None else current)
-        if is_numeric(self.kind(part)) and all(is_real_scalar(self.kind(index)) for index in indices):
+        if is_numeric(self.kind(part)) and self._are_places(self.kind(items), indices):
             self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
         else:
             kind = self.bar_kind(items)
@@ -333,6 +331,15 @@ class AdjointBuilder(TypedBuilder):
             self.cotangents[items] = total
             self.owned |= {total} if isinstance(total, Var) else set()
         self.select(self.cotangents[items], is_selected)
+
+    def _are_places(self, kind: Kind, indices: tuple[Value, ...]) -> bool:
+        """Whether indices mean one item, and no slice."""
+        for index in indices:
+            assert isinstance(kind, Sequence)
+            if kind.name == "list" and self.kind(index) not in (INT, BOOL):
+                return False
+            kind = kind.item
+        return True
 
     def stored(self, bars: Value, indices: tuple[Value, ...], part: Value, payload: Augmented | None) -> Var:
         """A list of cotangents after one of them has been written."""

@@ -45,7 +45,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
-    is_list_of_numbers,
+    holds_numbers,
     is_numeric,
 )
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
@@ -247,7 +247,7 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
         later = call.keys[index + 1 :]
         if isinstance(key, Const) and known_keys and any(_is_equal(key, other) for other in later):
             continue
-        if isinstance(kind, Sequence) and (is_numeric(kind.item) or is_list_of_numbers(kind.item)):
+        if isinstance(kind, Sequence) and (is_numeric(kind.item) or holds_numbers(kind.item)):
             part = adjoint.call(operator_constant("getitem"), (cotangent, key), kind=kind.item)
         elif known_keys or not later:
             part = adjoint.helper(run_time.cotangent_item, cotangent, key)
@@ -315,13 +315,27 @@ def _undo_append(adjoint: AdjointBuilder, call: Append, cotangent: Value) -> Non
 
 
 def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) -> None:
+    kind = adjoint.kind(call.result)
+    if isinstance(kind, Array):
+        _undo_replaced_in_array(adjoint, call, cotangent)
+        return
     bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
     part = _bar_of_item(adjoint, bars, call.indices)
     zero = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
-    if is_list_of_numbers(adjoint.kind(part)):
+    if holds_numbers(adjoint.kind(part)):
         zero = adjoint.helper(run_time.zeros_for, part, kind=adjoint.kind(part))
     emptied = adjoint.stored(bars, call.indices, zero, None)
     adjoint.accumulate(call.item, part)
+    adjoint.pass_on(call.items, emptied)
+
+
+def _undo_replaced_in_array(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) -> None:
+    bars = adjoint.buffer(adjoint.dense(cotangent, call.result))
+    part = adjoint.call(operator_constant("getitem"), (bars, *call.indices))
+    if not isinstance(adjoint.kind(part), Scalar):
+        part = adjoint.own(part)
+    emptied = adjoint.stored(bars, call.indices, Const(0.0), None)
+    adjoint.accumulate(call.item, adjoint.helper(arithmetic.unbroadcast, part, call.item))
     adjoint.pass_on(call.items, emptied)
 
 

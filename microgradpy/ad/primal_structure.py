@@ -37,6 +37,7 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     dict_of,
+    is_list,
     is_numeric,
     item_kind,
     join,
@@ -222,9 +223,9 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
     (items, *indices, item), _ = primal.inputs(op)
     kind = with_item(primal.kind(items), tuple(map(primal.kind, indices)), primal.kind(item))
     if kind is None:
-        raise NeedsTracking(f"an item of a list in line {op.where.line}")
+        raise NeedsTracking(f"an item of a container in line {op.where.line}")
     active = primal.any_active((items, item))
-    if active and op.payload != FROM_FRONT:
+    if active and op.payload != FROM_FRONT and is_list(kind):
         indices[0] = place_from_front(primal, items, indices[0])
     result = primal.plain(replace(op, payload=None), kind=kind, active=active)
     if active:

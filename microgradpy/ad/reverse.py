@@ -35,12 +35,13 @@ from microgradpy.ir.kinds import (
     UNKNOWN,
     Array,
     Kind,
+    Sequence,
     cotangent_kind,
-    is_list,
-    is_list_of_numbers,
+    holds_numbers,
+    is_items,
     is_numeric,
-    item_kind,
     join,
+    kind_of,
     present,
 )
 from microgradpy.ir.nodes import (
@@ -172,12 +173,13 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
     found = {}
     for call in primal.calls.values():
         match call:
-            case Replaced(indices=(_,), item=Var() as item) if is_list(kinds[item]):
+            case Replaced(indices=(_,), item=Var() as item) if is_items(kinds[item]):
                 return {}
             case Item(result=row, container=Var() as rows, index=place) | Iterated(
-                result=row, source=Var() as rows, position=place, backwards=False, is_key=False
-            ) if is_list_of_numbers(kinds[rows]) and is_list(item_kind(kinds[rows])):
-                if (type(place.value) is int) if isinstance(place, Const) else kinds[place] == INT:
+                result=row, source=Var() as rows, position=place, backwards=False
+            ) if isinstance(kind := kinds[rows], Sequence) and holds_numbers(kind.item):
+                index = kind_of(place.value) if isinstance(place, Const) else kinds[place]
+                if kind.name == "dict" or index == INT:
                     found[row] = rows, place
     return found
 
@@ -341,7 +343,7 @@ class _Walk:
     def owned_lists(self, results: tuple[Var, ...]) -> set[Var]:
         """The cotangents of lists that nobody else names, which the branch or loop that gives the lists may write into."""
         bars = (self.builder.cotangents.get(result) for result in results)
-        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_list(self.builder.kind(bar))}
+        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_items(self.builder.kind(bar))}
 
     def paths_through(self, arm: Region, leaving: frozenset[int], paths: frozenset[int]) -> frozenset[int]:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
@@ -436,7 +438,7 @@ class _Walk:
 
     def list_bars(self, result: Var, cotangent: Value | None) -> Value | None:
         """The cotangent of a list that a loop carries, as a list."""
-        if not is_list(self.builder.kind(result)) or not self.builder.is_active(result):
+        if not is_items(self.builder.kind(result)) or not self.builder.is_active(result):
             return cotangent
         return self.builder.as_list(Const(None) if cotangent is None else cotangent, result)
 

@@ -335,13 +335,24 @@ def is_list_of_numbers(kind: Kind) -> bool:
     return is_real_scalar(kind.item) or is_list_of_numbers(kind.item)
 
 
-def cotangents_of(kind: Kind) -> Kind:
-    """What is proven of the cotangent of a list, where it is one: numbers for numbers, however deep the lists are inside of
+def is_items(kind: Kind) -> bool:
+    """Proven to be a list or a dict."""
+    return isinstance(kind, Sequence) and kind.name in ("list", "dict")
+
+
+def holds_numbers(kind: Kind) -> bool:
+    """Proven to be a list or a dict of real numbers, or of such lists and dicts."""
+    if not isinstance(kind, Sequence) or kind.name not in ("list", "dict"):
+        return False
+    return is_real_scalar(kind.item) or holds_numbers(kind.item)
+
+
+def cotangents_of(kind: Kind) -> Sequence:
+    """What is proven of the cotangent of a list or dict, where it is one: numbers for numbers, however deep they are inside of
     each other; of other items it may be None."""
     assert isinstance(kind, Sequence)
-    if is_list_of_numbers(kind.item):
-        return Sequence("list", cotangents_of(kind.item))
-    return NUMBERS if is_real_scalar(kind.item) else Sequence("list", UNKNOWN)
+    inner: Kind = FLOAT if is_real_scalar(kind.item) else cotangents_of(kind.item) if holds_numbers(kind.item) else UNKNOWN
+    return Sequence(kind.name, inner, (), kind.keys)
 
 
 def is_real(kind: Kind) -> bool:
@@ -435,7 +446,8 @@ def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
     """A dict with these keys and values, as far as it can be told."""
     known = tuple(entries)
     told = len(known) <= _MOST_ENTRIES and all(type(key) is str for key, _ in known)
-    return Sequence("dict", list_of(kind for _, kind in known).item, known if told else (), _kind_of_items([k for k, _ in known]))
+    item = list_of(kind for _, kind in known).item
+    return Sequence("dict", item, known if told else (), _kind_of_items([key for key, _ in known]))
 
 
 _MOST_ENTRIES = 64
@@ -449,13 +461,31 @@ def list_of(items: Iterable[Kind]) -> Sequence:
 
 
 def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
-    """What is proven of a list after an item of this kind was put at a place, in an item of it if there are several indices;
-    None if that may be anything else than a list."""
+    """What is proven of a list, dict or array after an item of this kind was put at a place, in an item of it if there are
+    several indices; None if that may be anything else."""
     index, *inner = indices
-    if not (isinstance(kind, Sequence) and kind.name == "list" and index == INT):
-        return None
-    after = with_item(kind.item, tuple(inner), item) if inner else item
-    return None if after is None else join(kind, list_of((after,)))
+    match kind:
+        case Sequence(name="list") if index == INT:
+            after = with_item(kind.item, tuple(inner), item) if inner else item
+            return None if after is None else join(kind, list_of((after,)))
+        case Sequence(name="dict", item=before, keys=keys) if not inner and is_key(index):
+            return Sequence("dict", join(before, list_of((item,)).item), (), join(keys, index))
+        case Array(ndim=int(), dtype="float") if not inner and is_real(item) and is_basic_index(index):
+            return kind
+    return None
+
+
+def is_key(kind: Kind) -> bool:
+    """Proven to be what keys of dicts usually are: whole numbers, texts, truth values and tuples of them."""
+    if isinstance(kind, TupleOf):
+        return all(map(is_key, kind.items))
+    return kind in (INT, BOOL, Inert("str"), _NOTHING)
+
+
+def is_basic_index(kind: Kind) -> bool:
+    """Proven to be an index of an array that means each entry at most once: whole numbers and slices."""
+    items = kind.items if isinstance(kind, TupleOf) else (kind,)
+    return all(item == INT or (isinstance(item, Inert) and item.name == "slice") for item in items)
 
 
 def join(a: Kind, b: Kind) -> Kind:

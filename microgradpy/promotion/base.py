@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
 from microgradpy.ir.nodes import (
     Const,
     Op,
@@ -21,6 +21,7 @@ from microgradpy.ir.nodes import (
     Var,
     Yield,
     fresh,
+    function_constant,
     operator_constant,
 )
 from microgradpy.ir.traversal import given_values
@@ -32,6 +33,7 @@ from microgradpy.promotion.places import (
     DictOf,
     Element,
     Escapes,
+    Facts,
     Frame,
     Generator,
     Known,
@@ -39,9 +41,9 @@ from microgradpy.promotion.places import (
     Mutates,
     NotInSight,
     Object,
-    Origin,
     Place,
     Row,
+    View,
     is_thing,
     origin_of,
 )
@@ -59,7 +61,6 @@ class Kinds:
     def __init__(self) -> None:
         self.builder = TypedBuilder()
         self.sources: dict[Var, Callable[[], Kind]] = {}
-        self.assumed: dict[Var, Kind] = {}
         self.depth = 0
 
     def of(self, value: Known) -> Kind:
@@ -67,8 +68,6 @@ class Kinds:
             return UNKNOWN
         if not isinstance(value, Var):
             return self.builder.kind(value)  # type: ignore[arg-type]
-        if value in self.assumed:
-            return self.assumed[value]
         source = self.sources.get(value)
         if value not in self.builder.kinds and source is not None and self.depth < _DEEPEST:
             self.depth += 1
@@ -79,12 +78,11 @@ class Kinds:
     def set(self, var: Var, source: Callable[[], Kind]) -> None:
         """Note how to find out what a variable is."""
         self.builder.kinds.pop(var, None)
-        self.assumed.pop(var, None)
         self.sources[var] = source
 
     def assume(self, var: Var, kind: Kind) -> None:
         self.set(var, lambda: UNKNOWN)
-        self.assumed[var] = kind
+        self.builder.know(var, kind)
 
     def note(self, op: Op) -> None:
         """Note an operation."""
@@ -105,6 +103,8 @@ class Kinds:
                 return TupleOf(kinds)
             case Opcode.APPEND:
                 return join(kinds[0], list_of(kinds[1:]))
+            case Opcode.STORE if isinstance(kinds[0], Array):
+                return kinds[0]
             case Opcode.STORE:
                 return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
             case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
@@ -116,14 +116,14 @@ class Kinds:
 
 _DEEPEST = 60
 _GETITEM = operator_constant("getitem")
+_GETATTR = function_constant(getattr)
 
 
 class Walk(ABC):
-    """`kept` are the origins of what stays memory; `mutable` the classes whose objects somebody writes into."""
+    """`facts` are what earlier walks have found."""
 
-    def __init__(self, kept: frozenset[Origin], mutable: frozenset[type]) -> None:
-        self.kept = kept
-        self.mutable = mutable
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
         self.fields: Fields = {}
         self.shown: set[Place] = set()
         self.handed: set[Place] = set()
@@ -183,10 +183,10 @@ class Walk(ABC):
             if shows:
                 self.shown.add(known)
             return self.plain(self.fields[known, CONTENTS])
-        if isinstance(known, Row):
+        if isinstance(known, Row | View):
             if shows:
                 self.shown.add(known.place)
-            return self.row_now(known)
+            return self.row_now(known) if isinstance(known, Row) else self.view_now(known)
         if hands and isinstance(known, DictOf | Object):
             self.hand_out(known)
         if isinstance(known, DictOf):
@@ -208,6 +208,19 @@ class Walk(ABC):
             self.add(Op(_GETITEM, (found, index), (read,), from_user=False))
             found = read
         return found
+
+    def view_now(self, view: View) -> Var:
+        """A copy of a part of an array in sight, made again where the array has been written into."""
+        if self.fields[view.place, CONTENTS] is view.version:
+            return view.value
+        return self.copy_of_part(self.plain(self.fields[view.place, CONTENTS]), view.index, fresh(view.value.hint))
+
+    def copy_of_part(self, array: Value, index: Value, result: Var) -> Var:
+        part, method = fresh(""), fresh("")
+        self.add(Op(_GETITEM, (array, index), (part,)))
+        self.add(Op(_GETATTR, (part, Const("copy")), (method,)))
+        self.add(Op(method, (), (result,)))
+        return result
 
     def hand_out(self, place: Place) -> None:
         if place in self.handed:
@@ -266,7 +279,7 @@ class Walk(ABC):
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""
-        if place not in self.constructed and place.cls not in self.mutable:
+        if place not in self.constructed and place.cls not in self.facts.mutable:
             raise Mutates(place.cls)
 
 
@@ -361,8 +374,8 @@ class Merge:
 def check_alike(walker: Walk, a: Object, b: Object) -> None:
     """Refuse to take two objects for one value where that can be told."""
     is_being_made = a in walker.constructed or b in walker.constructed
-    if a.cls is not b.cls or a.cls in walker.mutable or is_being_made:
-        raise Escapes(a.origin if a.origin not in walker.kept else b.origin)
+    if a.cls is not b.cls or a.cls in walker.facts.mutable or is_being_made:
+        raise Escapes(a.origin if a.origin not in walker.facts.kept else b.origin)
 
 
 def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:

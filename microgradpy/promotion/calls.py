@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, final
 
+from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     RAISED,
@@ -20,7 +21,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.promotion import classes
-from microgradpy.promotion.containers import KEYS, Containers
+from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.functions import Named, is_in_file
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.objects import NONE, OPERATORS
@@ -38,10 +39,12 @@ from microgradpy.promotion.places import (
     Nests,
     Object,
     Table,
+    View,
     first_origin,
     is_thing,
     origin_of,
 )
+from microgradpy.promotion.stores import Stores
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
@@ -59,7 +62,7 @@ _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
 @final
-class Calls(Containers):
+class Calls(Stores):
     """What is done with operations, and where one goes."""
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -74,24 +77,35 @@ class Calls(Containers):
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
+            self.bind_made(op, frame)
         else:
             self.bind(op.results[0], found, frame)
+
+    def bind_made(self, op: Op, frame: Frame) -> None:
+        """Let the result of an operation be what it has made that is in sight."""
+        if self.made is not None:
+            self.bind(op.results[0], self.made, frame)
+            self.made = None
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
         head = self.plain(callee)
         hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
-        given = tuple(self.plain(known, hands=hands) for known in arguments)
+        shows = self.shows(head)
+        given = tuple(self.plain(known, shows=shows or not isinstance(known, View), hands=hands) for known in arguments)
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
         if isinstance(head, Const) and head.value is len:
             self.lengths.update(results)
-        self.add(replace(op, callee=head, arguments=given, keywords=named, results=results))
+        made = replace(op, callee=head, arguments=given, keywords=named, results=results)
+        self.add(made)
+        if len(results) == 1:
+            self.note_made(made, head, results[0], (*frame.path, op.results[0]))
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
         arguments = tuple(self.known(value, frame) for value in op.arguments)
-        is_kept = origin in self.kept
+        is_kept = origin in self.facts.kept
         if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
         elif opcode is Opcode.LIST and not is_kept and all(isinstance(each, ListOf) or not is_thing(each) for each in arguments):
@@ -116,7 +130,10 @@ class Calls(Containers):
         else:
             given = tuple(map(self.plain, arguments))
             results = tuple(self.define(result, frame) for result in op.results)
-            self.add(replace(op, arguments=given, results=results))
+            self.add(made := replace(op, arguments=given, results=results))
+            if opcode is Opcode.DICT:
+                self.note_made(made, None, results[0], origin)
+                self.bind_made(op, frame)
 
     # Calls
 
@@ -142,10 +159,12 @@ class Calls(Containers):
     ) -> Known | None:
         """A call that may give something in sight."""
         function = callee.value
+        if function is operator.setitem:
+            self.check_written(arguments[0])
         if function is operator.setitem and arguments[0] in self.read_from:
             place, depth = self.read_from[arguments[0]]  # type: ignore[index]
             raise Nests(place.origin, depth)
-        if (*frame.path, op.results[0]) in self.kept:
+        if (*frame.path, op.results[0]) in self.facts.kept:
             return None
         if function is new_cell and not arguments:
             return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
@@ -192,6 +211,8 @@ class Calls(Containers):
         if function is super and len(arguments) == 2:
             return self.super_of(arguments)
         is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
+        if is_hashable and function in OUT_OF_PLACE and (found := self.in_place(op, arguments, keywords, frame)) is not None:
+            return found
         known = _KNOWN.get(function) if is_hashable and not keywords else None
         if known is not None:
             found = known(self, op, arguments, frame)
@@ -206,7 +227,7 @@ class Calls(Containers):
             return self.operator(op, function, arguments, frame)
         origin = (*frame.path, *op.results)
         makes_list = is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords
-        if makes_list and origin not in self.kept and origin not in self.grown:
+        if makes_list and origin not in self.facts.kept and origin not in self.facts.grown:
             self.new_list_of(op, arguments, frame)
             return self.known_result(op, frame)
         if isinstance(function, type):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Mapping
+from abc import abstractmethod
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
@@ -30,6 +30,7 @@ from microgradpy.promotion.places import (
     DictOf,
     Element,
     Escapes,
+    Facts,
     Frame,
     Holds,
     Known,
@@ -39,6 +40,7 @@ from microgradpy.promotion.places import (
     Origin,
     Row,
     Table,
+    View,
     first_origin,
     is_thing,
     origin_of,
@@ -51,31 +53,21 @@ KEYS = (str, int)
 
 
 class Containers(Objects):
-    """`grown` are the lists that are known to get more items, `tables` those that hold objects, by class and fields, `nested`
-    those that hold lists that are written into."""
+    """What is done with lists, dicts, cells and lists of objects."""
 
-    def __init__(
-        self,
-        function: types.FunctionType,
-        lower: Lower,
-        kept: frozenset[Origin],
-        mutable: frozenset[type],
-        grown: frozenset[Origin],
-        tables: Mapping[Origin, tuple[type, tuple[str, ...]]],
-        nested: Mapping[Origin, int],
-    ) -> None:
-        super().__init__(function, lower, kept, mutable)
-        self.tables = tables
-        self.grown = grown
-        self.nested = nested
+    def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
+        super().__init__(function, lower, facts)
         self.appended: set[Origin] = set()
+        self.fresh = {}
+        self.made: ListOf | None = None
+        """What the last operation has made that is in sight."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
         origin = (*frame.path, result)
-        place = ListOf(origin, result.hint, self.nested.get(origin, 0))
+        place = ListOf(origin, result.hint, self.facts.nested.get(origin, 0))
         made = self.define(result, frame)
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
@@ -108,7 +100,7 @@ class Containers(Objects):
     def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
         """Whether a list is one of objects of a class."""
         if not items:
-            return origin in self.tables
+            return origin in self.facts.tables
         first = items[0]
         if not isinstance(first, Object) or classes.is_record(first.cls) or len(set(map(id, items))) < len(items):
             return False
@@ -120,7 +112,8 @@ class Containers(Objects):
 
     def new_table(self, op: Op, origin: Origin, items: tuple[Known, ...], frame: Frame) -> None:
         first = items[0] if items else None
-        cls, names = self.tables[origin] if not isinstance(first, Object) else (first.cls, tuple(fields_of(self.fields, first)))
+        is_known = isinstance(first, Object)
+        cls, names = (first.cls, tuple(fields_of(self.fields, first))) if is_known else self.facts.tables[origin]
         if not names:
             raise Escapes(origin)
         hint = op.results[0].hint
@@ -189,6 +182,11 @@ class Containers(Objects):
             return self.fields[target, index.value]  # type: ignore[union-attr]
         if isinstance(target, Table) and not is_thing(index):
             return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
+        if isinstance(target, ListOf) and target.sort != "list":
+            return self.read_part(op, target, index, frame)
+        if isinstance(target, View):
+            self.emit(op, op.callee, (target, index), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
         if isinstance(target, ListOf | Row) and not is_thing(index):
             return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
@@ -209,9 +207,17 @@ class Containers(Objects):
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
+    @abstractmethod
+    def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
+        """`container[index]` of a dict or an array."""
+
+    @abstractmethod
+    def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:
+        """`container[index] = value` on a dict or an array."""
+
     def is_from_front(self, place: ListOf, index: Known) -> bool:
         """Whether an index means the same item however long the list becomes."""
-        if place.origin not in self.grown or index in self.counters:
+        if place.origin not in self.facts.grown or index in self.counters:
             return True
         return isinstance(index, Const) and type(index.value) is int and index.value >= 0
 
@@ -226,6 +232,8 @@ class Containers(Objects):
             self.helped = True
             self.write(target, index.value, value)
             return NONE
+        if isinstance(target, ListOf) and target.sort != "list":
+            return self.write_part(op, target, index, value)
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
@@ -268,7 +276,7 @@ class Containers(Objects):
         if isinstance(index, Const) and type(index.value) is int:
             if 0 <= index.value < count:
                 return index
-            if -count <= index.value < 0 and table.origin not in self.grown:
+            if -count <= index.value < 0 and table.origin not in self.facts.grown:
                 return Const(count + index.value)
         elif isinstance(index, Const) or self.kinds.of(index) != INT:
             raise Escapes(table.origin)

@@ -14,7 +14,7 @@ from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, Nests, NotInSight, Origin
+from microgradpy.promotion.places import Escapes, Facts, Frame, Holds, Mutates, Nests, NotInSight, Writes
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -69,38 +69,21 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
     """The function with what is in sight as variables; None where nothing is."""
     if not any(map(_makes_memory, walk(ir.body))):
         return None
-    kept: frozenset[Origin] = frozenset()
-    mutable: frozenset[type] = frozenset()
-    grown: frozenset[Origin] = frozenset()
-    tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
-    nested: dict[Origin, int] = {}
+    facts = Facts()
     for _ in range(_MOST_WALKS):
-        walker = Calls(function, lower, kept, mutable, grown, tables, nested)
+        walker = Calls(function, lower, facts)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             made = walker.whole(ir, Frame(()))
-        except Escapes as escape:
-            kept |= {escape.origin}
-            continue
-        except Holds as held:
-            if held.origin in tables:
-                kept |= {held.origin}
-            tables[held.origin] = held.cls, held.names
-            continue
-        except Nests as written:
-            if nested.get(written.origin, 0) >= written.depth:
-                kept |= {written.origin}
-            nested[written.origin] = written.depth
-            continue
-        except Mutates as write:
-            mutable |= {write.cls}
+        except (Escapes, Holds, Nests, Mutates, Writes) as found:
+            facts.learn(found)
             continue
         except NotInSight:
             return None
         if not walker.helped:
             return None
-        if not walker.appended <= grown:
-            grown |= walker.appended
+        if not walker.appended <= facts.grown:
+            facts.grown |= walker.appended
             continue
         followed = _followed(function, walker.functions, made)
         members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())

@@ -26,7 +26,7 @@ from microgradpy.ir.nodes import (
     fresh,
 )
 from microgradpy.ir.traversal import regions
-from microgradpy.promotion.places import Closure, Escapes, Frame, Generator, Known, Origin
+from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Origin
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
@@ -48,8 +48,8 @@ def is_in_file(function: types.FunctionType, other: types.FunctionType) -> bool:
 class Functions(Walker):
     """`function` is the one that is promoted; `lower` gives the IR of others, and what that relies on."""
 
-    def __init__(self, function: types.FunctionType, lower: Lower, kept: frozenset[Origin], mutable: frozenset[type]) -> None:
-        super().__init__(kept, mutable)
+    def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
+        super().__init__(facts)
         self.function = function
         self.lower = lower
         self.checks: list[Any] = []
@@ -113,7 +113,7 @@ class Functions(Walker):
     ) -> Known | None:
         """A generator, to be run by the loop that is over it."""
         origin = (*frame.path, op.results[0])
-        if origin in self.kept or len(frame.path) >= MOST_CALLS:
+        if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
             return None
         ir, values = self.bound(function, arguments, keywords, origin)
         return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)

@@ -161,7 +161,7 @@ class Loop:
             return ()
         values = tuple(walker.plain(slot.at(known)) for slot in self.slots)
         for slot, value in zip(self.slots, values, strict=True):
-            assumed = walker.kinds.of(slot.parameter)
+            assumed = map_axes(walker.kinds.of(slot.parameter), lambda axis: None)
             if assumed == UNKNOWN:
                 continue
             kind = join(assumed, map_axes(walker.kinds.of(value), lambda axis: None))
@@ -259,7 +259,7 @@ def _check_changes(
     for table in tables.values():
         if not set(_columns(table)).isdisjoint(lengthened):
             raise Escapes(origin_of(table))  # Python goes on to what is added meanwhile
-    over = {list_of(each) for each in read if each not in tables.values()}
+    over = {list_of(each) for each in read if each not in tables.values() and getattr(each, "sort", "") != "dict"}
     for place, _ in loop.wanted:
         if (place in walker.shown and place not in shown) or place in over:
             raise Escapes(place.origin)
@@ -333,7 +333,8 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
-        return walker.plain(known, shows=shows or not isinstance(known, ListOf | Row), hands=False)
+        is_list = (isinstance(known, ListOf) and known.sort != "array") or isinstance(known, Row)
+        return walker.plain(known, shows=shows or not is_list, hands=False)
 
     return map_items(items, of)
 

@@ -27,6 +27,7 @@ from microgradpy.promotion.places import (
     Origin,
     Super,
     Table,
+    View,
     first_origin,
     is_thing,
     origin_of,
@@ -206,7 +207,7 @@ class Objects(Functions):
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)
         place = ListOf((*origin, name), name)
-        if place.origin in self.kept:
+        if place.origin in self.facts.kept:
             raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
@@ -223,6 +224,11 @@ class Objects(Functions):
         if len(arguments) != 2 or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
         match target:
+            case ListOf(sort="array"):
+                return self.read_of_array(op, target, name.value, frame)
+            case View():
+                self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
+                return frame.values.get(op.results[0], op.results[0])
             case ListOf() | DictOf() | Table():
                 return Method(target, None, name.value)
             case Super():
@@ -261,6 +267,10 @@ class Objects(Functions):
     @abstractmethod
     def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`container[index] = value`"""
+
+    @abstractmethod
+    def read_of_array(self, op: Op, place: ListOf, name: str, frame: Frame) -> Known:
+        """An attribute of an array in sight."""
 
     @abstractmethod
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:

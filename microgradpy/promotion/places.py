@@ -44,6 +44,14 @@ class Nests(Exception):
         self.origin, self.depth = origin, depth
 
 
+class Writes(Exception):
+    """A list, dict or array that a call has made is written into."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -64,12 +72,13 @@ class Object:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
-    """A list; its one field is the list as it is now. `depth` says how deep the lists in it are in sight too: nobody else has
-    them."""
+    """A list, or a dict or array as `sort` says; its one field is the list as it is now. `depth` says how deep the lists in it
+    are in sight too: nobody else has them."""
 
     origin: Origin
     hint: str
     depth: int = 0
+    sort: str = "list"
 
 
 @final
@@ -85,6 +94,17 @@ class Row:
     @property
     def depth(self) -> int:
         return self.place.depth - len(self.indices)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A part of an array in sight, as it was read from a version of that."""
+
+    place: ListOf
+    index: Value
+    version: Any
+    value: Var
 
 
 @final
@@ -172,7 +192,7 @@ class Generator:
 
 
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Row | Table | Element | Closure | Method | Super | Generator
+Thing = Place | Row | View | Table | Element | Closure | Method | Super | Generator
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
@@ -191,7 +211,7 @@ def origin_of(thing: Thing) -> Origin:
         return origin_of(thing.receiver)
     if isinstance(thing, Element):
         return thing.table.origin
-    if isinstance(thing, Row):
+    if isinstance(thing, Row | View):
         return thing.place.origin
     return thing.origin
 
@@ -218,3 +238,38 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
+
+
+@final
+@dataclass(eq=False)
+class Facts:
+    """What earlier walks have found: the origins of what stays memory, the classes whose objects are written into, the lists
+    that get more items, those that hold objects, by class and fields, those that hold lists that are written into, and what
+    calls make that is written into."""
+
+    kept: set[Origin] = field(default_factory=set)
+    mutable: set[type] = field(default_factory=set)
+    grown: set[Origin] = field(default_factory=set)
+    tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
+    nested: dict[Origin, int] = field(default_factory=dict)
+    written: set[Origin] = field(default_factory=set)
+    barred: set[Origin] = field(default_factory=set)
+    """Of what is written into that which cannot be followed."""
+
+    def learn(self, found: Escapes | Holds | Nests | Mutates | Writes) -> None:
+        match found:
+            case Escapes(origin=origin):
+                self.barred |= {origin} & self.written
+                self.kept.add(origin)
+            case Holds(origin=origin):
+                if origin in self.tables:
+                    self.kept.add(origin)
+                self.tables[origin] = found.cls, found.names
+            case Nests(origin=origin):
+                if self.nested.get(origin, 0) >= found.depth:
+                    self.kept.add(origin)
+                self.nested[origin] = found.depth
+            case Mutates():
+                self.mutable.add(found.cls)
+            case Writes(origin=origin):
+                (self.barred if origin in self.written else self.written).add(origin)

@@ -82,8 +82,11 @@ def cotangent_item(x_bar: Any, key: Any) -> Any:
     return x_bar[key]
 
 
-def item_bars(x_bar: Any, x: Any) -> list[Any]:
-    """The cotangent of a list as a list with one for each item, which the caller owns: None for what nobody reads."""
+def item_bars(x_bar: Any, x: Any) -> Any:
+    """The cotangent of a list or dict as one with an item for each of its items, which the caller owns: None for what nobody
+    reads."""
+    if isinstance(x, dict):
+        return dict.fromkeys(x) | ({} if is_structural_zero(x_bar) else x_bar)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
     if is_structural_zero(x_bar):
@@ -92,38 +95,49 @@ def item_bars(x_bar: Any, x: Any) -> list[Any]:
 
 
 @returns(list)
-def number_bars(x_bar: Any, x: Any) -> list[Any]:
-    """The same of a list of real numbers, whatever their classes: 0.0 for what nobody reads."""
+def number_bars(x_bar: Any, x: Any) -> Any:
+    """The same of real numbers, whatever their classes, and of lists and dicts of such: zeros for what nobody reads."""
     if isinstance(x_bar, np.ndarray) and x_bar.dtype.kind == "f":
-        numbers: list[Any] = x_bar.tolist()
-        return numbers
+        return x_bar.tolist()
     bars = item_bars(x_bar, x)
-    if x and isinstance(x[0], list):
-        return [number_bars(bar, row) for bar, row in zip(bars, x, strict=True)]
-    return [Untouched() if bar is None else bar for bar in bars]
+    if isinstance(x, dict):
+        return {key: _number_bar(bars[key], item) for key, item in x.items()}
+    return list(map(_number_bar, bars, x))
+
+
+def _number_bar(bar: Any, item: Any) -> Any:
+    if isinstance(item, list | dict):
+        return number_bars(bar, item)
+    return Untouched() if is_structural_zero(bar) else bar
 
 
 @returns(list)
-def zeros_for(x: Any) -> list[Any]:
-    """The cotangent zero of a list of real numbers, or of such lists."""
+def zeros_for(x: Any) -> Any:
+    """The cotangent zero of a list or dict of real numbers, or of such lists and dicts."""
+    if isinstance(x, dict):
+        return {key: zeros_for(item) if isinstance(item, list | dict) else Untouched() for key, item in x.items()}
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    return list(map(zeros_for, x)) if x and isinstance(x[0], list) else [Untouched()] * len(x)
+    return list(map(zeros_for, x)) if x and isinstance(x[0], list | dict) else [Untouched()] * len(x)
 
 
 @returns(list)
-def copy_of_lists(x_bar: list[Any]) -> list[Any]:
-    """A cotangent of lists that the caller may write into."""
-    return list(map(copy_of_lists, x_bar)) if x_bar and isinstance(x_bar[0], list) else x_bar.copy()
+def copy_of_lists(x_bar: Any) -> Any:
+    """A cotangent of numbers in lists and dicts that the caller may write into."""
+    if isinstance(x_bar, dict):
+        return {key: copy_of_lists(bar) if isinstance(bar, list | dict) else bar for key, bar in x_bar.items()}
+    return list(map(copy_of_lists, x_bar)) if x_bar and isinstance(x_bar[0], list | dict) else x_bar.copy()
 
 
 @returns(list)
-def sum_of_lists(x_bar: list[Any], d: list[Any]) -> list[Any]:
-    """The sum of two cotangents of a list of real numbers, or of such lists."""
+def sum_of_lists(x_bar: Any, d: Any) -> Any:
+    """The sum of two cotangents of numbers in lists and dicts."""
+    if isinstance(x_bar, dict):
+        return {key: _sum_of_parts(bar, d[key]) for key, bar in x_bar.items()}
     return list(map(_sum_of_parts, x_bar, d))
 
 
-def added_to_part(x_bar: list[Any], d: Any, *indices: Any) -> list[Any]:
+def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
     """`x_bar`, the cotangents of a list of real numbers or of such lists, with `d` added to what is at an index or a slice."""
     if is_structural_zero(d):
         return x_bar
@@ -141,7 +155,7 @@ def added_to_part(x_bar: list[Any], d: Any, *indices: Any) -> list[Any]:
 def _sum_of_parts(left: Any, right: Any) -> Any:
     if right is None or type(right) is Untouched:
         return left
-    return list(map(_sum_of_parts, left, right)) if isinstance(left, list) else left + right
+    return sum_of_lists(left, right) if isinstance(left, list | dict) else left + right
 
 
 def cotangent_item_unless(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:

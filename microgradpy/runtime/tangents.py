@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import numpy as np
+
 from microgradpy.ir.objects import static_member
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
@@ -38,17 +40,28 @@ def iterated_tangent(x: Any, position: int, x_dot: Any) -> Any:
     raise unknown(f"a loop ran over a {type(x).__name__} of differentiated values")
 
 
+class OwnDots(list[Any]):
+    """The tangents of a list in sight, which are nobody else's."""
+
+    __slots__ = ()
+
+
 def appended_tangent(items_dot: Any, item_dot: Any, length: int) -> list[Any]:
-    """The tangent of a list in sight that has got one item more, as the one of `length`. It is nobody else's, and is added to
-    in place."""
-    dots: list[Any] = [None] * length if items_dot is None else items_dot
+    """The tangent of a list in sight that has got one item more, as the one of `length`."""
+    dots = items_dot if type(items_dot) is OwnDots else OwnDots([None] * length if items_dot is None else items_dot)
     dots.append(item_dot)
     return dots
 
 
-def replaced_tangent(items_dot: Any, items: list[Any], item_dot: Any, index: int, *inner: int) -> list[Any]:
-    """The same of a list that has got another item at a place, or in a list that is at one."""
-    dots: list[Any] = [None] * len(items) if items_dot is None else items_dot
+def replaced_tangent(items_dot: Any, items: Any, item_dot: Any, index: Any, *inner: int) -> Any:
+    """The same of a list, dict or array that has got another item at a place, or in a list that is at one."""
+    if isinstance(items, np.ndarray):
+        dots: Any = np.zeros(items.shape) if items_dot is None else items_dot.copy()
+        dots[index] = 0.0 if item_dot is None else item_dot
+        return dots
+    if isinstance(items, dict):
+        return {**(items_dot or {}), index: item_dot}
+    dots = items_dot if type(items_dot) is OwnDots else OwnDots([None] * len(items) if items_dot is None else items_dot)
     dots[index] = replaced_tangent(dots[index], items[index], item_dot, *inner) if inner else item_dot
     return dots
 

@@ -109,7 +109,8 @@ def _rebuild_sequence(x: Any, items: list[Any]) -> Any:
 def _project_dict(x: dict[Any, Any], x_bar: Any) -> dict[Any, Any]:
     if not isinstance(x_bar, Mapping) or not x_bar.keys() <= x.keys():
         raise CotangentShapeError(f"the cotangent of a dict with the keys {list(x)} is {_describe(x_bar)}")
-    return {key: project(value, x_bar.get(key)) for key, value in x.items()}
+    bars = {key: None if type(bar) is Untouched else bar for key, bar in x_bar.items()}
+    return {key: project(value, bars.get(key)) for key, value in x.items()}
 
 
 def _project_fields(x: Any, x_bar: Any) -> Tangent:

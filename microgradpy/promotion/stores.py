@@ -1,0 +1,167 @@
+"""Dicts, arrays and lists that a call has made, and that are written into by keys and indices.
+
+    A = np.zeros((n, n))        A, of which every write makes another version
+    A[i, j] = v                 the same place of the next version
+    row = A[i]                  a copy: what is saved of it stays what it was
+    A[i] -= f * A[k]            A[i] = A[i] - f * A[k]
+
+A part of an array is read again where the array has been written into since, as it is a view in the program.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from microgradpy.ad.instrument import OUT_OF_PLACE
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import Array, Inert, Scalar, is_list
+from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
+from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.promotion.containers import Containers
+from microgradpy.promotion.functions import Named
+from microgradpy.promotion.objects import NONE
+from microgradpy.promotion.places import CONTENTS, Escapes, Frame, Known, ListOf, View, Writes, is_thing
+
+_MAKE_LISTS: tuple[Any, ...] = (list, sorted, operator.add, operator.mul)
+_MAKE_DICTS: tuple[Any, ...] = (dict, dict.fromkeys)
+_MAKE_ARRAYS: frozenset[Any] = frozenset({
+    np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.array, np.copy,
+    np.eye, np.identity, np.arange, np.linspace, np.outer, np.cumsum, np.dot, np.concatenate, np.stack, np.vstack, np.hstack,
+    *(getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow", "matmul", "neg")),
+})  # fmt: skip
+_GIVE_NUMBERS: frozenset[Any] = frozenset({
+    np.sum, np.mean, np.prod, np.max, np.min, np.argmax, np.argmin, np.linalg.norm, np.dot, np.vdot, np.inner, np.any, np.all,
+    len, float, sum, max, min, abs,
+    *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")),
+})  # fmt: skip
+_STEADY = ("shape", "ndim", "size", "dtype")
+"""The attributes of an array that stay what they are when it is written into."""
+
+
+class Stores(Containers):
+    """`fresh` are the results of calls that nobody else has, with where they are made."""
+
+    fresh: dict[Value, Any]
+
+    def note_made(self, op: Op, head: Any, result: Var, origin: Any) -> None:
+        """Note that an operation may have made something that is written into."""
+        self.fresh.pop(result, None)
+        if isinstance(op.callee, Opcode):
+            sort = "dict" if op.callee is Opcode.DICT else None
+        else:
+            sort = self.sort_made(op, head, result)
+        if sort is None or origin in self.facts.barred or (sort == "list" and origin in self.facts.grown):
+            return
+        if origin not in self.facts.written:
+            self.fresh[result] = origin
+            return
+        place = ListOf(origin, result.hint, sort=sort)
+        self.fields[place, CONTENTS] = result
+        self.made_in[place] = self.out
+        self.made = place
+
+    def sort_made(self, op: Op, head: Any, result: Var) -> str | None:
+        """What a call makes that nobody else has: a list, a dict or an array."""
+        function = head.value if isinstance(head, Const) else self.method_called(head)
+        if isinstance(function, np.ufunc):
+            is_known = len(op.arguments) == function.nin and not op.keywords
+        else:
+            is_known = _is_in(function, _MAKE_ARRAYS) or function == "copy"
+        if _is_in(function, _MAKE_DICTS):
+            return "dict"
+        if is_known and not {"copy", "out"} & {name for name, _ in op.keywords}:
+            match self.kinds.of(result):
+                case Array(ndim=int(rank), dtype="float") if rank:
+                    return "array"
+        if _is_in(function, _MAKE_LISTS) or _is_slice(self, op, function):
+            return "list" if is_list(self.kinds.of(result)) else None
+        return None
+
+    def method_called(self, head: Value) -> str | None:
+        """The name of the method that a call without arguments is one of."""
+        made = self.kinds.builder.producers.get(head) if isinstance(head, Var) else None
+        name = made.arguments[1] if made is not None and is_getattr(made.callee) else None
+        return name.value if isinstance(name, Const) else None
+
+    def check_written(self, target: Known) -> None:
+        """Let what a call has made be in sight if it is written into."""
+        if isinstance(target, Var) and target in self.fresh:
+            raise Writes(self.fresh[target])
+
+    # Reading
+
+    def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
+        """`container[index]` of a dict or an array."""
+        version = self.plain(self.fields[place, CONTENTS])
+        self.emit(replace(op, payload=None), op.callee, (version, index), {}, frame)  # type: ignore[arg-type]
+        read = self.known_result(op, frame)
+        kind = self.kinds.of(read)
+        if place.sort == "dict" or isinstance(kind, Scalar):
+            return read
+        if not isinstance(kind, Array) or is_thing(index) or not isinstance(read, Var):
+            raise Escapes(place.origin)
+        self.out.pop()  # it is read as a copy
+        copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))  # type: ignore[arg-type]
+        return View(place, index, version, copy)  # type: ignore[arg-type]
+
+    def read_of_array(self, op: Op, place: ListOf, name: str, frame: Frame) -> Known:
+        """An attribute of an array in sight."""
+        shows = name not in (*_STEADY, "copy")
+        given = (self.plain(place, shows=shows), Const(name))
+        self.emit(op, op.callee, given, {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+    def shows(self, head: Value) -> bool:
+        """Whether others may have, after a call, what it is given: not if it gives something new."""
+        function = head.value if isinstance(head, Const) else None
+        return not (isinstance(function, np.ufunc) or _is_in(function, _MAKE_ARRAYS) or _is_in(function, _GIVE_NUMBERS))
+
+    # Writing
+
+    def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:
+        """`container[index] = value` on a dict or an array."""
+        if isinstance(value, View) and value.place is place and value.index == index:
+            return NONE  # it has been written in place
+        if is_thing(index):
+            raise Escapes(place.origin)
+        self.helped = True
+        given = self.plain(value)
+        after = fresh(place.hint, True)
+        changed = (self.plain(self.fields[place, CONTENTS]), index, given)
+        self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]
+        self.write(place, CONTENTS, after)
+        return NONE
+
+    def change_part(self, op: Op, view: View, other: Known, frame: Frame) -> Known:
+        """`view += other` on a part of an array."""
+        callee = OUT_OF_PLACE[op.callee.value]  # type: ignore[union-attr]
+        self.emit(replace(op, callee=callee), callee, (view, other), {}, frame)
+        self.write_part(op, view.place, view.index, self.known_result(op, frame))
+        return View(view.place, view.index, None, view.value)
+
+    def in_place(self, op: Op, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What an operator does that writes into its first operand."""
+        target = arguments[0]
+        if isinstance(target, View):
+            return self.change_part(op, target, arguments[1], frame)
+        if isinstance(target, ListOf) and target.sort == "array":
+            raise Escapes(target.origin)
+        return None
+
+
+def _is_slice(walker: Stores, op: Op, function: Any) -> bool:
+    """Whether an operation reads a part of a list."""
+    if function is not operator.getitem or not is_list(walker.kinds.of(op.arguments[0])):
+        return False
+    index = walker.kinds.of(op.arguments[1])
+    return isinstance(index, Inert) and index.name == "slice"
+
+
+def _is_in(function: Any, functions: Any) -> bool:
+    try:
+        return function in functions
+    except TypeError:
+        return False
