@@ -89,7 +89,7 @@ class Unit:
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
     followed: frozenset[types.CodeType] = frozenset()
-    """The code whose own writes are none any more, as what it writes into has become variables."""
+    """The code that writes into nothing that others have."""
     takes_value: bool = True
     inserts: bool = False
     selects: bool = True
@@ -268,6 +268,11 @@ def reached_units(unit: Unit) -> list[Unit]:
         reached |= {id(callee): callee for callee in new}
         waiting += new
     return list(reached.values())
+
+
+def followed_by(unit: Unit) -> frozenset[types.CodeType]:
+    """The code of a unit, and of those that it may call, of which it is known that it writes into nothing of others."""
+    return frozenset().union(*(each.followed for each in reached_units(unit)))
 
 
 def combined_guards(unit: Unit) -> Guards:

@@ -16,7 +16,7 @@ import numpy as np
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
-from microgradpy.cache import CACHE, CACHE_SIZE, Unit, is_valid
+from microgradpy.cache import CACHE, CACHE_SIZE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_unit, shared_by
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
@@ -326,7 +326,7 @@ def _new_plan(
         unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     except NeedsTracking:
         return None
-    if not is_inner and unit.calls_unknown and may_write(function, bound.values, unit.followed):
+    if not is_inner and unit.calls_unknown and may_write(function, bound.values, followed_by(unit)):
         return None
     return Plan.of(unit, bound.values)
 
@@ -387,7 +387,7 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values, unit.followed)):
+        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values, followed_by(unit))):
             return None
         plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))
     except (NeedsTracking, NotPushable):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
+from collections.abc import Sequence
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
@@ -54,8 +55,11 @@ class Promoted:
     """The code whose own writes are none any more."""
 
 
-def _followed(function: types.FunctionType, inside: list[types.FunctionType], made: Function) -> frozenset[types.CodeType]:
-    """The code whose writes are all in sight: none if a method is called that may be one of these functions, or writes."""
+def followed_code(
+    function: types.FunctionType, inside: Sequence[types.FunctionType], made: Function
+) -> frozenset[types.CodeType]:
+    """The code of a function, and of those written into it, that writes into nothing but what is in sight: none if a method is
+    called that may be one of these functions, or writes."""
     names = WRITERS.union(each.__name__ for each in inside)
     for statement in walk(made.body):
         if isinstance(statement, Op) and isinstance(statement.callee, Const) and statement.callee.value is getattr:
@@ -85,7 +89,7 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
         if not walker.appended <= facts.grown:
             facts.grown |= walker.appended
             continue
-        followed = _followed(function, walker.functions, made)
+        followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
         return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), followed)
     return None
