@@ -115,7 +115,7 @@ class Calls(Stores):
             self.append(op, arguments[0], arguments[1])
         elif opcode is Opcode.DICT and not is_kept and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE and not is_kept and any(map(is_thing, arguments)):
+        elif opcode is Opcode.CLOSURE and not is_kept:
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
             self.unpack(op, arguments[0], frame)

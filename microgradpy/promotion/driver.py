@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function, Op, Statement
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.places import Escapes, Facts, Frame, Holds, Mutates, Nests, NotInSight, Writes
-from microgradpy.runtime.bytecode import WRITERS
+from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
 
@@ -26,7 +27,7 @@ _MOST_WALKS = 40
 def _makes_memory(statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
-        return False
+        return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
     match statement.callee.value:
         case type() as cls:
             return is_in_sight(cls) or is_record(cls)
@@ -61,12 +62,22 @@ def followed_code(
     """The code of a function, and of those written into it, that writes into nothing but what is in sight: none if a method is
     called that may be one of these functions, or writes."""
     names = WRITERS.union(each.__name__ for each in inside)
+    if any(makes_classes(each.__code__) for each in (function, *inside)):
+        return frozenset()
+    left = set[types.CodeType]()
     for statement in walk(made.body):
-        if isinstance(statement, Op) and isinstance(statement.callee, Const) and statement.callee.value is getattr:
-            name = statement.arguments[1]
-            if not isinstance(name, Const) or name.value in names:
-                return frozenset()
-    return frozenset(each.__code__ for each in (function, *inside))
+        match statement:
+            case Op(callee=Const(value=callee), arguments=(_, name, *_)) if callee is getattr:
+                if not isinstance(name, Const) or name.value in names:
+                    return frozenset()
+            case Op(callee=Opcode.CLOSURE, payload=ClosureBody(code=code)):
+                left |= _nested(code)
+    return frozenset().union(*(_nested(each.__code__) for each in (function, *inside))) - left
+
+
+def _nested(code: types.CodeType) -> set[types.CodeType]:
+    """Code, with that of the functions in it."""
+    return {code}.union(*(_nested(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)))
 
 
 def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tuple[Kind, ...] = ()) -> Promoted | None:

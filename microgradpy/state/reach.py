@@ -164,7 +164,7 @@ def _search(
             continue
         search.seen.add(id(code))
         if not is_wrapper(function) and not passes_over(function):
-            if code not in followed and (_stores(code) or shared_names(code, function.__globals__)):
+            if _stores(code, followed) or (code not in followed and shared_names(code, function.__globals__)):
                 return True
             # What dataclasses generates compares classes, and makes no objects.
             is_generated = code.co_qualname.startswith("__create_fn__.")
@@ -238,13 +238,17 @@ def is_wrapper(function: types.FunctionType) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _stores(code: types.CodeType) -> bool:
-    """Whether code writes into objects, or gives variables that others know new values."""
+def _stores(code: types.CodeType, followed: frozenset[types.CodeType] = frozenset()) -> bool:
+    """Whether code that is not `followed` writes into objects, or gives variables that others know new values."""
+    return (code not in followed and _stores_itself(code)) or any(
+        _stores(constant, followed) for constant in code.co_consts if isinstance(constant, types.CodeType)
+    )
+
+
+def _stores_itself(code: types.CodeType) -> bool:
     if is_generator(code):
         return True  # it changes from one item to the next
     if assigned_globals(code) or (not is_inline(code) and rebound_captures(code)):
         return True
     # What is read from an exception, or by methods of a class in the function, is followed where writes are.
-    if writes(code) or reads_caught(code) or makes_capturing_classes(code):
-        return True
-    return any(_stores(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return writes(code) or reads_caught(code) or makes_capturing_classes(code)
