@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import types
 from collections.abc import Callable
@@ -210,6 +211,8 @@ class Calls(Stores):
         """A call that gets something in sight."""
         if function is super and len(arguments) == 2:
             return self.super_of(arguments)
+        if function is dataclasses.replace and len(arguments) == 1 and isinstance(arguments[0], Object):
+            return self.replaced_dataclass(op, arguments[0], keywords, frame)
         is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
         if is_hashable and function in OUT_OF_PLACE and (found := self.in_place(op, arguments, keywords, frame)) is not None:
             return found

@@ -164,6 +164,17 @@ class Objects(Functions):
             self.fields[place, name] = keywords.get(name, self.fields[before, name])
         return place
 
+    def replaced_dataclass(self, op: Op, before: Object, keywords: Named, frame: Frame) -> Known:
+        """`dataclasses.replace(x, y=z)`: the constructor is called with the other fields."""
+        constructor = self.member(before.cls, "__init__")
+        fields = classes.generated_fields(before.cls, constructor) if isinstance(constructor, types.FunctionType) else None
+        if fields is None or not all(each.init for each in fields) or (before, fields[0].name) not in self.fields:
+            raise Escapes(before.origin)
+        given = {each.name: self.fields[before, each.name] for each in fields} | dict(keywords)
+        found = self.construct(op, before.constructor, before.cls, (), given, frame)
+        assert found is not None
+        return found
+
     def items_of_record(self, place: Object) -> tuple[Known, ...]:
         return tuple(self.fields[place, name] for name in place.cls._fields)  # type: ignore[attr-defined]
 
