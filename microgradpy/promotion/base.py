@@ -179,6 +179,8 @@ class Walk(ABC):
         What is made of variables for that is handed out once, as it would be another one each time."""
         if isinstance(known, Var | Const | Undefined):
             return known
+        if isinstance(known, ListOf) and known.of is not None:
+            raise Escapes(known.origin)  # its items are numbers here
         if isinstance(known, ListOf):
             if shows:
                 self.shown.add(known)
@@ -337,6 +339,10 @@ class Merge:
                 return a
             if isinstance(a, Object) and isinstance(b, Object):
                 return self.objects(a, b)
+            if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
+                number = self.of(a.index, b.index, variable)
+                self.walker.counters |= {number} if isinstance(number, Var) else set()
+                return Element(a.table, number)  # type: ignore[arg-type]
         elif a == b and not always:
             return a
         values = []

@@ -109,7 +109,7 @@ class Calls(Stores):
         is_kept = origin in self.facts.kept
         if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
-        elif opcode is Opcode.LIST and not is_kept and all(isinstance(each, ListOf) or not is_thing(each) for each in arguments):
+        elif opcode is Opcode.LIST and not is_kept and all(isinstance(each, ListOf | Element) or not is_thing(each) for each in arguments):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT
+from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -38,6 +38,8 @@ from microgradpy.promotion.places import (
     Nests,
     Object,
     Origin,
+    Picked,
+    Refers,
     Row,
     Table,
     View,
@@ -48,6 +50,7 @@ from microgradpy.promotion.places import (
 from microgradpy.runtime.keys import item_of_growing
 
 _ITEM_OF_GROWING = function_constant(item_of_growing)
+_RANGE = function_constant(range)
 _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
 KEYS = (str, int)
 
@@ -59,6 +62,7 @@ class Containers(Objects):
         super().__init__(function, lower, facts)
         self.appended: set[Origin] = set()
         self.fresh = {}
+        self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
@@ -67,17 +71,31 @@ class Containers(Objects):
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
         origin = (*frame.path, result)
-        place = ListOf(origin, result.hint, self.facts.nested.get(origin, 0))
+        place = ListOf(origin, result.hint, self.facts.nested.get(origin, 0), of=self.table_of(origin))
         made = self.define(result, frame)
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
-        given = tuple(self.row_of(place, each) if place.depth else self.plain(each) for each in known)
+        given = tuple(self.given_to(place, each, origin) for each in known)
         self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
         self.add(replace(op, arguments=given, results=(made,)))
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
+
+    def table_of(self, key: Origin) -> Table | None:
+        """The table whose objects a list or a field refers to."""
+        return self.tables_made.get(self.facts.refers.get(key, ()))
+
+    def given_to(self, place: ListOf, item: Known, key: Origin) -> Value:
+        """What a list in sight gets for an item."""
+        if isinstance(item, Element):
+            if place.of is not item.table:
+                raise Refers(key, item.table.origin)
+            return item.index
+        if place.of is not None:
+            raise Escapes(place.origin)
+        return self.row_of(place, item) if place.depth else self.plain(item)
 
     def row_of(self, place: ListOf, item: Known) -> Value:
         """A list that nobody else has, to be put into another one."""
@@ -117,9 +135,12 @@ class Containers(Objects):
         if not names:
             raise Escapes(origin)
         hint = op.results[0].hint
-        table = Table(origin, hint, cls, {name: ListOf(origin, f"{hint}_{name.lstrip('_')}") for name in names})
-        for name, column in table.columns.items():
-            given = tuple(self.plain(self.fields[each, name]) for each in items if isinstance(each, Object))
+        of = {name: self.table_of((*origin, name)) for name in names}
+        columns = {name: ListOf(origin, f"{hint}_{name.lstrip('_')}", of=of[name]) for name in names}
+        table = self.tables_made[origin] = Table(origin, hint, cls, columns)
+        for name, column in columns.items():
+            values = (self.fields[each, name] for each in items if isinstance(each, Object))
+            given = tuple(self.given_to(column, value, (*origin, name)) for value in values)
             made = fresh(column.hint, True)
             self.add(Op(Opcode.LIST, given, (made,), where=op.where))
             self.fields[column, CONTENTS] = made
@@ -147,17 +168,17 @@ class Containers(Objects):
         number = length_of(self, table)
         self.counters.add(number)
         for name, column in table.columns.items():
-            self.append(op, column, fields[name])
+            self.append(op, column, fields[name], (*table.origin, name))
         self.stands(item, Element(table, number))
 
-    def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
+    def append(self, op: Op, place: ListOf | Table, item: Known, key: Origin | None = None) -> None:
         if isinstance(place, Table):
             self.append_object(op, place, item)
             return
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         version = self.fields[place, CONTENTS]
-        given = self.row_of(place, item) if place.depth else self.plain(item)
+        given = self.given_to(place, item, key or place.origin)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
         if place.depth:
@@ -180,8 +201,8 @@ class Containers(Objects):
         if isinstance(target, DictOf) and is_key and (target, index.value) in self.fields:  # type: ignore[union-attr]
             self.helped = True
             return self.fields[target, index.value]  # type: ignore[union-attr]
-        if isinstance(target, Table) and not is_thing(index):
-            return Element(target, self.place_in(target, op, index))  # type: ignore[arg-type]
+        if isinstance(target, Table | Picked) and not is_thing(index):
+            return self.pick(op, target, index, frame)  # type: ignore[arg-type]
         if isinstance(target, ListOf) and target.sort != "list":
             return self.read_part(op, target, index, frame)
         if isinstance(target, View):
@@ -190,6 +211,22 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
+
+    def pick(self, op: Op, target: Table | Picked, index: Value, frame: Frame) -> Known:
+        """One of the objects of a table, or those of a slice."""
+        kind = self.kinds.of(index)
+        is_slice = isinstance(kind, Inert) and kind.name == "slice"
+        if isinstance(target, Table) and not is_slice:
+            return Element(target, self.place_in(target, op, index))
+        numbers = fresh("numbers")
+        if isinstance(target, Table):
+            self.add(Op(_RANGE, (length_of(self, target),), (every := fresh("numbers"),), from_user=False))
+            target = Picked(target, every)
+        self.add(Op(_GETITEM, (target.numbers, index), (numbers,), where=op.where))
+        if is_slice:
+            return Picked(target.table, numbers)
+        self.counters.add(numbers)
+        return Element(target.table, numbers)
 
     def read_list(self, op: Op, target: ListOf | Row, index: Known, frame: Frame) -> Known:
         """An item of a list in sight, or of a list in it."""
@@ -204,6 +241,9 @@ class Containers(Objects):
         indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
         if target.depth:
             return Row(place, indices, version, read)  # type: ignore[arg-type]
+        if place.of is not None:
+            self.counters.add(read)  # type: ignore[arg-type]
+            return Element(place.of, read)  # type: ignore[arg-type]
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
@@ -237,7 +277,8 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            self.write_list(op, target, index, self.plain(value))
+            place = target if isinstance(target, ListOf) else target.place
+            self.write_list(op, target, index, self.given_to(place, value, place.origin))
             return NONE
         raise Escapes(first_origin(arguments))
 
@@ -261,6 +302,9 @@ class Containers(Objects):
             return given
         if isinstance(target, Table):
             return length_of(self, target)
+        if isinstance(target, Picked):
+            self.emit(op, op.callee, (target.numbers,), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
         if isinstance(target, ListOf):
             self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)

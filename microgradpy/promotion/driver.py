@@ -16,7 +16,7 @@ from microgradpy.ir.traversal import walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.places import Escapes, Facts, Frame, Holds, Mutates, Nests, NotInSight, Writes
+from microgradpy.promotion.places import Escapes, Facts, Frame, Holds, Mutates, Nests, NotInSight, Refers, Writes
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -90,7 +90,7 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             made = walker.whole(ir, Frame(()))
-        except (Escapes, Holds, Nests, Mutates, Writes) as found:
+        except (Escapes, Holds, Nests, Mutates, Refers, Writes) as found:
             facts.learn(found)
             continue
         except NotInSight:

@@ -37,6 +37,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Picked,
     Place,
     Row,
     Table,
@@ -45,7 +46,7 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 
-Holder = Table | ListOf | Row
+Holder = Table | Picked | ListOf | Row
 """What is run over by number: the objects or lists in it are in sight."""
 
 
@@ -114,6 +115,8 @@ class Loop:
             kinds.assume(parameter, kind)
             kinds.set(result, lambda: kinds.of(parameter))
             return parameter, result
+        if isinstance(initial, Element):
+            return self.carry_element(key, initial, at, variables)
         if not isinstance(initial, Object) or key not in self.merging:
             self.fixed.append((key, initial, at))  # type: ignore[arg-type]
             return initial, initial
@@ -135,6 +138,24 @@ class Loop:
             self.walker.fields[inside, name], self.after[after, name] = found
         self.carrying.pop()
         return inside, after
+
+    def carry_element(
+        self, key: Any, initial: Element, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
+    ) -> tuple[Known, Known]:
+        """An object of a table is carried by its number."""
+
+        def number(values: tuple[Known, ...]) -> Known:
+            found = at(values)
+            if not isinstance(found, Element) or found.table is not initial.table:
+                raise Escapes(initial.table.origin)
+            return found.index
+
+        parameter, result = variables()
+        self.slots.append(Slot(key, parameter, initial.index, result, number))
+        self.walker.kinds.assume(parameter, INT)
+        self.walker.kinds.assume(result, INT)
+        self.walker.counters |= {parameter, result}
+        return Element(initial.table, parameter), Element(initial.table, result)
 
     def field_at(self, found: Known, initial: Object, name: Any) -> Known:
         if not isinstance(found, Object):
@@ -333,6 +354,8 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
+        if isinstance(known, ListOf) and known.of is not None and not shows:
+            return walker.plain(walker.fields[known, CONTENTS])
         is_list = (isinstance(known, ListOf) and known.sort != "array") or isinstance(known, Row)
         return walker.plain(known, shows=shows or not is_list, hands=False)
 
@@ -354,11 +377,13 @@ def _by_number(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holde
     match items:
         case Each(source=source):
             table = walker.known(source, frame)
-            if not isinstance(table, Table) and not (isinstance(table, ListOf | Row) and table.depth):
+            if not isinstance(table, Table | Picked) and not (isinstance(table, ListOf | Row) and table.depth):
                 return items
             number = fresh("k")
             tables[number] = table
             walker.counters.add(number)
+            if isinstance(table, Picked):
+                return Each(table.numbers, number)
             return Range((length_of(walker, table),), number)
         case Enumerate(inner=inner):
             return replace(items, inner=_by_number(walker, inner, frame, tables))
@@ -389,12 +414,16 @@ def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: M
     sources = dict(_each(statement.items))
     for item, source in sources.items():
         table = walker.known(source, frame)
+        if isinstance(table, ListOf) and table.of is not None:
+            number = walker.known(item, frame)  # type: ignore[assignment]
+            walker.counters.add(number)
+            walker.bind(item, Element(table.of, number), frame)
         if table not in tables.values():
             continue
         number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
         walker.taken.add(number)
-        if isinstance(table, Table):
-            walker.bind(item, Element(table, number), frame)
+        if isinstance(table, Table | Picked):
+            walker.bind(item, Element(table if isinstance(table, Table) else table.table, number), frame)
         elif isinstance(table, ListOf):
             walker.bind(item, Row(table, (number,), None, item), frame)
         elif isinstance(table, Row):

@@ -44,6 +44,14 @@ class Nests(Exception):
         self.origin, self.depth = origin, depth
 
 
+class Refers(Exception):
+    """What a list, or a field of the objects in a table, holds are objects in another table."""
+
+    def __init__(self, key: Origin, table: Origin) -> None:
+        super().__init__(key, table)
+        self.key, self.table = key, table
+
+
 class Writes(Exception):
     """A list, dict or array that a call has made is written into."""
 
@@ -73,12 +81,13 @@ class Object:
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
     """A list, or a dict or array as `sort` says; its one field is the list as it is now. `depth` says how deep the lists in it
-    are in sight too: nobody else has them."""
+    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table."""
 
     origin: Origin
     hint: str
     depth: int = 0
     sort: str = "list"
+    of: Any = None
 
 
 @final
@@ -191,8 +200,17 @@ class Generator:
     attempts: int
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Picked:
+    """Some of the objects of a table, by their numbers."""
+
+    table: Table
+    numbers: Value
+
+
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Row | View | Table | Element | Closure | Method | Super | Generator
+Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
@@ -209,7 +227,7 @@ def origin_of(thing: Thing) -> Origin:
     """Where what a thing refers to is made."""
     if isinstance(thing, Method | Super):
         return origin_of(thing.receiver)
-    if isinstance(thing, Element):
+    if isinstance(thing, Element | Picked):
         return thing.table.origin
     if isinstance(thing, Row | View):
         return thing.place.origin
@@ -253,10 +271,12 @@ class Facts:
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
     nested: dict[Origin, int] = field(default_factory=dict)
     written: set[Origin] = field(default_factory=set)
+    refers: dict[Origin, Origin] = field(default_factory=dict)
+    """The tables that items of lists, and fields of objects in tables, are in."""
     barred: set[Origin] = field(default_factory=set)
     """Of what is written into that which cannot be followed."""
 
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Writes) -> None:
+    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Writes) -> None:
         match found:
             case Escapes(origin=origin):
                 self.barred |= {origin} & self.written
@@ -269,6 +289,10 @@ class Facts:
                 if self.nested.get(origin, 0) >= found.depth:
                     self.kept.add(origin)
                 self.nested[origin] = found.depth
+            case Refers(key=key):
+                if self.refers.get(key) == found.table:
+                    self.kept |= {key, found.table}
+                self.refers[key] = found.table
             case Mutates():
                 self.mutable.add(found.cls)
             case Writes(origin=origin):
