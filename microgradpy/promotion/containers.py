@@ -277,8 +277,8 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            place = target if isinstance(target, ListOf) else target.place
-            self.write_list(op, target, index, self.given_to(place, value, place.origin))
+            is_list = isinstance(target, ListOf)
+            self.write_list(op, target, index, self.given_to(target, value, target.origin) if is_list else self.plain(value))
             return NONE
         raise Escapes(first_origin(arguments))
 
