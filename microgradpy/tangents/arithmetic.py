@@ -53,6 +53,8 @@ def refuse_unlike_arrays(x: Any) -> None:
 @cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list, tuple or range of numbers counts as an array."""
+    if type(x) is float:
+        return x
     if isinstance(x, complex | np.complexfloating):
         return x.conjugate()
     if isinstance(x, list | tuple | range):

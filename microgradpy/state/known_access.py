@@ -1,0 +1,216 @@
+"""Fields and items, read and written by what is known of the class: the short way for what a run that tracks writes does most.
+
+    o.v         a field of an ordinary object, a method of its class, a property
+    o.v = x     a field
+    items[i]    of a list, dict or tuple, read or written; and the methods of lists and dicts that do the same
+
+What the class has under a name is looked at in each call, so that a method or property that somebody puts there counts from
+then on. What else the answer depends on (declared rules of attributes, what the class inherits from) is remembered by class
+and name. All that is not as simple is None here, and goes the long way, with the same functions at its end.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+import types
+import weakref
+from collections.abc import Callable
+from enum import Enum, IntEnum
+from typing import Any, cast
+
+import numpy as np
+
+from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, rrule
+from microgradpy.runtime.lookup_cache import NUMBERS
+from microgradpy.state.attributes import back_to_owner
+from microgradpy.state.events import Made, find_event
+from microgradpy.state.shadows import Shadows
+
+Call = Callable[..., Made]
+"""How another call is made: `call(f, *args)` gives its value and what undoes it."""
+_MISSING: Any = object()
+_GET = cast(Any, object.__getattribute__)
+_SET = cast(Any, object.__setattr__)
+_KEYS = frozenset({int, str, bool, types.NoneType, float})
+
+
+# Attributes
+
+
+class _Role(IntEnum):
+    """What a class has under a name: nothing, or what stands for a slot; a constant, which objects may have a field before; a
+    function; a property; anything else, or what has a rule of its own."""
+
+    FIELD, CONSTANT, METHOD, PROPERTY, OTHER = range(5)
+
+
+_known: dict[tuple[int, str], tuple[weakref.ref[type], int, Any, _Role]] = {}
+"""By class and name: the class, the version of the rules, what the class had there, and what that is."""
+_LARGEST = 4096
+_OF_OTHER_KINDS = (
+    type, types.ModuleType, types.FunctionType, types.MethodType, types.SimpleNamespace, BaseException, super, list, dict,
+    tuple, set, frozenset, collections.deque, np.ndarray, np.generic, np.ufunc, Enum, int, float, complex, str, bytes,
+)  # fmt: skip
+"""Objects of which not all attributes are fields, or whose fields have no shadow."""
+_CONSTANTS = NUMBERS | {str, tuple, list, dict, np.ndarray}
+
+
+def _member(cls: type, name: str) -> Any:
+    """What a class has under a name, as `static_member` finds it."""
+    for base in cls.__mro__:
+        members = base.__dict__
+        if name in members:
+            return members[name]
+    return _MISSING
+
+
+def _role(cls: type, name: str, found: Any) -> _Role:
+    known = _known.get((id(cls), name))
+    if known is None or known[2] is not found or known[1] != rrule.version or known[0]() is not cls:
+        if len(_known) > _LARGEST:
+            _known.clear()
+        version = rrule.version
+        known = _known[id(cls), name] = weakref.ref(cls), version, found, _examined(cls, name, found)
+    return known[3]
+
+
+def _examined(cls: type, name: str, found: Any) -> _Role:
+    is_ordinary = not issubclass(cls, _OF_OTHER_KINDS) and not name.startswith("__")
+    if not is_ordinary or find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
+        return _Role.OTHER
+    if found is _MISSING or type(found) is types.MemberDescriptorType:
+        return _Role.FIELD
+    if type(found) is types.FunctionType:
+        return _Role.METHOD
+    if type(found) is property and isinstance(found.fget, types.FunctionType):
+        return _Role.PROPERTY
+    return _Role.CONSTANT if type(found) in _CONSTANTS else _Role.OTHER
+
+
+def _read(call: Call, x: Any, name: Any) -> Made | None:
+    cls = type(x)
+    if cls.__getattribute__ is not _GET or type(name) is not str:
+        return None
+    found = _member(cls, name)
+    role = _role(cls, name, found)
+    if role is _Role.PROPERTY:
+        return _read_property(call, x, found.fget)
+    if role is _Role.OTHER:
+        return None
+    try:
+        y = _GET(x, name)
+    except AttributeError:
+        return None
+    if role is _Role.METHOD:
+        return _read_method(x, name, y, found)
+    if y is found:  # of the class, or of the object: nobody can tell
+        return None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(x).add(name, y_bar)
+        return None, None, None
+
+    return y, undo
+
+
+def _read_method(x: Any, name: str, y: Any, found: Any) -> Made | None:
+    if type(y) is not types.MethodType or y.__func__ is not found or y.__self__ is not x:
+        return None  # a field of the object
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is None:
+            return None, None, None
+        return (None, *back_to_owner(x, name, y, found)(y_bar, shadows).arguments)
+
+    return y, undo
+
+
+def _read_property(call: Call, x: Any, getter: Any) -> Made:
+    y, back = call(getter, x)
+    return y, lambda y_bar, shadows: (None, back(y_bar, shadows)[1], None)
+
+
+def _write(x: Any, name: Any, value: Any) -> Made | None:
+    cls = type(x)
+    if cls.__setattr__ is not _SET or type(name) is not str:
+        return None
+    found = _member(cls, name)
+    role = _role(cls, name, found)
+    if role is _Role.OTHER or role is _Role.PROPERTY:
+        return None
+    _SET(x, name, value)
+    return None, lambda y_bar, shadows: (None, None, None, shadows.of(x).take(name))
+
+
+# Items
+
+
+_METHODS: tuple[tuple[Any, type], ...] = (
+    *((f, list) for f in (operator.getitem, operator.setitem, list.append, list.pop, list.insert)),
+    *((f, dict) for f in (operator.getitem, operator.setitem, dict.get, dict.pop, dict.setdefault)),
+)
+_ITEMS: dict[Any, dict[type, Any]] = {
+    f: {cls: find_event(f, (cls(),)) for g, cls in _METHODS if g is f} for f, _ in _METHODS
+}
+"""What reads and writes single items of lists and dicts, by their class: the events that the long way comes to as well."""
+
+
+def _item(f: Any, args: tuple[Any, ...]) -> Made | None:
+    if not args:
+        return None
+    x = args[0]
+    found = _ITEMS[f].get(type(x))
+    if found is None:
+        return _item_of_tuple(*args) if f is operator.getitem and type(x) is tuple and len(args) == 2 else None
+    count = len(args)
+    if f is not list.append and count > 1 and type(args[1]) not in _KEYS:
+        return None
+    if type(args[-1]) is types.GeneratorType or (type(x) is dict and f is not operator.getitem and "__builtins__" in x):
+        return None
+    y, undo = found(*args)
+    return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows)[:count])
+
+
+def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:
+    """A number of a tuple, whose cotangent travels in that of the tuple."""
+    if type(index) is not int or not -len(x) <= index < len(x):
+        return None
+    y = x[index]
+    if type(y) not in NUMBERS:
+        return None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is None:
+            return None, None, None
+        items = [None] * len(x)
+        items[index] = y_bar
+        return None, tuple(items), None
+
+    return y, undo
+
+
+def by_known_access(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A read or write of a field or an item, and what undoes it; None if it is none, or not one of the simple ones. Other calls
+    are made by `call`."""
+    if f is getattr and len(args) == 2:
+        return _read(call, *args)
+    if f is setattr and len(args) == 3:
+        return _write(*args)
+    if f in _ITEMS:
+        return _item(f, args)
+    return _by_bound_method(f, args) if type(f) is types.BuiltinMethodType and type(f.__self__) in (list, dict) else None
+
+
+_UNBOUND = {(cls, f.__name__): f for f, cls in _METHODS if type(f) is types.MethodDescriptorType}
+
+
+def _by_bound_method(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A method of a list or dict that was read before: the cotangent of its object is in the shadows."""
+    unbound = _UNBOUND.get((type(f.__self__), f.__name__))
+    made = None if unbound is None else _item(unbound, (f.__self__, *args))
+    if made is None:
+        return None
+    y, undo = made
+    return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows)[2:])
