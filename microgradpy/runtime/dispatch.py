@@ -33,7 +33,7 @@ from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
-from microgradpy.runtime.lookup_cache import NUMBERS, LookupCache, cotangents_of_numbers, takes
+from microgradpy.runtime.lookup_cache import NUMBERS, LookupCache, known_cotangents, takes
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.named_arguments import next_by_name
@@ -62,7 +62,7 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[An
     if not kwargs:
         known = _known.find(f, args)
         if known is not None:
-            return _by_known_rule(f, known[1], args)
+            return _by_known_rule(f, known.rule, args)
     y, back = resolve(f, args, kwargs, keywords_wanted=False)
     _known.note_in_place(f, args)
 
@@ -79,7 +79,7 @@ _known = LookupCache()
 
 
 def _by_known_rule(f: Any, rule: Rule | None, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """A call on numbers of which it is known that it goes by this rule, or has no derivative."""
+    """A call of which it is known that it goes by this rule, or (None) has no derivative."""
     count = len(args)
     if rule is None:
         y = f(*args)
@@ -89,7 +89,7 @@ def _by_known_rule(f: Any, rule: Rule | None, args: tuple[Any, ...]) -> tuple[An
     def back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is None:
             return (None,) * (1 + count)
-        found = cotangents_of_numbers(pullback, y_bar, count)
+        found = known_cotangents(pullback, y_bar, args)
         if found is not None:
             return found
         if is_structural_zero(y_bar):

@@ -26,7 +26,6 @@ from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing
 from microgradpy.runtime.foreign import is_foreign
-from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.making import import_from
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
@@ -72,11 +71,11 @@ from microgradpy.state.asking import by_asking
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
-from microgradpy.state.events import Made, event, find_event, has_event, looked_up
+from microgradpy.state.events import event, find_event, has_event, looked_up
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
-from microgradpy.state.known_access import by_known_access
-from microgradpy.state.known_rules import by_event, by_known_rule, by_rule, from_undo, with_bars
+from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
+from microgradpy.state.known_rules import by_event, by_rule, from_undo, with_bars
 from microgradpy.state.mappings import made_item, makes_item, of_sets
 from microgradpy.state.partial import attempted_if_caught, undone_by
 from microgradpy.state.reach import any_may_write
@@ -96,24 +95,9 @@ def install(entry: Entry) -> None:
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument, None for
     those that are in the shadows or zero."""
-    made = None if kwargs or current() is not None or apart_now() is not None else _by_what_is_known(f, args)
+    is_plain = not kwargs and current() is None and apart_now() is None
+    made = by_what_is_known(tracked_pullback_of, f, args) if is_plain else None
     return made or with_bars(resolve(f, args, kwargs, None, False), len(args))
-
-
-_known = LookupCache()
-_BUILTIN = frozenset({types.BuiltinFunctionType, types.MethodDescriptorType, np.ufunc})
-
-
-def _by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
-    """A call like one that was resolved before, or that reads or writes a field or an item; None if it is none."""
-    cls = type(f)
-    if cls not in _BUILTIN:
-        return None
-    made = by_known_access(tracked_pullback_of, f, args)
-    if made is not None:
-        return made
-    known = _known.find(f, args)
-    return None if known is None else by_known_rule(f, known[1], args)
 
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
@@ -156,7 +140,7 @@ def resolve(
         own, args = args, given_to_reader(f, args)
     if journal is None:
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-        _known.note_in_place(f, args)
+        RULES.note_in_place(f, args)
     else:
         before = len(journal)
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
@@ -204,13 +188,15 @@ def _by_rule_or_kind(
     version = rrule.version
     rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
-        _known.note(version, f, args, kwargs, rule)
+        RULES.note(version, f, args, kwargs, rule)
         return by_rule(f, rule, given_to_rule(args), kwargs, keywords_wanted)
     if is_non_differentiable(f):
         y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
         if not may_return_arguments(f):
-            _known.note(version, f, args, kwargs, None)
+            RULES.note(version, f, args, kwargs, None)
         return noted(y, (*args, *kwargs.values())), nothing(len(args))
+    if not rrule.has(f):  # nor for arguments of other types
+        note_callee(version, f)
     return _by_kind(f, args, kwargs, wanted, keywords_wanted)
 
 

@@ -17,7 +17,7 @@ import types
 import weakref
 from collections.abc import Callable
 from enum import Enum, IntEnum
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,14 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.state.attributes import back_to_owner
 from microgradpy.state.events import Made, find_event
+from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import Shadows
 
 Call = Callable[..., Made]
 """How another call is made: `call(f, *args)` gives its value and what undoes it."""
 _MISSING: Any = object()
-_GET = cast(Any, object.__getattribute__)
-_SET = cast(Any, object.__setattr__)
+_GET: Callable[[Any, str], Any] = object.__getattribute__
+_SET: Callable[[Any, str, Any], None] = object.__setattr__
 _KEYS = frozenset({int, str, bool, types.NoneType, float})
 
 
@@ -56,13 +57,26 @@ _OF_OTHER_KINDS = (
 _CONSTANTS = NUMBERS | {str, tuple, list, dict, np.ndarray}
 
 
-def _member(cls: type, name: str) -> Any:
+def member_of(cls: type, name: str) -> Any:
     """What a class has under a name, as `static_member` finds it."""
     for base in cls.__mro__:
         members = base.__dict__
         if name in members:
             return members[name]
     return _MISSING
+
+
+_ordinary: dict[int, tuple[weakref.ref[type], bool]] = {}
+
+
+def is_ordinary(cls: type) -> bool:
+    """Whether the objects of a class are just that: of a class of the user's, which inherits from none of another kind."""
+    known = _ordinary.get(id(cls))
+    if known is None or known[0]() is not cls:
+        if len(_ordinary) > _LARGEST:
+            _ordinary.clear()
+        known = _ordinary[id(cls)] = weakref.ref(cls), is_users_class(cls) and not issubclass(cls, _OF_OTHER_KINDS)
+    return known[1]
 
 
 def _role(cls: type, name: str, found: Any) -> _Role:
@@ -76,8 +90,9 @@ def _role(cls: type, name: str, found: Any) -> _Role:
 
 
 def _examined(cls: type, name: str, found: Any) -> _Role:
-    is_ordinary = not issubclass(cls, _OF_OTHER_KINDS) and not name.startswith("__")
-    if not is_ordinary or find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
+    if issubclass(cls, _OF_OTHER_KINDS) or name.startswith("__"):
+        return _Role.OTHER
+    if find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
         return _Role.OTHER
     if found is _MISSING or type(found) is types.MemberDescriptorType:
         return _Role.FIELD
@@ -88,11 +103,15 @@ def _examined(cls: type, name: str, found: Any) -> _Role:
     return _Role.CONSTANT if type(found) in _CONSTANTS else _Role.OTHER
 
 
-def _read(call: Call, x: Any, name: Any) -> Made | None:
-    cls = type(x)
-    if cls.__getattribute__ is not _GET or type(name) is not str:
+def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
+    if len(args) != 2:
         return None
-    found = _member(cls, name)
+    x, name = args
+    cls = type(x)
+    getter: Any = cls.__getattribute__
+    if getter is not _GET or type(name) is not str:
+        return None
+    found = member_of(cls, name)
     role = _role(cls, name, found)
     if role is _Role.PROPERTY:
         return _read_property(call, x, found.fget)
@@ -132,11 +151,15 @@ def _read_property(call: Call, x: Any, getter: Any) -> Made:
     return y, lambda y_bar, shadows: (None, back(y_bar, shadows)[1], None)
 
 
-def _write(x: Any, name: Any, value: Any) -> Made | None:
-    cls = type(x)
-    if cls.__setattr__ is not _SET or type(name) is not str:
+def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
+    if len(args) != 3:
         return None
-    found = _member(cls, name)
+    x, name, value = args
+    cls = type(x)
+    setter: Any = cls.__setattr__
+    if setter is not _SET or type(name) is not str:
+        return None
+    found = member_of(cls, name)
     role = _role(cls, name, found)
     if role is _Role.OTHER or role is _Role.PROPERTY:
         return None
@@ -157,7 +180,7 @@ _ITEMS: dict[Any, dict[type, Any]] = {
 """What reads and writes single items of lists and dicts, by their class: the events that the long way comes to as well."""
 
 
-def _item(f: Any, args: tuple[Any, ...]) -> Made | None:
+def _item(call: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
     if not args:
         return None
     x = args[0]
@@ -191,26 +214,23 @@ def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:
     return y, undo
 
 
-def by_known_access(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    """A read or write of a field or an item, and what undoes it; None if it is none, or not one of the simple ones. Other calls
-    are made by `call`."""
-    if f is getattr and len(args) == 2:
-        return _read(call, *args)
-    if f is setattr and len(args) == 3:
-        return _write(*args)
-    if f in _ITEMS:
-        return _item(f, args)
-    return _by_bound_method(f, args) if type(f) is types.BuiltinMethodType and type(f.__self__) in (list, dict) else None
-
-
 _UNBOUND = {(cls, f.__name__): f for f, cls in _METHODS if type(f) is types.MethodDescriptorType}
 
 
-def _by_bound_method(f: Any, args: tuple[Any, ...]) -> Made | None:
+def by_bound_method(f: Any, args: tuple[Any, ...]) -> Made | None:
     """A method of a list or dict that was read before: the cotangent of its object is in the shadows."""
-    unbound = _UNBOUND.get((type(f.__self__), f.__name__))
-    made = None if unbound is None else _item(unbound, (f.__self__, *args))
+    unbound = _UNBOUND.get((type(f.__self__), f.__name__)) if type(f) is types.BuiltinMethodType else None
+    made = None if unbound is None else _item(None, unbound, (f.__self__, *args))
     if made is None:
         return None
     y, undo = made
     return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows)[2:])
+
+
+ACCESS: dict[Any, Callable[[Call, Any, tuple[Any, ...]], Made | None]] = {
+    getattr: _read,
+    setattr: _write,
+    **dict.fromkeys(_ITEMS, _item),
+}
+"""What reads and writes fields and items: `access(call, f, args)` gives the value and what undoes it; None for what is not one
+of the simple ones. Other calls are made by `call`."""

@@ -12,7 +12,7 @@ from microgradpy.rules.results import applied, checked, cotangents, seed_for
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
-from microgradpy.runtime.lookup_cache import NUMBERS, cotangents_of_numbers, takes
+from microgradpy.runtime.lookup_cache import NUMBERS, Entry, known_cotangents, takes
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.texts import check_read, noted
@@ -89,12 +89,16 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     return _of_rule(f, rule, args, kwargs, y, pullback, known, names, asked)
 
 
-def by_known_rule(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
-    """A call on numbers of which it is known that it goes by this rule, or (None) has no derivative."""
-    count = len(args)
+def by_known_rule(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
+    """A call of which it is known what it goes by."""
+    count, rule = len(args), entry.rule
     if rule is None:
         y = f(*args)
         return y if type(y) in NUMBERS else noted(y, args), no_cotangents(1 + count)
+    if entry.of_list:
+        return _of_list(f, rule, *args)
+    if not entry.of_numbers:
+        return with_bars(by_rule(f, rule, args, {}, False), count)
     y, pullback = rule(*args)
     if type(y) not in NUMBERS:
         return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)
@@ -102,10 +106,33 @@ def by_known_rule(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is None:
             return (None,) * (1 + count)
-        found = cotangents_of_numbers(pullback, y_bar, count)
+        found = known_cotangents(pullback, y_bar, args)
         if found is not None:
             return found
         return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)[1](y_bar, shadows)
+
+    return y, back
+
+
+def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
+    """The same of a list of numbers, of which the rule is given a copy: the list may be written into."""
+    given = items.copy()
+    y, pullback = rule(given)
+    if type(y) not in NUMBERS:
+        return with_bars(_of_rule(f, rule, (items,), {}, y, pullback, Known((items,))), 1)
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        found = None if y_bar is None else known_cotangents(pullback, y_bar, (given,))
+        if found is not None:
+            bars = found[1]
+        else:
+            with_bars(_of_rule(f, rule, (given,), {}, y, pullback, Known((given,))), 1)[1](y_bar, shadows)
+            taken = shadows.take(given)
+            bars = None if taken is None else taken.slots
+        shadow = shadows.of(items)
+        for index, bar in enumerate(() if bars is None else bars):
+            shadow.add(index, bar)
+        return None, None
 
     return y, back
 
