@@ -168,7 +168,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     pullback(lambda x: x * x, 1.0)  # the compiler is there
-    print("| call | itself us | tracked us | ratio | calls | pure us | ratio | calls |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+    print("| call | itself us | tracked us | ratio | calls | pure us | ratio | calls |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     with inside_run():
         for case in CASES:
             if options.only in case.id:

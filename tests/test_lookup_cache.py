@@ -1,5 +1,5 @@
-"""What a dispatcher remembers of a call counts for calls like it only: not once a rule is declared, a class is patched, or other
-types come to the same place."""
+"""What a dispatcher remembers of a call counts for calls like it only: not once a rule is declared, a class is patched, or
+other types come to the same place."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MODES = {"left to run time": always_dispatch, "in shadows": always_track, "left,
 
 @pytest.fixture(params=MODES, autouse=True)
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """All calls are left to run time, or all that may be written is in shadows, or both. Each of these has memory of its own, so
-    each is tried."""
+    """All calls are left to run time, or all that may be written is in shadows, or both. Each of these has memory of its own,
+    so each is tried."""
     with MODES[request.param]():
         yield
 
@@ -63,7 +63,7 @@ def three(slope: float) -> Callable[..., Any]:
 def test_a_rule_that_is_declared_after_the_first_run_counts() -> None:
     own = grad(lambda x: of_items([0.0], x))
     before = [own(0.5) for _ in range(3)]
-    assert before == [pytest.approx((3 * 0.25 + math.cos(0.5)))] * 3
+    assert before == [pytest.approx(3 * 0.25 + math.cos(0.5))] * 3
     for slope in (7.0, 9.0):
         rrule.register(cubed)(three(slope))
         try:

@@ -69,10 +69,12 @@ class LookupCache:
     def note(self, version: int, f: Any, args: tuple[Any, ...], kwargs: Any, rule: Rule | None) -> None:
         """Remember what was found while the rules had this version, if it holds for all such calls."""
         cls = type(f)
+        if kwargs or cls not in _CALLEES:
+            return
         classes = tuple(map(type, args))
         of_list = classes == (list,) and NUMBERS.issuperset(map(type, args[0]))
-        is_item = f is operator.getitem and classes[0] in _CONTAINERS and classes[1] in _KEYS
-        if kwargs or cls not in _CALLEES or not (of_list or is_item or _WITHOUT_METHODS.issuperset(classes)):
+        is_item = f is operator.getitem and len(args) == 2 and classes[0] in _CONTAINERS and classes[1] in _KEYS
+        if not (of_list or is_item or _WITHOUT_METHODS.issuperset(classes)):
             return
         if np.ndarray in classes and cls is not np.ufunc and f.__module__ != operator.add.__module__:
             return
@@ -110,10 +112,12 @@ def known_cotangents(pullback: Callable[[Any], Any], y_bar: Any, args: tuple[Any
     if type(y_bar) not in _SEEDS or (SPECIAL.blocks and RUN.zeros is not None):
         return None
     bars = pullback(y_bar)
-    missing = 1 + len(args) - len(bars)
-    if type(bars) is not tuple or missing < 0 or type(bars[0]) is NotImplementedTangent:
+    if type(bars) is not tuple or not bars or type(bars[0]) is NotImplementedTangent:
         return None
-    if missing:
+    missing = 1 + len(args) - len(bars)
+    if missing < 0:
+        bars = bars[:missing]  # of parameters that were not given
+    elif missing:
         if not _INERT.issuperset(map(type, args[-missing:])):
             return None
         bars += (None,) * missing
