@@ -23,7 +23,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.sharing import known_cells, rebound_globals
-from microgradpy.frontend.source import place_of
+from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
 from microgradpy.ir.objects import features_in
 from microgradpy.runtime.assumptions import check_assumed
@@ -136,7 +136,15 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
     RUN.texts |= unit.guards.makes_text
     y, saved = _run_inner(function, unit, inputs)
     count = 1 + len(args)
-    return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
+    if not function.__code__.co_freevars:
+        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
+    bound = bind(function, args, {})
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = bars_of(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows))
+        return (bars.function, *bars.arguments)
+
+    return y, back
 
 
 _UNUSUAL = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
@@ -146,13 +154,13 @@ _MOST_ITEMS = 64
 
 
 def _with_defaults(function: types.FunctionType, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The inputs of a call, if they are its arguments, and numbers and texts that are defaults."""
+    """The inputs of a call, if they are what the function captured, its arguments, and numbers and texts that are defaults."""
     code, defaults = function.__code__, function.__defaults__ or ()
-    if code.co_kwonlyargcount or code.co_flags & _UNUSUAL or code.co_freevars:
+    if code.co_kwonlyargcount or code.co_flags & _UNUSUAL:
         return None
     missing = code.co_argcount - len(args)
     if not missing:
-        return args
+        return args if not code.co_freevars else (*captured_values(function), *args)
     if not 0 < missing <= len(defaults) or code.co_flags & inspect.CO_NESTED:
         return None
     taken = defaults[-missing:]

@@ -6,7 +6,9 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -221,6 +223,123 @@ def test_a_rule_of_an_attribute_that_is_declared_after_the_first_run_counts() ->
     assert grad(program)(2.0) == grad(program)(2.0) == 4.0
 
 
+class Pair:
+    def __init__(self, a: Any, b: Any = 2.0) -> None:
+        """Stores."""
+        self.first = a
+        self.second: Any = b
+
+
+@dataclass
+class Fields:
+    a: Any
+    b: Any = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    a: Any
+    b: Any = 3.0
+
+
+def made(x: float, y: float) -> Any:
+    p, q, f = Pair(x), Pair(x * y, y), Fields(x * x)
+    f.b = f.b * x + q.second
+    q.first = q.first * p.second
+    g = Frozen(q, f)
+    return p.first * q.first + g.a.second * g.b.b + Frozen(y).a * Frozen(y).b + len([f, g])
+
+
+def test_objects_are_made_as_their_class_says_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    check(made, 0.7, 1.3)
+
+    def init(self: Any, a: Any, b: Any = 4.0) -> None:
+        self.first = a * a
+        self.second = b
+
+    def after(self: Any) -> None:
+        self.a = self.a * 2.0
+
+    def stored(self: Any, name: str, x: Any) -> None:
+        object.__setattr__(self, name, x * 3.0 if name == "first" else x)
+
+    for cls, name, member in (
+        (Pair, "__init__", init),
+        (Pair, "__setattr__", stored),
+        (Pair, "first", property(lambda self: self.hidden * self.hidden, lambda self, x: setattr(self, "hidden", x))),
+        (Fields, "__post_init__", after),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(cls, name, member, raising=False)
+            check(made, 0.7, 1.3)
+    monkeypatch.setattr(Pair.__init__, "__defaults__", (5.0,))
+    check(made, 0.7, 1.3)
+
+
+def test_a_class_may_get_another_way_of_making_its_objects() -> None:
+    class Own:
+        def __init__(self, a: Any) -> None:
+            self.a = a
+
+    def program(x: float) -> Any:
+        y = Own(x * x)
+        y.a = y.a * x
+        return y.a + getattr(y, "b", 0.0)
+
+    check(program, 0.7)
+
+    def new(cls: Any, a: Any) -> Any:
+        y = object.__new__(cls)
+        y.b = a * a
+        return y
+
+    Own.__new__ = new  # type: ignore[method-assign,assignment]
+    check(program, 0.7)
+
+
+def test_an_object_is_not_made_of_what_it_does_not_take() -> None:
+    def program(x: float) -> Any:
+        try:
+            return Pair(x, x, x).first  # type: ignore[call-arg]
+        except TypeError:
+            return x * x
+
+    check(program, 0.7)
+    with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'a'"):
+        grad(lambda x: Fields().b * x)(0.7)  # type: ignore[call-arg]
+
+
+def test_a_function_that_is_made_anew_has_what_it_captured_anew() -> None:
+    def program(x: float) -> Any:
+        b = Box(x)
+        for factor in (x, 2.0, x * x, 3):
+
+            def scaled(y: Any, factor: Any = factor) -> Any:
+                return y * factor
+
+            def shifted(y: Any, given: Any = None, box: Any = b, by: Any = factor) -> Any:
+                box.v = box.v * y
+                return y + by
+
+            b.v = b.v + scaled(b.v) + (lambda y, factor=factor, x=x: y * x)(b.v) + shifted(b.v)
+            b.v = apply(lambda y, factor=factor: y * factor, b) + applied(factor, b)
+        return b.v
+
+    check(program, 0.3)
+
+
+def apply(f: Any, b: Any) -> Any:
+    return f(b.v)
+
+
+def applied(factor: Any, b: Any) -> Any:
+    def inner(y: Any) -> Any:
+        b.v = b.v * factor
+        return y * factor
+
+    return inner(b.v) + inner(1.0)
+
+
 # Other types at one place
 
 
@@ -276,6 +395,30 @@ def test_other_containers_may_come_to_the_same_place() -> None:
         return sum(np.sum(value(y)) for y in results[:-1]) + results[-1][1]
 
     check(program, 0.8)
+
+
+def test_items_under_keys_of_all_kinds() -> None:
+    Point = namedtuple("Point", "x y")
+
+    def program(x: float) -> Any:
+        waiting, totals, table = deque([x, 2.0], maxlen=3), defaultdict(float), {(0, "a"): x, "b": x * x}
+        made = defaultdict(lambda: x * 3.0)
+        for k in range(4):
+            waiting.append(waiting[0] * x + k)
+            waiting.appendleft(waiting.pop() + waiting.popleft())
+            totals["ab"[k % 2]] += waiting[-1] * x
+            table[k, "a"] = table[0, "a"] * x + table.get("b", 1.0) + made[k % 3]
+            table["b"] = table.pop("b") * x + table.setdefault("c", x)
+            made[k % 3] = made[k % 3] * x
+        items = [x, x * x, 3.0, x]
+        items[1:3] = [items[1] * 2.0]
+        point = Point(x, items)
+        kept = point.y[:2]
+        kept[0] = kept[0] * point.x
+        found = sum((x, 2.0, x * x)) * max((x, 0.1)) + min(kept) + len(waiting) + (not waiting)
+        return found + sum(table.values()) + totals["a"] * totals["b"] + sum(waiting) + sum(items)
+
+    check(program, 0.6)
 
 
 def test_lists_of_numbers_are_those_of_the_call() -> None:

@@ -40,7 +40,7 @@ Rule = Callable[..., Any]
 
 class Entry(NamedTuple):
     """What is remembered of calls: the version of the rules, the rule (None: there is no derivative), and whether all arguments
-    are numbers, or one list of them."""
+    are numbers, or one list or tuple of them."""
 
     version: int
     rule: Rule | None
@@ -72,7 +72,7 @@ class LookupCache:
         if kwargs or cls not in _CALLEES:
             return
         classes = tuple(map(type, args))
-        of_list = classes == (list,) and NUMBERS.issuperset(map(type, args[0]))
+        of_list = classes in ((list,), (tuple,)) and NUMBERS.issuperset(map(type, args[0]))
         is_item = f is operator.getitem and len(args) == 2 and classes[0] in _CONTAINERS and classes[1] in _KEYS
         if not (of_list or is_item or _WITHOUT_METHODS.issuperset(classes)):
             return

@@ -11,10 +11,10 @@ and name. All that is not as simple is None here, and goes the long way, with th
 
 from __future__ import annotations
 
-import collections
 import operator
 import types
 import weakref
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable
 from enum import Enum, IntEnum
 from typing import Any
@@ -23,6 +23,8 @@ import numpy as np
 
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, rrule
 from microgradpy.runtime.lookup_cache import NUMBERS
+from microgradpy.runtime.sources import VIEWS
+from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their events
 from microgradpy.state.attributes import back_to_owner
 from microgradpy.state.events import Made, find_event
 from microgradpy.state.held import is_users_class
@@ -41,9 +43,10 @@ _KEYS = frozenset({int, str, bool, types.NoneType, float})
 
 class _Role(IntEnum):
     """What a class has under a name: nothing, or what stands for a slot; a constant, which objects may have a field before; a
-    function; a property; anything else, or what has a rule of its own."""
+    function; a property; a method of a builtin container; an item of a named tuple; anything else, or what has a rule of its
+    own."""
 
-    FIELD, CONSTANT, METHOD, PROPERTY, OTHER = range(5)
+    FIELD, CONSTANT, METHOD, PROPERTY, BUILTIN, ITEM, OTHER = range(7)
 
 
 _known: dict[tuple[int, str], tuple[weakref.ref[type], int, Any, _Role]] = {}
@@ -51,9 +54,11 @@ _known: dict[tuple[int, str], tuple[weakref.ref[type], int, Any, _Role]] = {}
 _LARGEST = 4096
 _OF_OTHER_KINDS = (
     type, types.ModuleType, types.FunctionType, types.MethodType, types.SimpleNamespace, BaseException, super, list, dict,
-    tuple, set, frozenset, collections.deque, np.ndarray, np.generic, np.ufunc, Enum, int, float, complex, str, bytes,
+    tuple, set, frozenset, deque, np.ndarray, np.generic, np.ufunc, Enum, int, float, complex, str, bytes,
 )  # fmt: skip
 """Objects of which not all attributes are fields, or whose fields have no shadow."""
+_CONTAINERS = frozenset({list, dict, deque})
+_ITEM_OF_NAMED_TUPLE: Any = type(namedtuple("_Example", "field").field)  # type: ignore[attr-defined]
 _CONSTANTS = NUMBERS | {str, tuple, list, dict, np.ndarray}
 
 
@@ -90,9 +95,13 @@ def _role(cls: type, name: str, found: Any) -> _Role:
 
 
 def _examined(cls: type, name: str, found: Any) -> _Role:
-    if issubclass(cls, _OF_OTHER_KINDS) or name.startswith("__"):
+    if name.startswith("__") or find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
         return _Role.OTHER
-    if find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
+    if cls in _CONTAINERS:
+        return _Role.BUILTIN if type(found) is types.MethodDescriptorType else _Role.OTHER
+    if issubclass(cls, tuple):
+        return _Role.ITEM if type(found) is _ITEM_OF_NAMED_TUPLE and name in getattr(cls, "_fields", ()) else _Role.OTHER
+    if issubclass(cls, _OF_OTHER_KINDS):
         return _Role.OTHER
     if found is _MISSING or type(found) is types.MemberDescriptorType:
         return _Role.FIELD
@@ -104,28 +113,36 @@ def _examined(cls: type, name: str, found: Any) -> _Role:
 
 
 def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    if len(args) != 2:
+    if len(args) != 2 or type(args[1]) is not str:
         return None
     x, name = args
     cls = type(x)
     getter: Any = cls.__getattribute__
-    if getter is not _GET or type(name) is not str:
+    if type(getter) is not types.WrapperDescriptorType:
         return None
     found = member_of(cls, name)
     role = _role(cls, name, found)
+    if role is _Role.BUILTIN:
+        return _read_method(x, name, getattr(x, name), found)
+    if role is _Role.ITEM:
+        return _with_item(getattr(x, name), x, cls._fields.index(name))
+    return None if role is _Role.OTHER or getter is not _GET else _read_object(call, x, name, found, role)
+
+
+def _read_object(call: Call, x: Any, name: str, found: Any, role: _Role) -> Made | None:
+    """An attribute of an ordinary object."""
     if role is _Role.PROPERTY:
         return _read_property(call, x, found.fget)
-    if role is _Role.OTHER:
-        return None
     try:
         y = _GET(x, name)
     except AttributeError:
         return None
     if role is _Role.METHOD:
         return _read_method(x, name, y, found)
-    if y is found:  # of the class, or of the object: nobody can tell
-        return None
+    return None if y is found else _of_field(x, name, y)  # of the class, or of the object: nobody can tell
 
+
+def _of_field(x: Any, name: str, y: Any) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
             shadows.of(x).add(name, y_bar)
@@ -135,7 +152,8 @@ def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
 
 
 def _read_method(x: Any, name: str, y: Any, found: Any) -> Made | None:
-    if type(y) is not types.MethodType or y.__func__ is not found or y.__self__ is not x:
+    is_bound = type(y) is types.MethodType and y.__func__ is found and y.__self__ is x
+    if type(found) is types.FunctionType and not is_bound:
         return None  # a field of the object
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -160,40 +178,58 @@ def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     if setter is not _SET or type(name) is not str:
         return None
     found = member_of(cls, name)
-    role = _role(cls, name, found)
-    if role is _Role.OTHER or role is _Role.PROPERTY:
+    if _role(cls, name, found) > _Role.METHOD or type(value) in _READ_ITEM_BY_ITEM:
         return None
     _SET(x, name, value)
     return None, lambda y_bar, shadows: (None, None, None, shadows.of(x).take(name))
+
+
+def stores(cls: type, name: str) -> bool:
+    """Whether an assignment to a field of an ordinary object just stores, if its class does not say otherwise of all fields."""
+    return _role(cls, name, member_of(cls, name)) <= _Role.METHOD
 
 
 # Items
 
 
 _METHODS: tuple[tuple[Any, type], ...] = (
-    *((f, list) for f in (operator.getitem, operator.setitem, list.append, list.pop, list.insert)),
-    *((f, dict) for f in (operator.getitem, operator.setitem, dict.get, dict.pop, dict.setdefault)),
+    *((f, cls) for f in (operator.getitem, operator.setitem) for cls in (list, dict, deque, defaultdict)),
+    *((f, list) for f in (list.append, list.pop, list.insert)),
+    *((f, dict) for f in (dict.get, dict.pop, dict.setdefault)),
+    *((f, deque) for f in (deque.append, deque.appendleft)),
+    *((f, deque) for f in (deque.pop, deque.popleft)),
 )
 _ITEMS: dict[Any, dict[type, Any]] = {
     f: {cls: find_event(f, (cls(),)) for g, cls in _METHODS if g is f} for f, _ in _METHODS
 }
-"""What reads and writes single items of lists and dicts, by their class: the events that the long way comes to as well."""
+"""What reads and writes single items of containers, by their class: the events that the long way comes to as well."""
+_TAKE_NO_KEY = frozenset({list.append, deque.append, deque.appendleft})
+_READ_ITEM_BY_ITEM = frozenset({types.GeneratorType, *VIEWS})
 
 
 def _item(call: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
     if not args:
         return None
-    x = args[0]
-    found = _ITEMS[f].get(type(x))
+    x, count = args[0], len(args)
+    cls = type(x)
+    found = _ITEMS[f].get(cls)
     if found is None:
-        return _item_of_tuple(*args) if f is operator.getitem and type(x) is tuple and len(args) == 2 else None
-    count = len(args)
-    if f is not list.append and count > 1 and type(args[1]) not in _KEYS:
+        return _item_of_tuple(*args) if f is operator.getitem and cls is tuple and count == 2 else None
+    if count > 1 and f not in _TAKE_NO_KEY and type(args[1]) not in _KEYS and not _is_plain_key(f, args[1]):
         return None
-    if type(args[-1]) is types.GeneratorType or (type(x) is dict and f is not operator.getitem and "__builtins__" in x):
+    if type(args[-1]) in _READ_ITEM_BY_ITEM or (cls is dict and f is not operator.getitem and "__builtins__" in x):
+        return None
+    if cls is defaultdict and f is operator.getitem and args[1] not in x:
         return None
     y, undo = found(*args)
     return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows)[:count])
+
+
+def _is_plain_key(f: Any, key: Any) -> bool:
+    """Whether a key is a tuple of numbers and texts, or a slice of a list that is read."""
+    if type(key) is tuple:
+        return all(type(part) in _KEYS for part in key)
+    return f is operator.getitem and type(key) is slice and all(type(x) in _KEYS for x in (key.start, key.stop, key.step))
 
 
 def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:
@@ -201,9 +237,10 @@ def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:
     if type(index) is not int or not -len(x) <= index < len(x):
         return None
     y = x[index]
-    if type(y) not in NUMBERS:
-        return None
+    return _with_item(y, x, index) if type(y) in NUMBERS else None
 
+
+def _with_item(y: Any, x: tuple[Any, ...], index: int) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is None:
             return None, None, None
@@ -212,6 +249,13 @@ def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:
         return None, tuple(items), None
 
     return y, undo
+
+
+def told(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """What a container says of itself."""
+    if len(args) != 1 or type(args[0]) not in _CONTAINERS:
+        return None
+    return f(args[0]), lambda y_bar, shadows: (None, None)
 
 
 _UNBOUND = {(cls, f.__name__): f for f, cls in _METHODS if type(f) is types.MethodDescriptorType}
@@ -231,6 +275,7 @@ ACCESS: dict[Any, Callable[[Call, Any, tuple[Any, ...]], Made | None]] = {
     getattr: _read,
     setattr: _write,
     **dict.fromkeys(_ITEMS, _item),
+    **dict.fromkeys((len, operator.not_, operator.truth), lambda call, f, args: told(f, args)),
 }
 """What reads and writes fields and items: `access(call, f, args)` gives the value and what undoes it; None for what is not one
 of the simple ones. Other calls are made by `call`."""

@@ -8,6 +8,7 @@ in each call. Which unit of the compiler a function runs by is remembered for on
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 import weakref
@@ -23,8 +24,10 @@ from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.state.events import Made
-from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, member_of
+from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, member_of, told
+from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
 from microgradpy.state.known_rules import by_known_rule
+from microgradpy.state.reach import is_wrapper
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent
 
@@ -53,6 +56,8 @@ def note_callee(version: int, f: Any) -> None:
         case types.FunctionType():
             if f not in NESTED_DIFFERENTIATION and not is_foreign(f):
                 _note(_called, version, f)
+                if f.__code__.co_flags & inspect.CO_NESTED and not is_wrapper(f):
+                    _note(_called, version, f.__code__)
         case types.MethodType():
             _note_owned(version, f.__func__)
         case type():
@@ -93,6 +98,12 @@ def _is_known(table: dict[int, tuple[weakref.ref[Any], int]], x: Any) -> bool:
 _GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
 
 
+def _is_known_code(f: types.FunctionType) -> bool:
+    """Whether the same is known of another function that was made by the same `def` or `lambda`."""
+    code = f.__code__
+    return bool(code.co_flags & inspect.CO_NESTED) and _is_known(_called, code) and not rrule.names(f)
+
+
 def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     """A call like one that was resolved before, or that reads or writes a field or an item, and what undoes it; None if it is
     none. Other calls are made by `call`."""
@@ -111,11 +122,11 @@ def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
     if f is walked and type(args[0]) in _GIVE_THEIR_ITEMS:
         return args[0], lambda y_bar, shadows: (None, y_bar)
     if cls is types.FunctionType:
-        return _run[0](f, args) if _is_known(_called, f) else None
+        return _run[0](f, args) if _is_known(_called, f) or _is_known_code(f) else None
     if cls is types.MethodType:
         return _by_method(f, f.__func__, args)
     if cls is type:
-        return _construct(f, args)
+        return told(f, args) if f is bool else _construct(f, args)
     return _by_object(cls, f, args)
 
 
@@ -155,12 +166,16 @@ def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
 def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
     """cls(*args) of a class that has an `__init__` in Python and nothing else that has a say in it."""
     init = cls.__init__
-    if type(init) is not types.FunctionType or not (_is_known(_called, cls) and _is_known(_called, init)):
+    if type(init) is not types.FunctionType or not _is_known(_called, cls) or not is_plainly_made(cls):
         return None
-    if cls.__new__ is not object.__new__ or init.__code__.co_filename == "<string>" or not is_ordinary(cls):
+    if init.__code__.co_filename == "<string>":
+        return filled_dataclass(cls, args)
+    if not _is_known(_called, init):
         return None
-    if hasattr(cls, "__del__"):
-        return None
+    return stored(cls, init, args) or _initialised(cls, init, args)
+
+
+def _initialised(cls: Any, init: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
     y = object.__new__(cls)
     made = _run[0](init, (y, *args))
     if made is None:

@@ -95,7 +95,7 @@ def by_known_rule(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
     if rule is None:
         y = f(*args)
         return y if type(y) in NUMBERS else noted(y, args), no_cotangents(1 + count)
-    if entry.of_list:
+    if entry.of_list and type(args[0]) is list:
         return _of_list(f, rule, *args)
     if not entry.of_numbers:
         return with_bars(by_rule(f, rule, args, {}, False), count)
