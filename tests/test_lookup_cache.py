@@ -242,12 +242,20 @@ class Frozen:
     b: Any = 3.0
 
 
+@dataclass
+class Doubled:
+    a: Any
+
+    def __post_init__(self) -> None:
+        self.a = self.a * 2.0
+
+
 def made(x: float, y: float) -> Any:
     p, q, f = Pair(x), Pair(x * y, y), Fields(x * x)
     f.b = f.b * x + q.second
     q.first = q.first * p.second
     g = Frozen(q, f)
-    return p.first * q.first + g.a.second * g.b.b + Frozen(y).a * Frozen(y).b + len([f, g])
+    return p.first * q.first + g.a.second * g.b.b + Frozen(y).a * Frozen(y).b + len([f, g]) * Doubled(y).a
 
 
 def test_objects_are_made_as_their_class_says_now(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,9 +265,6 @@ def test_objects_are_made_as_their_class_says_now(monkeypatch: pytest.MonkeyPatc
         self.first = a * a
         self.second = b
 
-    def after(self: Any) -> None:
-        self.a = self.a * 2.0
-
     def stored(self: Any, name: str, x: Any) -> None:
         object.__setattr__(self, name, x * 3.0 if name == "first" else x)
 
@@ -267,7 +272,7 @@ def test_objects_are_made_as_their_class_says_now(monkeypatch: pytest.MonkeyPatc
         (Pair, "__init__", init),
         (Pair, "__setattr__", stored),
         (Pair, "first", property(lambda self: self.hidden * self.hidden, lambda self, x: setattr(self, "hidden", x))),
-        (Fields, "__post_init__", after),
+        (Doubled, "__post_init__", lambda self: setattr(self, "a", self.a * self.a)),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(cls, name, member, raising=False)
