@@ -4,9 +4,9 @@
     o.v = x     a field
     items[i]    of a list, dict or tuple, read or written; and the methods of lists and dicts that do the same
 
-What the class has under a name is looked at in each call, so that a method or property that somebody puts there counts from
-then on. What else the answer depends on (declared rules of attributes, what the class inherits from) is remembered by class
-and name. All that is not as simple is None here, and goes the long way, with the same functions at its end.
+What the class has under a name is looked at in each call (`microgradpy.runtime.members`), so that a method or property that
+somebody puts there counts from then on. All that is not as simple is None here, and goes the long way, with the same
+functions at its end.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ from __future__ import annotations
 import operator
 import types
 import weakref
-from collections import defaultdict, deque, namedtuple
+from collections import defaultdict, deque
 from collections.abc import Callable
-from enum import Enum, IntEnum
 from typing import Any
 
-import numpy as np
-
-from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, rrule
 from microgradpy.runtime.lookup_cache import NUMBERS
+from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_of, role_of
 from microgradpy.runtime.sources import VIEWS
 from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their events
 from microgradpy.state.attributes import back_to_owner
@@ -32,43 +29,12 @@ from microgradpy.state.shadows import Shadows
 
 Call = Callable[..., Made]
 """How another call is made: `call(f, *args)` gives its value and what undoes it."""
-_MISSING: Any = object()
 _GET: Callable[[Any, str], Any] = object.__getattribute__
 _SET: Callable[[Any, str, Any], None] = object.__setattr__
 _KEYS = frozenset({int, str, bool, types.NoneType, float})
 
 
 # Attributes
-
-
-class _Role(IntEnum):
-    """What a class has under a name: nothing, or what stands for a slot; a constant, which objects may have a field before; a
-    function; a property; a method of a builtin container; an item of a named tuple; anything else, or what has a rule of its
-    own."""
-
-    FIELD, CONSTANT, METHOD, PROPERTY, BUILTIN, ITEM, OTHER = range(7)
-
-
-_known: dict[tuple[int, str], tuple[weakref.ref[type], int, Any, _Role]] = {}
-"""By class and name: the class, the version of the rules, what the class had there, and what that is."""
-_LARGEST = 4096
-_OF_OTHER_KINDS = (
-    type, types.ModuleType, types.FunctionType, types.MethodType, types.SimpleNamespace, BaseException, super, list, dict,
-    tuple, set, frozenset, deque, np.ndarray, np.generic, np.ufunc, Enum, int, float, complex, str, bytes,
-)  # fmt: skip
-"""Objects of which not all attributes are fields, or whose fields have no shadow."""
-_CONTAINERS = frozenset({list, dict, deque})
-_ITEM_OF_NAMED_TUPLE: Any = type(namedtuple("_Example", "field").field)  # type: ignore[attr-defined]
-_CONSTANTS = NUMBERS | {str, tuple, list, dict, np.ndarray}
-
-
-def member_of(cls: type, name: str) -> Any:
-    """What a class has under a name, as `static_member` finds it."""
-    for base in cls.__mro__:
-        members = base.__dict__
-        if name in members:
-            return members[name]
-    return _MISSING
 
 
 _ordinary: dict[int, tuple[weakref.ref[type], bool]] = {}
@@ -78,38 +44,10 @@ def is_ordinary(cls: type) -> bool:
     """Whether the objects of a class are just that: of a class of the user's, which inherits from none of another kind."""
     known = _ordinary.get(id(cls))
     if known is None or known[0]() is not cls:
-        if len(_ordinary) > _LARGEST:
+        if len(_ordinary) > LARGEST:
             _ordinary.clear()
-        known = _ordinary[id(cls)] = weakref.ref(cls), is_users_class(cls) and not issubclass(cls, _OF_OTHER_KINDS)
+        known = _ordinary[id(cls)] = weakref.ref(cls), is_users_class(cls) and not issubclass(cls, OF_OTHER_KINDS)
     return known[1]
-
-
-def _role(cls: type, name: str, found: Any) -> _Role:
-    known = _known.get((id(cls), name))
-    if known is None or known[2] is not found or known[1] != rrule.version or known[0]() is not cls:
-        if len(_known) > _LARGEST:
-            _known.clear()
-        version = rrule.version
-        known = _known[id(cls), name] = weakref.ref(cls), version, found, _examined(cls, name, found)
-    return known[3]
-
-
-def _examined(cls: type, name: str, found: Any) -> _Role:
-    if name.startswith("__") or find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
-        return _Role.OTHER
-    if cls in _CONTAINERS:
-        return _Role.BUILTIN if type(found) is types.MethodDescriptorType else _Role.OTHER
-    if issubclass(cls, tuple):
-        return _Role.ITEM if type(found) is _ITEM_OF_NAMED_TUPLE and name in getattr(cls, "_fields", ()) else _Role.OTHER
-    if issubclass(cls, _OF_OTHER_KINDS):
-        return _Role.OTHER
-    if found is _MISSING or type(found) is types.MemberDescriptorType:
-        return _Role.FIELD
-    if type(found) is types.FunctionType:
-        return _Role.METHOD
-    if type(found) is property and isinstance(found.fget, types.FunctionType):
-        return _Role.PROPERTY
-    return _Role.CONSTANT if type(found) in _CONSTANTS else _Role.OTHER
 
 
 def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
@@ -121,23 +59,23 @@ def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     if type(getter) is not types.WrapperDescriptorType:
         return None
     found = member_of(cls, name)
-    role = _role(cls, name, found)
-    if role is _Role.BUILTIN:
+    role = role_of(cls, name, found)
+    if role is Role.BUILTIN:
         return _read_method(x, name, getattr(x, name), found)
-    if role is _Role.ITEM:
+    if role is Role.ITEM:
         return _with_item(getattr(x, name), x, cls._fields.index(name))
-    return None if role is _Role.OTHER or getter is not _GET else _read_object(call, x, name, found, role)
+    return None if role is Role.OTHER or getter is not _GET else _read_object(call, x, name, found, role)
 
 
-def _read_object(call: Call, x: Any, name: str, found: Any, role: _Role) -> Made | None:
+def _read_object(call: Call, x: Any, name: str, found: Any, role: Role) -> Made | None:
     """An attribute of an ordinary object."""
-    if role is _Role.PROPERTY:
-        return _read_property(call, x, found.fget)
+    if role is Role.PROPERTY:
+        return _read_property(call, x, found.fget) if type(found.fget) is types.FunctionType else None
     try:
         y = _GET(x, name)
     except AttributeError:
         return None
-    if role is _Role.METHOD:
+    if role is Role.METHOD:
         return _read_method(x, name, y, found)
     return None if y is found else _of_field(x, name, y)  # of the class, or of the object: nobody can tell
 
@@ -178,7 +116,7 @@ def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     if setter is not _SET or type(name) is not str:
         return None
     found = member_of(cls, name)
-    if _role(cls, name, found) > _Role.METHOD or type(value) in _READ_ITEM_BY_ITEM:
+    if role_of(cls, name, found) > Role.METHOD or type(value) in _READ_ITEM_BY_ITEM:
         return None
     _SET(x, name, value)
     return None, lambda y_bar, shadows: (None, None, None, shadows.of(x).take(name))
@@ -186,7 +124,7 @@ def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
 
 def stores(cls: type, name: str) -> bool:
     """Whether an assignment to a field of an ordinary object just stores, if its class does not say otherwise of all fields."""
-    return _role(cls, name, member_of(cls, name)) <= _Role.METHOD
+    return role_of(cls, name, member_of(cls, name)) <= Role.METHOD
 
 
 # Items
@@ -253,7 +191,7 @@ def _with_item(y: Any, x: tuple[Any, ...], index: int) -> Made:
 
 def told(f: Any, args: tuple[Any, ...]) -> Made | None:
     """What a container says of itself."""
-    if len(args) != 1 or type(args[0]) not in _CONTAINERS:
+    if len(args) != 1 or type(args[0]) not in CONTAINERS:
         return None
     return f(args[0]), lambda y_bar, shadows: (None, None)
 

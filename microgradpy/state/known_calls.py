@@ -23,8 +23,9 @@ from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.members import member_of
 from microgradpy.state.events import Made
-from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, member_of, told
+from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
 from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
 from microgradpy.state.known_rules import by_known_rule
 from microgradpy.state.reach import is_wrapper
