@@ -26,7 +26,9 @@ from microgradpy.runtime.special_methods import IN_PLACE
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, is_structural_zero
 
-NUMBERS: frozenset[type] = frozenset({float, int, bool, complex, types.NoneType, np.float64, np.float32, np.int64, np.int32, np.bool})
+NUMBERS: frozenset[type] = frozenset(
+    {float, int, bool, complex, types.NoneType, np.float64, np.float32, np.int64, np.int32, np.bool}
+)
 """Types of which a value cannot be written into, and which cannot be patched."""
 _WITHOUT_METHODS = NUMBERS | {np.ndarray, slice}
 """Types that cannot be patched. Of arrays, an operator or universal function writes into those that are at certain places;

@@ -71,9 +71,21 @@ def note_callee(version: int, f: Any) -> None:
 
 
 def _note_owned(version: int, function: Any) -> None:
-    is_new = type(function) is types.FunctionType and not _is_known(_owned, function)
-    if is_new and not any(f is function or _called_by(f) is function for f in rrule.named()):
+    if type(function) is types.FunctionType and id(function) not in _named():
         _note(_owned, version, function)
+
+
+_of_rules: list[tuple[int, frozenset[int]]] = [(-1, frozenset())]
+
+
+def _named() -> frozenset[int]:
+    """The identities of the functions that have rules, or that calls of what has rules call; by the version of the rules."""
+    version, found = _of_rules[0]
+    if version != rrule.version:
+        version, named = rrule.version, rrule.named()
+        found = frozenset([*map(id, named), *(id(_called_by(f)) for f in named)])
+        _of_rules[0] = version, found
+    return found
 
 
 def _called_by(f: Any) -> Any:
