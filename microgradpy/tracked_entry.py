@@ -7,6 +7,7 @@ function, or its caller afterwards, makes of them. Nothing of the user's is chan
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -16,34 +17,39 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, input_names
-from microgradpy.cache import Unit
+from microgradpy.cache import Unit, is_valid
 from microgradpy.compiler import compile_unit
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
-from microgradpy.frontend.source import place_of
+from microgradpy.frontend.sharing import known_cells, rebound_globals
+from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
+from microgradpy.ir.objects import features_in
 from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
+from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state import dispatch
+from microgradpy.state import dispatch, known_calls
 from microgradpy.state.apart import Apart, told_apart
 from microgradpy.state.coroutines import generator, run_of
 from microgradpy.state.detached import check_copies
+from microgradpy.state.events import Made
 from microgradpy.state.exceptions import check_made
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
+from microgradpy.state.known_access import is_ordinary
 from microgradpy.state.overlaps import Input
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
-from microgradpy.state.whole import Whole, apart_now, inside_run, lose
+from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
 from microgradpy.tangents.projected import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
@@ -84,15 +90,10 @@ def differentiate_inner(
     RUN.texts |= unit.guards.makes_text
     if suspends:
         return _generator(function, bound, _Suspendable(function, unit, bound.values, catches), len(args))
-    assert unit.primal is not None
     if journal is None:
-        try:
-            y, saved = unit.primal(*bound.values)
-        except BaseException as error:
-            if unit.writes and any_may_write([function, *bound.values]):
-                lose(function.__qualname__, error)
-            raise
+        y, saved = _run_inner(function, unit, bound.values)
     else:
+        assert unit.primal is not None
         with writing(None):
             y, saved = unit.primal(*bound.values)
 
@@ -103,6 +104,98 @@ def differentiate_inner(
         journal.append(Step(function, args, kwargs, back))
         raise_failure(y)
     return y, back
+
+
+def _run_inner(function: types.FunctionType, unit: Unit, values: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of a call inside of a run, and what its adjoint needs."""
+    assert unit.primal is not None
+    try:
+        found: tuple[Any, Any] = unit.primal(*values)
+    except BaseException as error:
+        if unit.writes and any_may_write([function, *values]):
+            lose(function.__qualname__, error)
+        raise
+    return found
+
+
+def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
+    """A call inside of a run, where nobody goes on after an exception, by the unit that was found for arguments of these types;
+    None where the types do not tell, or the arguments are not the inputs one for one."""
+    whole = whole_run()
+    inputs = None if whole is None else _with_defaults(function, args)
+    if whole is None or inputs is None or sys.gettrace() is not None:
+        return None
+    key = _signature(function, args, inputs)
+    if key is None:
+        return None
+    known = whole.units.get(key)
+    if known is None or not is_valid(known[1]):
+        bound = bind(function, args, {})
+        known = whole.units[key] = function.__code__, tracked_unit(function, bound, None, False, is_root=False)
+    unit: Unit = known[1]
+    RUN.texts |= unit.guards.makes_text
+    y, saved = _run_inner(function, unit, inputs)
+    count = 1 + len(args)
+    if not function.__code__.co_freevars:
+        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
+    bound = bind(function, args, {})
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = bars_of(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows))
+        return (bars.function, *bars.arguments)
+
+    return y, back
+
+
+_UNUSUAL = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
+_UNUSUAL |= inspect.CO_ASYNC_GENERATOR
+_TOLD_BY_TYPE = NUMBERS | {str}
+_MOST_ITEMS = 64
+
+
+def _with_defaults(function: types.FunctionType, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The inputs of a call, if they are what the function captured, its arguments, and numbers and texts that are defaults."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    if code.co_kwonlyargcount or code.co_flags & _UNUSUAL:
+        return None
+    missing = code.co_argcount - len(args)
+    if not missing:
+        return args if not code.co_freevars else (*captured_values(function), *args)
+    if not 0 < missing <= len(defaults) or code.co_flags & inspect.CO_NESTED:
+        return None
+    taken = defaults[-missing:]
+    return args + taken if _TOLD_BY_TYPE.issuperset(map(type, taken)) else None
+
+
+def _signature(function: types.FunctionType, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What the unit of a call depends on, within one run; None if it depends on more than is looked at here."""
+    code, variables = function.__code__, function.__globals__
+    key = [id(code), id(variables), len(args), RUN.mode, known_cells(code), rebound_globals(variables)]
+    for x in inputs:
+        cls = type(x)
+        key.append(cls)
+        if cls in _TOLD_BY_TYPE:
+            continue
+        part = _part_of_signature(function, cls, x)
+        if part is None:
+            return None
+        key.append(part)
+    return tuple(key)
+
+
+def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
+    """The same for one input; a default that is kept from call to call counts as another kind of input."""
+    if is_ordinary(cls):
+        return features_in((x,))
+    if function.__defaults__ is not None:
+        return None
+    if cls is np.ndarray:
+        return (x.dtype.char, x.shape) if x.base is None else None
+    if cls is list and len(x) <= _MOST_ITEMS:
+        classes = frozenset(map(type, x))
+        if all(each is float or is_ordinary(each) for each in classes):
+            return classes, features_in((x,))
+    return None
 
 
 def _are_there_handlers() -> bool:
@@ -346,3 +439,4 @@ def _final(structure: Structure, bar: Any) -> Projected:
 
 
 dispatch.install(differentiate_inner)
+known_calls.install(run_by_known_unit)

@@ -208,6 +208,14 @@ class ReverseRules(_RuleTable):
         plain = any(not entry.types and entry.arity is None and not entry.options for entry in entries)
         return plain and all(entry.rule for entry in entries)
 
+    def names(self, function: FunctionType) -> bool:
+        """Whether a function was named to this table."""
+        return function in self._rules or function in self._non_differentiable
+
+    def named(self) -> list[Any]:
+        """The callables that were named to this table so far, and the functions that were named for their objects."""
+        return [*self._rules, *self._of_methods, *self._non_differentiable]
+
     def is_non_differentiable(self, f: Any) -> bool:
         """Whether `f` was declared to give results without derivative."""
         load_optional()

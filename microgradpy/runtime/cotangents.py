@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
+from microgradpy.runtime.members import Role, member_of, role_of
 from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
@@ -217,15 +218,32 @@ def attribute_cotangent(x: Any, name: str, d: Any) -> Any:
     """The cotangent of `x` from that of its attribute `name`."""
     if is_structural_zero(d):
         return None
+    if _is_field(x, name):
+        return Tangent(type(x), {name: d})
     if isinstance(x, super):
         return _method_cotangent(x, name, d)
-    for cls in type(x).__mro__:
-        if is_inert_attribute(cls, name):
-            return None
+    if is_inert_attribute(type(x), name):
+        return None
     rule = find_attribute_rule(type(x), name)
     if rule is not None:
         return rule(x)[1](d)[-1]
     return _field_cotangent(x, name, d)
+
+
+def _is_field(x: Any, name: str) -> bool:
+    """Whether it is a field of an ordinary object, as far as that is quickly found out."""
+    cls = type(x)
+    getter: Any = cls.__getattribute__
+    if getter is not _GET or role_of(cls, name, member_of(cls, name)) is not Role.FIELD:
+        return False
+    try:
+        _GET(x, name)
+    except AttributeError:
+        return False
+    return True
+
+
+_GET: Callable[[Any, str], Any] = object.__getattribute__
 
 
 def is_computed_since(x: Any, name: str) -> bool:

@@ -12,7 +12,7 @@ import operator
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
+from microgradpy.runtime.lookup_cache import NUMBERS, LookupCache, known_cotangents, takes
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.named_arguments import next_by_name
@@ -58,7 +59,12 @@ def install(entry: Entry) -> None:
 
 def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`(y, back)`; `back(y_bar)` returns the cotangents of `f` and of each positional argument, None where zero."""
+    if not kwargs:
+        known = _known.find(f, args)
+        if known is not None:
+            return _by_known_rule(f, known.rule, args)
     y, back = resolve(f, args, kwargs, keywords_wanted=False)
+    _known.note_in_place(f, args)
 
     def pullback(y_bar: Any) -> tuple[Any, ...]:
         if is_structural_zero(y_bar):
@@ -67,6 +73,31 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[An
         return (bars.function, *bars.arguments)
 
     return y, pullback
+
+
+_known = LookupCache()
+
+
+def _by_known_rule(f: Any, rule: Rule | None, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """A call of which it is known that it goes by this rule, or (None) has no derivative."""
+    count = len(args)
+    if rule is None:
+        y = f(*args)
+        return y if type(y) in NUMBERS else noted(y, args), lambda y_bar: (None,) * (1 + count)
+    y, pullback = rule(*args)
+
+    def back(y_bar: Any) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (1 + count)
+        found = known_cotangents(pullback, y_bar, args)
+        if found is not None:
+            return found
+        if is_structural_zero(y_bar):
+            return (None,) * (1 + count)
+        bars = _back_of_rule(f, rule, args, {}, y, pullback)(y_bar)
+        return (bars.function, *bars.arguments)
+
+    return y, back
 
 
 def pullback_of_packed(
@@ -100,10 +131,13 @@ def resolve(
         return found
     _refuse_write(f, args, kwargs)
     check_index_of(f, args)
+    version = rrule.version
     rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
+        _known.note(version, f, args, kwargs, rule)
         return _by_turns(f, rule, args, kwargs, wanted, keywords_wanted)
     if is_non_differentiable(f):
+        _known.note(version, f, args, kwargs, None)
         return noted(call_as_user(f, args, kwargs), (*args, *kwargs.values())), _nothing(len(args))
     match f:
         case types.FunctionType():
@@ -200,10 +234,27 @@ def _by_rule(
     asked = frozenset(kwargs)
     if kwargs or not takes(rule, len(args)):
         args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
-    count = len(args)
     y, pullback = applied(rule, args, kwargs, "pullback")
     if RUN.texts and args and isinstance(args[0], str | bytes):
         check_read(y, args[0])
+    return y, _back_of_rule(f, rule, args, kwargs, y, pullback, given, names, asked, wanted)
+
+
+def _back_of_rule(
+    f: Any,
+    rule: Rule,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    y: Any,
+    pullback: Any,
+    given: int = 0,
+    names: Sequence[str] = (),
+    asked: frozenset[str] = frozenset(),
+    wanted: Wanted = None,
+) -> Back:
+    """The pullback of a call from that of its rule, which has been applied to these arguments: `given` were given by position,
+    the last ones are those of `names`, as far as they were `asked` for."""
+    count = len(args)
 
     def back(y_bar: Any) -> Bars:
         if is_structural_zero(y_bar):
@@ -220,16 +271,7 @@ def _by_rule(
         keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
         return Bars(own, tuple(bars[:split]), keywords)
 
-    return y, back
-
-
-def takes(rule: Callable[..., Any], count: int) -> bool:
-    """Whether a rule can be called with this many positional arguments, as far as its code tells."""
-    code = getattr(rule, "__code__", None)
-    if code is None or code.co_flags & inspect.CO_VARARGS:
-        return True
-    needed = code.co_argcount - len(getattr(rule, "__defaults__", None) or ())
-    return bool(needed <= count <= code.co_argcount)
+    return back
 
 
 def positional(

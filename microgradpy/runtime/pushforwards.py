@@ -26,6 +26,7 @@ from microgradpy.runtime.bars import Back, Bars, Wanted
 from microgradpy.runtime.cotangents import missing_cotangent
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.lookup_cache import takes
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.named_operators import named_operator
 from microgradpy.runtime.opaque import check_spread
@@ -299,7 +300,7 @@ def derived(
 ) -> tuple[Any, Callable[..., Any]]:
     """The value of a call by its reverse rule, and the pushforward: the transpose of the pullback."""
     names: list[str] = []
-    if kwargs or not dispatch.takes(rule, len(args)):
+    if kwargs or not takes(rule, len(args)):
         args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
     y, pullback = applied(rule, args, kwargs, "pullback")
 

@@ -65,7 +65,7 @@ def _binary_methods() -> dict[Any, _Binary]:
 
 
 _BINARY = _binary_methods()
-_IN_PLACE = {
+IN_PLACE = {
     getattr(operator, "i" + name.rstrip("_")): (f"__i{name.rstrip('_')}__", getattr(operator, name)) for name in _ARITHMETIC
 }
 
@@ -74,7 +74,7 @@ def _methods_asked() -> dict[Any, frozenset[str]]:
     table = {f: frozenset({methods.name, methods.reflected}) for f, methods in _BINARY.items()}
     table |= {f: frozenset({name}) for f, name in _UNARY.items()}
     table = {f: names | {"__array_ufunc__"} for f, names in table.items()}
-    table |= {f: table[binary] | {name} for f, (name, binary) in _IN_PLACE.items()}
+    table |= {f: table[binary] | {name} for f, (name, binary) in IN_PLACE.items()}
     return table | {operator.getitem: frozenset({"__getitem__", "__missing__"})}
 
 
@@ -86,7 +86,7 @@ _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, np.generic)
 def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
     """The value and the pullback of an operator that a class of the user's answers, None if none does."""
     if not any(features_of(type(value)).operators for value in args[:2]):
-        return _in_place(f, args, resolve) if f in _IN_PLACE and len(args) == 2 else None
+        return _in_place(f, args, resolve) if f in IN_PLACE and len(args) == 2 else None
     for value in args[:2]:
         if isinstance(value, np.ndarray):
             refuse_override(value, f, OF_UFUNCS)
@@ -94,7 +94,7 @@ def overloaded(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
         return _binary(_BINARY[f], *args, resolve)
     if f in _UNARY and args:
         return _method(_UNARY[f], args, resolve)
-    if f in _IN_PLACE and len(args) == 2:
+    if f in IN_PLACE and len(args) == 2:
         return _in_place(f, args, resolve)
     if f is operator.getitem and len(args) == 2 and not isinstance(args[0], type):
         return _method("__missing__" if _misses(*args) else "__getitem__", args, resolve)
@@ -189,7 +189,7 @@ def refuse_override(x: Any, f: Any, methods: frozenset[str] = OVERRIDES) -> None
 
 
 def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
-    name, binary = _IN_PLACE[f]
+    name, binary = IN_PLACE[f]
     method = static_member(type(args[0]), name)
     if is_function(method):
         y, back = resolve(method, args, {})

@@ -14,7 +14,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime.dispatch import takes
+from microgradpy.runtime.lookup_cache import takes
 from microgradpy.state.array_memory import other_view, owner_of
 from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo

@@ -6,7 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from microgradpy.state.dispatch import packed_pullback_of, resolve, with_bars
+from microgradpy.state.dispatch import packed_pullback_of, resolve
+from microgradpy.state.known_rules import with_bars
 from microgradpy.state.partial import attempted
 from microgradpy.state.shadows import Undo
 

@@ -101,13 +101,13 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return y, lambda y_bar, shadows: (shadows.of(x).add(name, y_bar), Bars(None, (None, None), {}))[1]
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
-    return y, _back_to_owner(x, name, y, found)
+    return y, back_to_owner(x, name, y, found)
 
 
-def _back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:
+def back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:
     """Of a bound method, the cotangent of its object; a constant of the class has none."""
 
-    def back_to_owner(y_bar: Any, shadows: Shadows) -> Bars:
+    def owner_back(y_bar: Any, shadows: Shadows) -> Bars:
         if y_bar is None or found is y:  # a constant of the class
             return Bars(None, (None, None), {})
         if getattr(y, "__self__", None) is not x or not isinstance(y_bar, Tangent):
@@ -118,7 +118,7 @@ def _back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:
             )
         return Bars(None, (shadows.settle(x, y_bar.get("__self__")), None), {})
 
-    return back_to_owner
+    return owner_back
 
 
 def _computed(resolve: Resolve, x: Any, name: str) -> Resolved | None:

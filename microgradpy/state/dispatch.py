@@ -74,7 +74,8 @@ from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.events import event, find_event, has_event, looked_up
 from microgradpy.state.iteration import by_items
 from microgradpy.state.journal import Step, current, expected, noticing
-from microgradpy.state.known_rules import by_event, by_rule, from_undo
+from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
+from microgradpy.state.known_rules import by_event, by_rule, from_undo, with_bars
 from microgradpy.state.mappings import made_item, makes_item, of_sets
 from microgradpy.state.partial import attempted_if_caught, undone_by
 from microgradpy.state.reach import any_may_write
@@ -94,19 +95,9 @@ def install(entry: Entry) -> None:
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
     """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument, None for
     those that are in the shadows or zero."""
-    return with_bars(resolve(f, args, kwargs, None, False), len(args))
-
-
-def with_bars(made: Resolved, count: int) -> tuple[Any, Undo]:
-    """What undoes a call, as text that has the arguments one by one calls it."""
-    y, back = made
-
-    def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = back(y_bar, shadows)
-        given = bars.arguments[:count]
-        return (bars.function, *given, *(None,) * (count - len(given)))
-
-    return y, pullback
+    is_plain = not kwargs and current() is None and apart_now() is None
+    made = by_what_is_known(tracked_pullback_of, f, args) if is_plain else None
+    return made or with_bars(resolve(f, args, kwargs, None, False), len(args))
 
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
@@ -149,6 +140,7 @@ def resolve(
         own, args = args, given_to_reader(f, args)
     if journal is None:
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
+        RULES.note_in_place(f, args)
     else:
         before = len(journal)
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
@@ -193,12 +185,18 @@ def _by_rule_or_kind(
         name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
         raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
     pure.check_index_of(f, args)
+    version = rrule.version
     rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
     if rule is not None:
+        RULES.note(version, f, args, kwargs, rule)
         return by_rule(f, rule, given_to_rule(args), kwargs, keywords_wanted)
     if is_non_differentiable(f):
         y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
+        if not may_return_arguments(f):
+            RULES.note(version, f, args, kwargs, None)
         return noted(y, (*args, *kwargs.values())), nothing(len(args))
+    if not rrule.has(f):  # nor for arguments of other types
+        note_callee(version, f)
     return _by_kind(f, args, kwargs, wanted, keywords_wanted)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from microgradpy.errors import MissingRuleError
@@ -11,12 +12,13 @@ from microgradpy.rules.results import applied, checked, cotangents, seed_for
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.bars import Bars, Resolved
 from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.runtime.lookup_cache import NUMBERS, Entry, known_cotangents, takes
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
 from microgradpy.runtime.modes import RUN
-from microgradpy.runtime.texts import check_read
+from microgradpy.runtime.texts import check_read, noted
 from microgradpy.runtime.zeros import is_repeated, without_zeros
 from microgradpy.state.detached import apart_from
-from microgradpy.state.events import Event
+from microgradpy.state.events import Event, Made, no_cotangents
 from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, structure_of
@@ -79,12 +81,88 @@ def _for_rule(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:
     names: list[str] = []
     asked = frozenset(kwargs)
-    if kwargs or not pure.takes(rule, len(args)):
+    if kwargs or not takes(rule, len(args)):
         args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
-    count = len(args)
     known = Known(args)
     args = _for_rule(f, args)
     y, pullback = applied(rule, args, kwargs, "pullback")
+    return _of_rule(f, rule, args, kwargs, y, pullback, known, names, asked)
+
+
+def by_known_rule(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
+    """A call of which it is known what it goes by."""
+    count, rule = len(args), entry.rule
+    if rule is None:
+        y = f(*args)
+        return y if type(y) in NUMBERS else noted(y, args), no_cotangents(1 + count)
+    if entry.of_list and type(args[0]) is list:
+        return _of_list(f, rule, *args)
+    if not entry.of_numbers:
+        return with_bars(by_rule(f, rule, args, {}, False), count)
+    y, pullback = rule(*args)
+    if type(y) not in NUMBERS:
+        return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (1 + count)
+        found = known_cotangents(pullback, y_bar, args)
+        if found is not None:
+            return found
+        return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)[1](y_bar, shadows)
+
+    return y, back
+
+
+def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
+    """The same of a list of numbers, of which the rule is given a copy: the list may be written into."""
+    given = items.copy()
+    y, pullback = rule(given)
+    if type(y) not in NUMBERS:
+        return with_bars(_of_rule(f, rule, (items,), {}, y, pullback, Known((items,))), 1)
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        found = None if y_bar is None else known_cotangents(pullback, y_bar, (given,))
+        if found is not None:
+            bars = found[1]
+        else:
+            with_bars(_of_rule(f, rule, (given,), {}, y, pullback, Known((given,))), 1)[1](y_bar, shadows)
+            taken = shadows.take(given)
+            bars = None if taken is None else taken.slots
+        shadow = shadows.of(items)
+        for index, bar in enumerate(() if bars is None else bars):
+            shadow.add(index, bar)
+        return None, None
+
+    return y, back
+
+
+def with_bars(made: Resolved, count: int) -> Made:
+    """What undoes a call, as text that has the arguments one by one calls it."""
+    y, back = made
+
+    def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        bars = back(y_bar, shadows)
+        given = bars.arguments[:count]
+        return (bars.function, *given, *(None,) * (count - len(given)))
+
+    return y, pullback
+
+
+def _of_rule(
+    f: Any,
+    rule: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    y: Any,
+    pullback: Any,
+    known: Known,
+    names: Sequence[str] = (),
+    asked: frozenset[str] = frozenset(),
+) -> Resolved:
+    """What a rule has given for a call with these arguments, of which the last ones are those of `names`, as far as they were
+    `asked` for."""
+    count = len(args)
     _check_text(y, args)
     # A rule of the package that returns an argument is that of a view, but for hooks. An object holds what it is made of.
     if (is_users_class(rule) or _is_hook(f)) and not isinstance(f, type):

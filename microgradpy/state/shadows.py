@@ -181,6 +181,8 @@ class Shadows(ArrayShadows):
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
         by value is returned."""
+        if type(d) is float and type(x) is float:
+            return d
         if is_structural_zero(d):
             return None
         if not is_value(x):
@@ -192,7 +194,7 @@ class Shadows(ArrayShadows):
             pairs = zip(x, d, strict=True)
             parts = tuple([None if is_structural_zero(part) else self.settle(item, part) for item, part in pairs])
             return None if all(part is None for part in parts) else parts
-        if isinstance(d, Tangent):
+        if type(d) is Tangent:
             return self._settle_fields(x, d)
         return d
 

@@ -15,15 +15,17 @@ class Whole:
     """One run. `lost` is what was done in it that nobody can undo; `caches` has, by the identity of a function with an
     `lru_cache`, the function, its cache in this run, and the keys in the order of their use; `copies` the results that were
     copied to be told apart from arguments, with the copies and what made them; `apart` what it tells apart of what it finds at
-    several places, if there is such a thing (`microgradpy.state.apart`); `made` the exceptions that code which is followed has
-    made, and `caught` those that were used as a value, with the places."""
+    several places, if there is such a thing (`microgradpy.state.apart`); `units` has what functions run by, by
+    what that depends on, with their code; `made` the exceptions that code which is followed has made, and `caught` those that
+    were used as a value, with the places."""
 
-    __slots__ = ("apart", "caches", "caught", "copies", "lost", "made")
+    __slots__ = ("apart", "caches", "caught", "copies", "lost", "made", "units")
 
     def __init__(self, apart: Any = None) -> None:
         self.lost = ""
         self.apart = apart
         self.made: dict[int, BaseException] = {}
+        self.units: dict[Any, tuple[Any, Any]] = {}
         self.caught: list[tuple[BaseException, str]] = []
         self.copies: list[tuple[Any, Any, str]] = []
         self.caches: dict[int, tuple[Any, dict[Any, Any], list[Any]]] = {}

@@ -53,6 +53,8 @@ def refuse_unlike_arrays(x: Any) -> None:
 @cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list, tuple or range of numbers counts as an array."""
+    if type(x) is float or type(x) is np.float64:
+        return x
     if isinstance(x, complex | np.complexfloating):
         return x.conjugate()
     if isinstance(x, list | tuple | range):
@@ -165,8 +167,8 @@ def unbroadcast(d: Any, x: Any) -> Any:
     """The cotangent of the operand `x` of a broadcasting operation whose result has the cotangent `d`: `d` summed over
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
     None if `x` carries no derivative."""
-    if type(x) is float:
-        if type(d) is float:
+    if type(x) is float or type(x) is np.float64:
+        if type(d) is float or (type(d) is np.float64 and type(x) is np.float64):
             return d
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None

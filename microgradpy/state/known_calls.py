@@ -1,0 +1,199 @@
+"""Calls by what was found when such calls were resolved before: of functions with rules by their rules, of functions, methods,
+objects and classes of the user's, of which nothing but their source says how they are differentiated, by that.
+
+What is called is noted by identity, with the version of the rules; what a class has for `__init__` or `__call__` is looked at
+in each call. Which unit of the compiler a function runs by is remembered for one run, by the types of its arguments
+(`microgradpy.tracked_entry`). What is not as simple is None here, and goes the long way.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.iterators import walked
+from microgradpy.runtime.lookup_cache import LookupCache
+from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
+from microgradpy.runtime.members import member_of
+from microgradpy.state.events import Made
+from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
+from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
+from microgradpy.state.known_rules import by_known_rule
+from microgradpy.state.reach import is_wrapper
+from microgradpy.state.shadows import Shadows
+from microgradpy.tangents.types import Tangent
+
+Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]
+"""A call of a function by the unit that is known for such arguments; None if there is none."""
+_run: list[Run] = []
+
+
+def install(run: Run) -> None:
+    """Called once by the compiler."""
+    _run[:] = [run]
+
+
+RULES = LookupCache()
+"""The rules that were found for calls on numbers and arrays."""
+_BUILTIN = frozenset({types.BuiltinFunctionType, types.MethodDescriptorType, np.ufunc})
+_called: dict[int, tuple[weakref.ref[Any], int]] = {}
+"""Functions and classes that were called, of which there are no rules, by identity, with the version of the rules."""
+_owned: dict[int, tuple[weakref.ref[Any], int]] = {}
+"""Functions that were called as methods, or for an object that was called, of which no single object has a rule."""
+
+
+def note_callee(version: int, f: Any) -> None:
+    """Note what was called while the rules had this version, and has no rule."""
+    match f:
+        case types.FunctionType():
+            if f not in NESTED_DIFFERENTIATION and not is_foreign(f):
+                _note(_called, version, f)
+                if f.__code__.co_flags & inspect.CO_NESTED and not is_wrapper(f):
+                    _note(_called, version, f.__code__)
+        case types.MethodType():
+            _note_owned(version, f.__func__)
+        case type():
+            _note(_called, version, f)
+        case _:
+            cls = type(f)
+            if is_ordinary(cls):
+                _note(_called, version, cls)
+                _note_owned(version, member_of(cls, "__call__"))
+
+
+def _note_owned(version: int, function: Any) -> None:
+    if type(function) is types.FunctionType and id(function) not in _named():
+        _note(_owned, version, function)
+
+
+_of_rules: list[tuple[int, frozenset[int]]] = [(-1, frozenset())]
+
+
+def _named() -> frozenset[int]:
+    """The identities of the functions that have rules, or that calls of what has rules call; by the version of the rules."""
+    version, found = _of_rules[0]
+    if version != rrule.version:
+        version, named = rrule.version, rrule.named()
+        found = frozenset([*map(id, named), *(id(_called_by(f)) for f in named)])
+        _of_rules[0] = version, found
+    return found
+
+
+def _called_by(f: Any) -> Any:
+    """The function that a call of a method or of an object calls."""
+    return f.__func__ if isinstance(f, types.MethodType) else getattr(type(f), "__call__", None)  # noqa: B004 - as it stands
+
+
+def _note(table: dict[int, Any], version: int, x: Any) -> None:
+    table[id(x)] = weakref.ref(x, partial(_forget, table, id(x), sys.is_finalizing)), version
+
+
+def _forget(table: dict[int, Any], identity: int, is_finalizing: Callable[[], bool], gone: object) -> None:
+    known = None if is_finalizing() else table.get(identity)
+    if known is not None and known[0] is gone:  # not of another that has the identity by now
+        table.pop(identity, None)
+
+
+def _is_known(table: dict[int, tuple[weakref.ref[Any], int]], x: Any) -> bool:
+    known = table.get(id(x))
+    return known is not None and known[1] == rrule.version and known[0]() is x
+
+
+_GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
+
+
+def _is_known_code(f: types.FunctionType) -> bool:
+    """Whether the same is known of another function that was made by the same `def` or `lambda`."""
+    code = f.__code__
+    return bool(code.co_flags & inspect.CO_NESTED) and _is_known(_called, code) and not rrule.names(f)
+
+
+def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A call like one that was resolved before, or that reads or writes a field or an item, and what undoes it; None if it is
+    none. Other calls are made by `call`."""
+    if type(f) not in _BUILTIN:
+        return _by_callee(f, args)
+    access = ACCESS.get(f)
+    if access is not None and (made := access(call, f, args)) is not None:
+        return made
+    known = RULES.find(f, args)
+    return by_bound_method(f, args) if known is None else by_known_rule(f, known, args)
+
+
+def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A call of what is known here, and what undoes it; None of anything else."""
+    cls = type(f)
+    if f is walked and type(args[0]) in _GIVE_THEIR_ITEMS:
+        return args[0], lambda y_bar, shadows: (None, y_bar)
+    if cls is types.FunctionType:
+        return _run[0](f, args) if _is_known(_called, f) or _is_known_code(f) else None
+    if cls is types.MethodType:
+        return _by_method(f, f.__func__, args)
+    if cls is type:
+        return told(f, args) if f is bool else _construct(f, args)
+    return _by_object(cls, f, args)
+
+
+def _of_object(function: Any, x: Any, args: tuple[Any, ...]) -> Made | None:
+    if type(function) is not types.FunctionType or not (_is_known(_called, function) and _is_known(_owned, function)):
+        return None
+    return _run[0](function, (x, *args))
+
+
+def _by_method(f: Any, function: Any, args: tuple[Any, ...]) -> Made | None:
+    made = _of_object(function, f.__self__, args)
+    if made is None:
+        return None
+    y, back = made
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        _, own, *bars = back(y_bar, shadows)
+        own = None if own is None else shadows.settle(f.__self__, own)
+        return (None if own is None else Tangent(types.MethodType, {"__self__": own}), *bars)
+
+    return y, undo
+
+
+def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
+    made = _of_object(member_of(cls, "__call__"), f, args) if _is_known(_called, cls) and is_ordinary(cls) else None
+    if made is None:
+        return None
+    y, back = made
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        _, own, *bars = back(y_bar, shadows)
+        return (None if own is None else shadows.settle(f, own), *bars)
+
+    return y, undo
+
+
+def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
+    """cls(*args) of a class that has an `__init__` in Python and nothing else that has a say in it."""
+    init = cls.__init__
+    if type(init) is not types.FunctionType or not _is_known(_called, cls) or not is_plainly_made(cls):
+        return None
+    if init.__code__.co_filename == "<string>":
+        return filled_dataclass(cls, args)
+    if not _is_known(_called, init):
+        return None
+    return stored(cls, init, args) or _initialised(cls, init, args)
+
+
+def _initialised(cls: Any, init: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
+    y = object.__new__(cls)
+    made = _run[0](init, (y, *args))
+    if made is None:
+        return None
+    if made[0] is not None:
+        cls(*args)  # raises Python's error
+    back = made[1]
+    return y, lambda y_bar, shadows: (None, *back(None, shadows)[2:])
