@@ -387,7 +387,8 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        if not unit.is_pushable or (not is_inner and unit.calls_unknown and may_write(function, bound.values, followed_by(unit))):
+        is_open = not is_inner and unit.calls_unknown
+        if not unit.is_pushable or (is_open and may_write(function, bound.values, followed_by(unit))):
             return None
         plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))
     except (NeedsTracking, NotPushable):

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passes": {"errors", "dataclasses", "ir", "tangents"},
     "state": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "frontend"},
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
-    "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "frontend", "ad"},
+    "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "frontend", "ad", "passes"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
     "rules": {"errors", "originals", "named", "dataclasses", "tangents"},
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules"},

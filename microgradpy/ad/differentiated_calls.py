@@ -29,7 +29,9 @@ from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
+    BOOL,
     FLOAT,
+    INT,
     UNKNOWN,
     Inert,
     Kind,
@@ -41,6 +43,7 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     features_of_kind,
     in_terms_of,
+    is_list_of_numbers,
     is_numeric,
     is_real_scalar,
     object_with,
@@ -134,7 +137,7 @@ def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
-    of_numbers = number_lists.find(function, kinds)
+    of_numbers = _rule_of_numbers(function, kinds)
     if of_numbers is not None:
         return of_numbers
     # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.
@@ -149,6 +152,27 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
         return None
     found: Rule | None = rrule.find(function, tuple(map(python_type, kinds)))
     return found
+
+
+_OF_ONE: dict[Any, Rule] = {
+    sum: number_lists.sum_rrule,
+    max: number_lists.max_rrule,
+    min: number_lists.min_rrule,
+    list: number_lists.copy_rrule,
+}
+
+
+def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
+    """The rule for a call by position with arguments of these kinds, if there is one for lists of numbers."""
+    if not kinds or not is_list_of_numbers(kinds[0]):
+        return None
+    if function is operator.add and all(map(is_list_of_numbers, kinds)):
+        return number_lists.concatenation_rrule
+    if not (isinstance(kinds[0], Sequence) and is_real_scalar(kinds[0].item)):
+        return number_lists.copy_rrule if function is list and len(kinds) == 1 else None
+    if len(kinds) == 1:
+        return _OF_ONE.get(function)
+    return number_lists.repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
 
 
 def _may_be_for_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> bool:

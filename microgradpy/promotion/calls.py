@@ -106,18 +106,11 @@ class Calls(Stores):
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
         arguments = tuple(self.known(value, frame) for value in op.arguments)
-        is_kept = origin in self.facts.kept
-        if opcode is Opcode.LIST and not is_kept and self.is_table(origin, arguments):
-            self.new_table(op, origin, arguments, frame)
-        elif opcode is Opcode.LIST and not is_kept and all(isinstance(each, ListOf | Element) or not is_thing(each) for each in arguments):
-            self.new_list_of(op, arguments, frame)
-        elif opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
+        if origin not in self.facts.kept and self.makes(op, opcode, arguments, frame):
+            return
+        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)
             self.append(op, arguments[0], arguments[1])
-        elif opcode is Opcode.DICT and not is_kept and _has_own_keys(op.arguments[::2]):
-            self.new_dict(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE and not is_kept:
-            self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
             self.unpack(op, arguments[0], frame)
         elif opcode is Opcode.SUSPEND and frame.step is not None:
@@ -135,6 +128,21 @@ class Calls(Stores):
             if opcode is Opcode.DICT:
                 self.note_made(made, None, results[0], origin)
                 self.bind_made(op, frame)
+
+    def makes(self, op: Op, opcode: Opcode, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a list, dict or function that is in sight; whether it is one."""
+        origin = (*frame.path, *op.results[:1])
+        if opcode is Opcode.LIST and self.is_table(origin, arguments):
+            self.new_table(op, origin, arguments, frame)
+        elif opcode is Opcode.LIST and all(isinstance(each, ListOf | Element) or not is_thing(each) for each in arguments):
+            self.new_list_of(op, arguments, frame)
+        elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
+            self.new_dict(op, arguments, frame)
+        elif opcode is Opcode.CLOSURE:
+            self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
+        else:
+            return False
+        return True
 
     # Calls
 
@@ -213,26 +221,9 @@ class Calls(Stores):
             return self.super_of(arguments)
         if function is dataclasses.replace and len(arguments) == 1 and isinstance(arguments[0], Object):
             return self.replaced_dataclass(op, arguments[0], keywords, frame)
-        is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
-        if is_hashable and function in OUT_OF_PLACE and (found := self.in_place(op, arguments, keywords, frame)) is not None:
+        found = self.known_function(op, function, arguments, frame) if not keywords else None
+        if found is not None:
             return found
-        known = _KNOWN.get(function) if is_hashable and not keywords else None
-        if known is not None:
-            found = known(self, op, arguments, frame)
-            if found is not None:
-                return found
-        if (
-            is_hashable
-            and function in OPERATORS
-            and not keywords
-            and any(isinstance(each, Object | Element) for each in arguments)
-        ):
-            return self.operator(op, function, arguments, frame)
-        origin = (*frame.path, *op.results)
-        makes_list = is_hashable and function in _MAKE_LISTS and isinstance(arguments[0], ListOf) and not keywords
-        if makes_list and origin not in self.facts.kept and origin not in self.facts.grown:
-            self.new_list_of(op, arguments, frame)
-            return self.known_result(op, frame)
         if isinstance(function, type):
             return self.call_that_makes(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
@@ -240,6 +231,23 @@ class Calls(Stores):
         given = (*arguments, *keywords.values())
         if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
+        return None
+
+    def known_function(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
+        if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
+            return None
+        known = Stores.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        found = None if known is None else known(self, op, arguments, frame)
+        if found is not None:
+            return found
+        if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
+            return self.operator(op, function, arguments, frame)
+        origin = (*frame.path, *op.results)
+        is_list = isinstance(arguments[0], ListOf) and arguments[0].sort == "list"
+        if is_list and function in _MAKE_LISTS and not {origin} & (self.facts.kept | self.facts.grown):
+            self.new_list_of(op, arguments, frame)
+            return self.known_result(op, frame)
         return None
 
     def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
@@ -256,14 +264,15 @@ class Calls(Stores):
         self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         receiver = method.receiver
-        if isinstance(receiver, ListOf | Table) and method.name == "append" and len(arguments) == 1 and not keywords:
+        is_list = isinstance(receiver, Table) or (isinstance(receiver, ListOf) and receiver.sort == "list")
+        if is_list and method.name == "append" and len(arguments) == 1 and not keywords:
             self.helped = True
             self.appended.add(receiver.origin)
             self.append(op, receiver, arguments[0])
             return NONE
         if isinstance(receiver, Table):
             raise Escapes(receiver.origin)
-        if method.name not in (_READ_LISTS if isinstance(receiver, ListOf) else _READ_DICTS):
+        if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
         self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))

@@ -235,7 +235,10 @@ def _walk(
     items: Items | None = None
     tables: dict[Var, Holder] = {}
     if isinstance(statement, For):
-        read = [walker.known(value, frame) for value in item_sources(statement.items)]
+        keys = {source for _, source in _each(statement.items)}
+        over = [(value, walker.known(value, frame)) for value in item_sources(statement.items)]
+        # The keys of a dict stay what they are when other values are put under them.
+        read = [known for value, known in over if not (value in keys and getattr(known, "sort", "") == "dict")]
         items = _items(walker, statement.items, frame, tables)
     after = _carry_parameters(walker, statement, frame, initial, loop)
     _carry_fields(walker, loop)
@@ -280,7 +283,7 @@ def _check_changes(
     for table in tables.values():
         if not set(_columns(table)).isdisjoint(lengthened):
             raise Escapes(origin_of(table))  # Python goes on to what is added meanwhile
-    over = {list_of(each) for each in read if each not in tables.values() and getattr(each, "sort", "") != "dict"}
+    over = {list_of(each) for each in read if each not in tables.values()}
     for place, _ in loop.wanted:
         if (place in walker.shown and place not in shown) or place in over:
             raise Escapes(place.origin)

@@ -21,7 +21,6 @@ from microgradpy.ir.kinds import Array, Inert, Scalar, is_list
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.promotion.containers import Containers
-from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Escapes, Frame, Known, ListOf, View, Writes, is_thing
 
@@ -142,7 +141,7 @@ class Stores(Containers):
         self.write_part(op, view.place, view.index, self.known_result(op, frame))
         return View(view.place, view.index, None, view.value)
 
-    def in_place(self, op: Op, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+    def in_place(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """What an operator does that writes into its first operand."""
         target = arguments[0]
         if isinstance(target, View):

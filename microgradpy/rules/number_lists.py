@@ -1,15 +1,12 @@
 """Rules for what is proven to be a list of real numbers: its cotangent is a list of as many numbers, never None.
 
-They are chosen when code is made, and not by the classes of the arguments when it runs: `find` says for which kinds.
+They are chosen when code is made, by what is proven, and not by the classes of the arguments when it runs.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
-from microgradpy.ir.kinds import BOOL, INT, Kind, Sequence, is_list_of_numbers, is_real_scalar
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent, Untouched
 
@@ -90,19 +87,3 @@ def repetition_rrule(x, n):
 def sum_of_parts(z_bar: list[Any], length: int) -> list[Any]:
     """The sum of the parts, of `length` numbers each, of a cotangent."""
     return [sum(z_bar[place::length], Untouched()) for place in range(length)]
-
-
-_OF_ONE: dict[Any, Callable[..., Any]] = {sum: sum_rrule, max: max_rrule, min: min_rrule, list: copy_rrule}
-
-
-def find(function: Any, kinds: tuple[Kind, ...]) -> Callable[..., Any] | None:
-    """The rule for a call by position with arguments of these kinds, if there is one for lists of numbers."""
-    if not kinds or not is_list_of_numbers(kinds[0]):
-        return None
-    if function is operator.add and all(map(is_list_of_numbers, kinds)):
-        return concatenation_rrule
-    if not (isinstance(kinds[0], Sequence) and is_real_scalar(kinds[0].item)):
-        return copy_rrule if function is list and len(kinds) == 1 else None
-    if len(kinds) == 1:
-        return _OF_ONE.get(function)
-    return repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
