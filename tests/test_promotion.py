@@ -13,7 +13,7 @@ import pytest
 
 from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
-from tests.programs.mutation import MUTATION, in_sight
+from tests.programs.mutation import MUTATION, in_sight, stored
 
 
 class Base:
@@ -223,11 +223,14 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("program", [p for p in MUTATION if p.function.__module__ == in_sight.__name__], ids=lambda p: p.id)
+OF_MEMORY = [p for p in MUTATION if p.function.__module__ in (in_sight.__name__, stored.__name__)]
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)
 def test_forward_mode_agrees(program: Any) -> None:
     """On texts that pass the verifier; programs of which something is tracked go by their pullbacks."""
-    x = program.args[0]
-    _, y_dot = jvp(program.function, copy.deepcopy(program.args), (np.ones_like(x), None))
+    x, *others = program.args
+    _, y_dot = jvp(program.function, copy.deepcopy(program.args), (np.ones_like(x), *[None] * len(others)))
     (x_bar, *_) = gradient(program.function, *copy.deepcopy(program.args))
     assert y_dot == pytest.approx(np.sum(x_bar), rel=1e-9)
 
