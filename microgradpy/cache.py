@@ -88,6 +88,8 @@ class Unit:
     """Whether it calls what is known only at run time."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
+    view: Any = None
+    """How it is called with parts of its arguments for these."""
     followed: frozenset[types.CodeType] = frozenset()
     """The code whose own writes are none any more, as what it writes into has become variables."""
     takes_value: bool = True
@@ -306,6 +308,8 @@ class Cache:
         self.watched: dict[int, weakref.ref[types.CodeType]] = {}
         self.plans: dict[tuple[Any, ...], Any] = {}
         """What `entry` has decided for signatures it met; depends on the units."""
+        self.views: dict[tuple[int, int], Any] = {}
+        """What was found of arguments in sight, by the code and the module of a function."""
         self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._holding = threading.RLock()  # not that of the compiler: who declares a rule may be a module that it waits for
         self.hits = 0
@@ -342,6 +346,8 @@ class Cache:
         self.watched.pop(identity, None)
         for key in [key for key in list(self.units) if key[0] == identity]:
             self.drop(key)
+        for other in [other for other in list(self.views) if other[0] == identity]:
+            self.views.pop(other, None)
 
     def drop(self, key: tuple[Any, ...]) -> None:
         self.plans.clear()
@@ -366,6 +372,7 @@ class Cache:
     def clear(self) -> None:
         for key in list(self.units):
             self.drop(key)
+        self.views.clear()
         self.release()
         unload_unwanted()
         self.watched.clear()

@@ -39,6 +39,7 @@ from microgradpy.state.reach import may_write
 from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.tracked_entry import differentiate_tracked, root_unit
+from microgradpy.views import Seen, seen, unit_by_view
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
@@ -132,6 +133,10 @@ def differentiate(
     bound = bind(function, args, kwargs)
     is_inner = RUN.is_inside
     mode = RUN.mode
+    if not is_inner and mode == _USUAL:
+        found = _differentiate_parts(function, bound, len(args), wanted, keywords_wanted)
+        if found is not None:
+            return found
     plan = None if mode.tracks else _plan_for(function, bound, wanted, keywords_wanted, is_inner, mode)
     if plan is None:
         if is_inner and not mode.tracks:
@@ -142,16 +147,75 @@ def differentiate(
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
         return differentiate_tracked(function, bound, len(args), unit, wanted, keywords_wanted)
+    y, saved = _run_primal(unit, bound.values, is_inner)
+    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
+
+
+_USUAL = Mode()
+
+
+def _run_primal(unit: Unit, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
     assert unit.primal is not None
     assumed = RUN.assumed
     RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
     RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
     try:
-        y, saved = unit.primal(*bound.values)
+        found: tuple[Any, Any] = unit.primal(*values)
+        return found
     finally:
         RUN.is_inside, RUN.assumed = is_inner, assumed
 
-    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
+
+def _differentiate_parts(
+    function: types.FunctionType, bound: Binding, count: int, wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back] | None:
+    """The same for a call whose arguments are in sight (`microgradpy.views`), by parts of them; None if none of them is."""
+    read = seen(function, bound)
+    if read is None:
+        return None
+    parts = Binding(read.values, 0, len(read.values))
+    key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
+    plan = None if key is None else CACHE.plans.get((read.view, key))
+    if plan is None or not is_valid(plan.unit):
+        active = read.view.spread(active_inputs(bound, wanted, keywords_wanted))
+        unit = unit_by_view(function, read, bound.values, active)
+        if unit is None:
+            return None
+        plan = Plan.of(unit, read.values)
+        if key is not None:
+            _keep_plan((read.view, key), plan)
+    else:
+        CACHE.hits += 1
+    if not plan.unit.is_complete and sys.gettrace() is not None:
+        finish_reached(plan.unit)
+    y, saved = _run_primal(plan.unit, read.values, False)
+    return y, partial(_bars_of_parts, function, plan, bound, count, read, parts, y, saved)
+
+
+def _bars_of_parts(
+    function: types.FunctionType,
+    plan: Plan,
+    bound: Binding,
+    count: int,
+    read: Seen,
+    parts: Binding,
+    y: Any,
+    saved: Any,
+    y_bar: Any,
+) -> Bars:
+    """The cotangents of a call by those of the parts of its arguments."""
+    if plan.exotic:
+        _refuse_exotic(parts.values, plan.unit)
+    bars, fresh = _run_adjoint(function, plan, parts, saved, y, y_bar)
+    if plan.single:
+        bars = (bars,)
+    inputs, flags = read.view.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
+    if bound.is_plain:
+        return Bars(None, tuple(inputs), {}, flags, plan.unit.selects)
+    found = bars_of(function, bound, count, inputs)
+    if bound.variadic is None and len(found.arguments) == bound.positions:
+        return found._replace(fresh=flags[bound.captured : bound.captured + bound.positions])
+    return found
 
 
 def bars_by_plan(

@@ -6,7 +6,7 @@ import math
 import operator
 import types
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
@@ -65,7 +65,6 @@ _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
-@final
 class Calls(Containers):
     """What is done with operations, and where one goes."""
 

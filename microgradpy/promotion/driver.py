@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import types
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
@@ -11,9 +13,11 @@ from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, Scalar
 from microgradpy.ir.nodes import Const, Function, Op, Statement
 from microgradpy.ir.traversal import walk
+from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.given import Part, Whole
 from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
@@ -52,6 +56,8 @@ class Promoted:
     functions: tuple[types.FunctionType, ...]
     followed: frozenset[types.CodeType]
     """The code whose own writes are none any more."""
+    parts: Mapping[int, Part] = MappingProxyType({})
+    """The arguments in sight, by the number of the input."""
 
 
 def _followed(function: types.FunctionType, inside: list[types.FunctionType], made: Function) -> frozenset[types.CodeType]:
@@ -65,19 +71,34 @@ def _followed(function: types.FunctionType, inside: list[types.FunctionType], ma
     return frozenset(each.__code__ for each in (function, *inside))
 
 
-def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tuple[Kind, ...] = ()) -> Promoted | None:
-    """The function with what is in sight as variables; None where nothing is."""
-    if not any(map(_makes_memory, walk(ir.body))):
+def promoted(
+    function: types.FunctionType,
+    ir: Function,
+    lower: Lower,
+    kinds: tuple[Kind, ...] = (),
+    examples: Mapping[int, Any] | None = None,
+) -> Promoted | None:
+    """The function with what is in sight as variables; None where nothing is. Arguments may be in sight, of which `examples`
+    are given by the number of the input."""
+    if examples is None and not any(map(_makes_memory, walk(ir.body))):
         return None
     kept: frozenset[Origin] = frozenset()
     mutable: frozenset[type] = frozenset()
     grown: frozenset[Origin] = frozenset()
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
+    wholes: frozenset[Any] = frozenset()
     for _ in range(_MOST_WALKS):
-        walker = Calls(function, lower, kept, mutable, grown, tables)
+        known = function, lower, kept, mutable, grown, tables
+        walker = Calls(*known) if examples is None else Arguments(*known)
+        frame = Frame(())
         walker.numbers.update(var for var, kind in zip(ir.inputs, kinds, strict=False) if isinstance(kind, Scalar))
         try:
-            made = walker.whole(ir, Frame(()))
+            if isinstance(walker, Arguments):
+                walker.start(ir, examples or {}, wholes, frame)
+            made = walker.whole(ir, frame)
+        except Whole as used:
+            wholes |= {used.path}
+            continue
         except Escapes as escape:
             kept |= {escape.origin}
             continue
@@ -98,5 +119,9 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
             continue
         followed = _followed(function, walker.functions, made)
         members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
-        return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), followed)
+        parts: dict[int, Part] = {}
+        if isinstance(walker, Arguments):
+            made, parts = walker.flattened(made), walker.roots
+        made = replace(made, body=prune(made.body))
+        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, parts)
     return None

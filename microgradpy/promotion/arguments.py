@@ -1,0 +1,507 @@
+"""Functions of arguments in sight: reading them is reading their parts, which become inputs.
+
+    def loss(model, x):                         loss(w, b, x)
+        for layer in model.layers:
+            x = layer(x)                        x = np.tanh(x @ w + b)
+        return np.sum(x)                        return np.sum(x)
+
+Methods are written where they are called, and loops over items one after the other. What is not followed (a part is written
+into, returned, kept, given to code that is not in sight) raises `Escapes`, and the argument it belongs to stays an input as it
+is.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable
+from typing import Any, final
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import (
+    Const,
+    Each,
+    Enumerate,
+    For,
+    Function,
+    If,
+    Items,
+    Op,
+    Opcode,
+    Parameter,
+    Range,
+    Region,
+    Reversed,
+    Statement,
+    Value,
+    Var,
+    Yield,
+    Zip,
+)
+from microgradpy.ir.traversal import walk
+from microgradpy.promotion import classes
+from microgradpy.promotion.calls import Calls
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.functions import Named, is_in_file
+from microgradpy.promotion.fusing import as_step
+from microgradpy.promotion.given import (
+    CONTAINERS,
+    LITERALS,
+    NUMBERS,
+    Part,
+    Row,
+    Step,
+    Whole,
+    holds_objects,
+    known_of,
+)
+from microgradpy.promotion.objects import NONE, OPERATORS
+from microgradpy.promotion.places import Element, Escapes, Frame, Known, Method, Object, Super, is_thing, origin_of
+from microgradpy.rules.registry import find_attribute_rule, is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.tangents.fields import has_field
+
+_MOST_ROUNDS = 32
+_MOST_INSIDE_ITSELF = 3
+_STATIC = (*LITERALS, int)
+_FOLDED = frozenset(
+    getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
+) | {str, len}
+"""What is computed of literals and whole numbers when the function is compiled."""
+
+
+@final
+class Arguments(Calls):
+    """`examples` are arguments in sight, by the number of the input."""
+
+    def start(self, function: Function, examples: dict[int, Any], wholes: frozenset[tuple[Any, ...]], frame: Frame) -> None:
+        """Let the inputs stand for their examples."""
+        self.wholes = wholes
+        self.roots: dict[int, Part] = {}
+        self.leaves: set[Var] = set()
+        self.inside: list[types.FunctionType] = []
+        self.helped = True
+        for number, example in examples.items():
+            var = function.inputs[number]
+            part = Part((number,), (number,), var.hint, example)
+            if part.origin not in self.kept and (known := self.enter(part)) is not None:
+                self.roots[number] = part
+                self.bind(var, known, frame)
+
+    def enter(self, part: Part) -> Known | None:
+        part.known = known_of(part, self.wholes)
+        if isinstance(part.known, Var):
+            self.leaves.add(part.known)
+            if part.cls in NUMBERS:
+                self.numbers.add(part.known)
+        return part.known
+
+    def flattened(self, function: Function) -> Function:
+        """The function with the leaves of arguments for what these are in."""
+        taken = {parameter.name for parameter in function.parameters}
+        captured: list[Var] = []
+        parameters: list[Parameter] = []
+        for number, var in enumerate(function.inputs):
+            root = self.roots.get(number)
+            is_captured = number < len(function.captured)
+            if root is None and is_captured:
+                captured.append(var)
+            elif root is None:
+                parameters.append(function.parameters[number - len(function.captured)])
+            for leaf in [] if root is None else root.leaves():
+                assert isinstance(leaf.known, Var)
+                name = next(name for k in range(len(taken) + 1) if (name := f"{leaf.hint}_{k}" if k else leaf.hint) not in taken)
+                taken.add(name)
+                if is_captured:
+                    captured.append(leaf.known)
+                else:
+                    parameters.append(Parameter(leaf.known, name))
+        return replace(function, captured=tuple(captured), parameters=tuple(parameters))
+
+    # Parts
+
+    def part(self, holder: Part, step: Step) -> Known:
+        """What is reached from a part by a step."""
+        if step not in holder.children:
+            how, key = step
+            value = object.__getattribute__(holder.value, key) if how == "." else holder.value[key]
+            hint = str(key) if how == "." else f"{holder.hint}_{key}"
+            child = Part(holder.origin, (*holder.path, step), hint.strip("_") if hint.isidentifier() else holder.hint, value)
+            if self.enter(child) is None:
+                raise Escapes(holder.origin)
+            holder.children[step] = child
+        found = holder.children[step].known
+        assert found is not None
+        return found
+
+    def items(self, known: Known) -> tuple[Known, ...] | None:
+        """The items of what is in sight and short; None of anything else."""
+        if isinstance(known, Row):
+            return known.items
+        if not isinstance(known, Part) or not (known.is_container or classes.is_record(known.cls)):
+            return None
+        if len(known.value) > _MOST_ROUNDS:
+            return None
+        if known.cls is dict:
+            known.children.setdefault(("keys", None), Part(known.origin, known.path, "", tuple(known.value), known=NONE))
+            return tuple(map(Const, known.value))
+        return tuple(self.part(known, ("[]", index)) for index in range(len(known.value)))
+
+    def plain(self, known: Known, *, shows: bool = True, hands: bool = True) -> Value:
+        if isinstance(known, Part):
+            if known.is_container and not holds_objects(known.value):
+                raise Whole(known.path)
+            raise Escapes(known.origin)
+        if isinstance(known, Row):
+            raise Escapes(known.origin)
+        return super().plain(known, shows=shows, hands=hands)
+
+    # Calls
+
+    def call(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        given = (*arguments, *keywords.values())
+        if isinstance(callee, Part):
+            function = self.function_of_class(callee, "__call__")
+            return self.inline(op, function, (callee, *arguments), keywords, frame, callee.origin)
+        if isinstance(callee, Method) and isinstance(callee.receiver, Part | Row):
+            return self.method_of_part(op, callee, arguments, keywords, frame)
+        if isinstance(callee, Const):
+            folded = self.folded(callee.value, arguments) if not keywords else None
+            if folded is not None:
+                return folded
+            if any(isinstance(each, Part | Row) for each in given):
+                return self.call_with_parts(op, callee.value, arguments, keywords, frame)
+        return super().call(op, callee, arguments, keywords, frame)
+
+    def folded(self, function: Any, arguments: tuple[Known, ...]) -> Const | None:
+        """What is known of a call before it is made."""
+        if not arguments or not all(isinstance(each, Const) for each in arguments[1:]):
+            return None
+        values = [each.value for each in arguments if isinstance(each, Const)]
+        if function is operator.is_ or function is operator.is_not:
+            if len(values) == 2:
+                return Const((values[0] is values[1]) is (function is operator.is_))
+            is_number = arguments[0] in self.leaves and values == [None]
+            return Const(function is operator.is_not) if is_number else None
+        if len(values) != len(arguments) or not all(type(value) in _STATIC for value in values):
+            return None
+        if not isinstance(function, types.BuiltinFunctionType | type) or function not in _FOLDED:
+            return None
+        try:
+            found = function(*values)
+        except Exception:
+            return None  # it raises that when it runs
+        return Const(found) if type(found) in _STATIC else None
+
+    def call_with_parts(
+        self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A call that gets parts of arguments."""
+        is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
+        known = _KNOWN.get(function) if is_hashable and not keywords else None
+        if known is not None and isinstance(arguments[0], Part | Row) and (function is getattr or len(arguments) <= 2):
+            return known(self, op, arguments, frame)
+        if function is super:
+            return self.super_of(arguments)
+        first = arguments[0] if arguments else None
+        if is_hashable and function in OPERATORS and isinstance(first, Part) and not first.is_container:
+            return self.operator_of_part(op, function, arguments, frame)
+        if isinstance(function, types.FunctionType) and not is_generator(function.__code__):
+            if is_in_file(function, self.function) and not rrule.has(function) and not is_non_differentiable(function):
+                origin = next(each.origin for each in (*arguments, *keywords.values()) if isinstance(each, Part | Row))
+                return self.inline(op, function, arguments, keywords, frame, origin)
+        return super().call(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
+
+    def inline(self, op: Op, function: types.FunctionType, *given: Any) -> Known:
+        """A function that walks down objects which differ from call to call is not written out."""
+        if self.inside.count(function) >= _MOST_INSIDE_ITSELF:
+            raise Escapes(given[-1])
+        self.inside.append(function)
+        try:
+            return super().inline(op, function, *given)
+        finally:
+            self.inside.pop()
+
+    def function_of_class(self, part: Part, name: str) -> types.FunctionType:
+        found = ABSENT if part.is_container else self.member(part.cls, name)
+        if not isinstance(found, types.FunctionType):
+            raise Escapes(part.origin)
+        return found
+
+    def operator_of_part(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        first = arguments[0]
+        assert isinstance(first, Part)
+        for other in arguments[1:]:
+            if isinstance(other, Object | Element | Part) and other.cls is not first.cls and issubclass(other.cls, first.cls):
+                raise Escapes(first.origin)  # Python asks the other one
+        for name in OPERATORS[function]:
+            found = self.member(first.cls, name)
+            if isinstance(found, types.FunctionType):
+                return self.asked(op, found, arguments, frame)
+        raise Escapes(first.origin)
+
+    def method_of_part(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        receiver = method.receiver
+        if method.function is not None:
+            return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
+        if keywords or not isinstance(receiver, Part) or receiver.cls is not dict:
+            raise Escapes(receiver.origin)
+        if method.name == "get" and len(arguments) == 1 and isinstance(arguments[0], Const):
+            return self.part(receiver, ("[]", arguments[0].value)) if arguments[0].value in receiver.value else self.escape(receiver)
+        if method.name not in ("items", "values", "keys") or arguments:
+            raise Escapes(receiver.origin)
+        keys = self.items(receiver)
+        if keys is None:
+            raise Escapes(receiver.origin)
+        values = tuple(self.part(receiver, ("[]", key.value)) for key in keys if isinstance(key, Const))
+        found: tuple[Any, ...] = {"keys": keys, "values": values}.get(method.name, ())
+        if method.name == "items":
+            found = tuple(Row(receiver.origin, pair) for pair in zip(keys, values, strict=True))
+        return Row(receiver.origin, found)  # type: ignore[return-value]
+
+    def escape(self, part: Part) -> Known:
+        raise Escapes(part.origin)
+
+    # Reading
+
+    def attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`getattr(part, name)`, perhaps with a default"""
+        target, name, *default = arguments
+        if not isinstance(name, Const) or not isinstance(target, Part | Row):
+            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+        if isinstance(target, Row) or target.is_container:
+            return Method(target, None, name.value)
+        found = self.found(op, target, name.value, frame)
+        if found is None and default:
+            target.missing[name.value] = None
+            return default[0]
+        return self.escape(target) if found is None else found
+
+    def found(self, op: Op, target: Part, name: str, frame: Frame) -> Known | None:
+        """What an object has under a name; None if nothing."""
+        cls = target.cls
+        member = self.member(cls, name)
+        if classes.is_record(cls) and name in cls._fields:  # type: ignore[attr-defined]
+            return self.part(target, ("[]", cls._fields.index(name)))  # type: ignore[attr-defined]
+        if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+            if find_attribute_rule(cls, name) is None:
+                return self.inline(op, member.fget, (target,), {}, frame, target.origin)
+        elif isinstance(member, types.MemberDescriptorType):
+            return self.part(target, (".", name)) if hasattr(target.value, name) else None
+        elif member is ABSENT or isinstance(member, types.FunctionType) or classes.is_constant(member):
+            if not classes.is_record(cls) and has_field(target.value, name):
+                return self.part(target, (".", name))
+            if isinstance(member, types.FunctionType):
+                target.methods[name] = member
+                return Method(target, member, name)
+            if member is ABSENT:
+                return None
+            target.missing[name] = None
+            return Const(member)
+        raise Escapes(target.origin)
+
+    def has_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        target, name = arguments
+        if not isinstance(target, Part) or target.is_container or not isinstance(name, Const):
+            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+        if isinstance(self.member(target.cls, name.value), property):
+            raise Escapes(target.origin)
+        found = self.found(op, target, name.value, frame)
+        if found is None:
+            target.missing[name.value] = None
+        return Const(found is not None)
+
+    def item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`part[key]`"""
+        target, key = arguments
+        if isinstance(target, Part) and not target.is_container and not classes.is_record(target.cls):
+            return self.operator_of_part(op, operator.getitem, arguments, frame)
+        if isinstance(target, Part) and not isinstance(key, Const):
+            return None if not is_thing(key) else self.escape(target)  # of a whole container, if it may be that
+        if isinstance(target, Part) and target.cls is dict:
+            is_there = isinstance(key, Const) and type(key.value) in (str, int) and key.value in target.value
+            return self.part(target, ("[]", key.value)) if is_there else self.escape(target)  # type: ignore[union-attr]
+        items = self.items(target)
+        if items is not None and isinstance(key, Const):
+            if type(key.value) is slice:
+                return Row(origin_of(target), items[key.value])  # type: ignore[arg-type, return-value]
+            if type(key.value) is int and -len(items) <= key.value < len(items):
+                return items[key.value]
+        raise Escapes(origin_of(target))  # type: ignore[arg-type]
+
+    def size(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        (target,) = arguments
+        if isinstance(target, Part) and not target.is_container and not classes.is_record(target.cls):
+            return self.length_of_part(op, target, frame)
+        items = self.items(target)
+        return None if items is None else Const(len(items))
+
+    def length_of_part(self, op: Op, target: Part, frame: Frame) -> Known:
+        found = self.operator_of_part(op, len, (target,), frame)
+        if isinstance(found, Const) and type(found.value) is int and found.value >= 0:
+            return found
+        raise Escapes(target.origin)
+
+    def is_one(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`a is b`: two parts may be one object in another call."""
+        a, b = arguments
+        if a is b:
+            return Const(True)
+        if isinstance(b, Const | Object) and not isinstance(a, Row):
+            return Const(False)
+        raise Escapes(origin_of(a))  # type: ignore[arg-type]
+
+    def is_none(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        found = self.is_one(op, arguments, frame)
+        assert isinstance(found, Const)
+        return Const(not found.value)
+
+    def is_of_class(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        target, cls = arguments
+        asked = cls.value if isinstance(cls, Const) else None
+        if not isinstance(target, Part) or type(asked) is not type:
+            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+        if not target.is_container:
+            self.members[target.cls, "__mro__"] = target.cls.__mro__
+        return Const(asked in target.cls.__mro__)
+
+    def as_row(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`list(part)`, `tuple(part)`"""
+        items = self.items(arguments[0])
+        if items is None:
+            raise Escapes(origin_of(arguments[0]))  # type: ignore[arg-type]
+        return Row(origin_of(arguments[0]), items)  # type: ignore[arg-type, return-value]
+
+    def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
+        after, receiver = arguments
+        if isinstance(receiver, Part) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
+            return Super(receiver, after.value)  # type: ignore[arg-type]
+        return super().super_of(arguments)
+
+    # Control flow
+
+    def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
+        arguments = tuple(self.known(value, frame) for value in op.arguments)
+        if opcode in (Opcode.LIST, Opcode.TUPLE) and any(isinstance(each, Part | Row) for each in arguments):
+            origin = next(each.origin for each in arguments if isinstance(each, Part | Row))
+            self.bind(op.results[0], Row(origin, arguments), frame)  # type: ignore[arg-type]
+            return
+        items = self.items(arguments[0]) if opcode is Opcode.UNPACK else None
+        if items is None:
+            super().structure(op, opcode, frame)
+            return
+        if len(items) != len(op.results) or op.payload is not None:
+            raise Escapes(origin_of(arguments[0]))  # type: ignore[arg-type]
+        for result, known in zip(op.results, items, strict=True):
+            self.bind(result, known, frame)
+
+    def branch(self, statement: If, frame: Frame) -> None:
+        condition = self.known(statement.condition, frame)
+        if isinstance(condition, Const) and type(condition.value) in _STATIC:
+            statement = replace(statement, condition=Const(bool(condition.value)))
+        elif isinstance(condition, Part | Row):
+            items = self.items(condition)
+            has_own = isinstance(condition, Part) and any(
+                self.member(condition.cls, name) is not ABSENT for name in ("__bool__", "__len__") if items is None
+            )
+            if has_own:
+                raise Escapes(condition.origin)
+            statement = replace(statement, condition=Const(items is None or bool(items)))
+        super().branch(statement, frame)
+
+    def statement(self, statement: Statement, frame: Frame) -> None:
+        rounds = self.rounds(statement, frame) if isinstance(statement, For) else None
+        if rounds is None:
+            super().statement(statement, frame)
+            return
+        assert isinstance(statement, For)
+        region = as_step(statement.body)
+        if region is None or len(rounds) > _MOST_ROUNDS:
+            raise Escapes(next(iter(self.roots.values())).origin)
+        self.write_out(statement, region, rounds, frame)
+
+    def write_out(self, statement: For, region: Region, rounds: list[dict[Var, Known]], frame: Frame) -> None:
+        """The iterations of a loop, one after the other."""
+        carried = [self.known(value, frame) for value in statement.initial]
+        copies, frame.copies = frame.copies, True
+        for items in rounds:
+            for var, known in (*zip(statement.parameters, carried, strict=True), *items.items()):
+                self.bind(var, known, frame)
+            for inner in region.statements:
+                self.statement(inner, frame)
+            if not isinstance(region.terminator, Yield):
+                raise Escapes(next(iter(self.roots.values())).origin)  # it always raises
+            carried = [self.known(value, frame) for value in region.terminator.values]
+        frame.copies = copies
+        for result, known in zip(statement.results, carried, strict=True):
+            self.bind(result, known, frame)
+
+    def rounds(self, statement: For, frame: Frame) -> list[dict[Var, Known]] | None:
+        """What the variables of a loop are in each iteration, if it is written out."""
+        return self._rounds(statement.items, statement, frame)
+
+    def _rounds(self, items: Items, statement: For, frame: Frame) -> list[dict[Var, Known]] | None:
+        match items:
+            case Each(source=source, item=item):
+                known = self.known(source, frame)
+                if isinstance(known, Part) and known.is_container and all(type(each) in NUMBERS for each in known.value):
+                    return None
+                found = self.items(known)
+                return None if found is None else [{item: each} for each in found]
+            case Range(arguments=arguments, item=item):
+                return self._numbers(arguments, item, statement, frame)
+            case Reversed(inner=inner):
+                found_inside = self._rounds(inner, statement, frame)
+                return None if found_inside is None else found_inside[::-1]
+            case Enumerate(inner=inner, start=start, index=index):
+                first, found_inside = self.known(start, frame), self._rounds(inner, statement, frame)
+                if found_inside is None or not isinstance(first, Const) or type(first.value) is not int:
+                    return None
+                return [{index: Const(first.value + k), **each} for k, each in enumerate(found_inside)]
+            case Zip(inners=inners, strict=strict):
+                all_inside = [self._rounds(inner, statement, frame) for inner in inners]
+                if any(each is None for each in all_inside) or (strict and len({len(each or ()) for each in all_inside}) > 1):
+                    return None
+                return [
+                    {var: known for each in together for var, known in each.items()}
+                    for together in zip(*(each or [] for each in all_inside), strict=False)
+                ]
+        return None
+
+    def _numbers(
+        self, arguments: tuple[Value, ...], item: Var, statement: For, frame: Frame
+    ) -> list[dict[Var, Known]] | None:
+        """Those of a range, if somebody asks for the items with these numbers, or computes names with them."""
+        bounds = [self.known(value, frame) for value in arguments]
+        numbers = [each.value for each in bounds if isinstance(each, Const) and type(each.value) is int]
+        if len(numbers) != len(bounds) or (len(numbers) == 3 and not numbers[2]):
+            return None
+        found = range(*numbers)
+        if len(found) > _MOST_ROUNDS or not _is_asked_by_number(statement.body, item):
+            return None
+        return [{item: Const(number)} for number in found]
+
+
+def _is_asked_by_number(body: Region, number: Var) -> bool:
+    for statement in walk(body):
+        if isinstance(statement, Op) and isinstance(statement.callee, Const) and number in statement.arguments[-1:]:
+            if statement.callee.value in (operator.getitem, str):
+                return True
+    return False
+
+
+_KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | None]] = {
+    getattr: Arguments.attribute,
+    hasattr: Arguments.has_attribute,
+    operator.getitem: Arguments.item,
+    len: Arguments.size,
+    operator.is_: Arguments.is_one,
+    operator.is_not: Arguments.is_none,
+    isinstance: Arguments.is_of_class,
+    list: Arguments.as_row,
+    tuple: Arguments.as_row,
+}
+
+__all__ = ["CONTAINERS", "Arguments", "Whole"]
