@@ -212,10 +212,10 @@ def _bars_of_parts(
     inputs, flags = read.view.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
     if bound.is_plain:
         return Bars(None, tuple(inputs), {}, flags, plan.unit.selects)
-    found = bars_of(function, bound, count, inputs)
-    if bound.variadic is None and len(found.arguments) == bound.positions:
-        return found._replace(fresh=flags[bound.captured : bound.captured + bound.positions])
-    return found
+    if not bound.names and not bound.defaults and bound.variadic is None and inputs[: bound.captured] == [None] * bound.captured:
+        own = slice(bound.captured, bound.captured + bound.positions)
+        return Bars(None, tuple(inputs[own]), {}, flags[own], plan.unit.selects)
+    return bars_of(function, bound, count, inputs)
 
 
 def bars_by_plan(

@@ -1,8 +1,8 @@
 """Arguments in sight, from call to call: which parts of them a function reads, and how its gradients are put together again.
 
     def read(v0, v1):                                       def gather(b, h):
-        try:                                                    t1 = fields(k9, h[1], {"w": b[0], "b": b[1]})
-            if not (type(v0) is k0 and ...): return None        t0 = fields(k8, h[0], {"layers": items(list, (t1,))})
+        try:                                                    t1 = None if b[0] is b[1] is None else fields(k9, h[1], {"w": b[0], "b": b[1]})
+            if not (type(v0) is k0 and ...): return None        t0 = ...
             v2 = v0.layers                                      return [t0, b[2]]
             ...
             return [v5, v6, v1], (v0, v4)
@@ -78,6 +78,8 @@ class View:
     gather: Callable[[list[Any], tuple[Any, ...]], list[Any]]
     version: int
     """Of the rules: a function that has one is not written where it is called."""
+    flags: dict[tuple[bool, ...], tuple[Any, ...]] = field(default_factory=dict)
+    """Which gradients of inputs are nobody else's, by which cotangents of parts are."""
 
     def spread(self, flags: tuple[bool, ...]) -> tuple[bool, ...]:
         """What is said of each input of the function, for each part."""
@@ -85,17 +87,19 @@ class View:
 
     def gathered(self, bars: list[Any], fresh: tuple[bool, ...], seen: Seen) -> tuple[list[Any], tuple[Any, ...]]:
         """The cotangents of the inputs of the function from those of the parts, and what is `fresh` of them."""
+        fresh = fresh or (False,) * len(bars)
         for number in self.leaves:
-            bar = bars[number]
-            if bar is not None:
-                x, is_fresh = seen.values[number], bool(fresh) and fresh[number]
-                bars[number] = bar if is_projected(x, bar, is_fresh) else project(x, bar)
-        own = iter(fresh or (False,) * len(bars))
-        flags: list[Any] = []
-        for count, is_whole in zip(self.counts, self.whole, strict=True):
-            parts = [next(own) for _ in range(1 if count is None else count)]
-            flags.append(parts[0] if count is None else WHOLE if is_whole else False)
-        return self.gather(bars, seen.held), tuple(flags)
+            bar, x = bars[number], seen.values[number]
+            if bar is not None and not is_projected(x, bar, fresh[number]):
+                bars[number] = project(x, bar)
+        flags = self.flags.get(fresh)
+        if flags is None:
+            own = iter(fresh)
+            of_inputs = [[next(own) for _ in range(1 if count is None else count)] for count in self.counts]
+            pairs = zip(self.counts, self.whole, of_inputs, strict=True)
+            flags = tuple(parts[0] if count is None else WHOLE if is_whole else False for count, is_whole, parts in pairs)
+            self.flags[fresh] = flags
+        return self.gather(bars, seen.held), flags
 
 
 @final
@@ -221,42 +225,40 @@ class Form:
     """The names of the fields of objects of a class, with which `count` things are found in an object."""
 
     cls: type
-    names: tuple[str, ...]
+    names: dict[str, None]
     count: int
 
     @classmethod
     def of(cls, x: Any) -> Form:
-        return cls(type(x), tuple(fields_of(x)), _count(x))
+        return cls(type(x), dict.fromkeys(fields_of(x)), _count(x))
 
 
 def _count(x: Any) -> int:
-    """How many things an object refers to, which changes with the number of its fields; `__dict__` is not asked for."""
+    """How many things an object refers to, which changes with the number of its fields; `__dict__` is not asked for, which
+    would make the object slower, and counts where somebody has done that."""
     found = gc.get_referents(x)
-    return len(found) + sum(1000 * len(each) for each in found if type(each) is dict)
+    count = len(found)
+    for each in found:
+        if type(each) is dict:
+            count += 1000 * len(each)
+    return count
 
 
-def fields(form: Form, x: Any, found: dict[str, Any]) -> Tangent | None:
-    """The gradient of an object, with None for what was not used; None if nothing was."""
-    if not any(bar is not None for bar in found.values()):
-        return None
-    names = form.names if _count(x) == form.count else fields_of(x)
-    return Tangent(form.cls, {**dict.fromkeys(names), **found})
+def fields(form: Form, x: Any, found: dict[str, Any]) -> Tangent:
+    """The gradient of an object, with None for what was not used."""
+    return Tangent(form.cls, form.names if _count(x) == form.count else dict.fromkeys(fields_of(x)), **found)
 
 
 def items(x: Any, found: dict[int, Any]) -> Any:
     """The same of a list or tuple."""
-    if not any(bar is not None for bar in found.values()):
-        return None
     bars = [found.get(number) for number in range(len(x))]
     if type(x) is list:
         return bars
     return tuple(bars) if type(x) is tuple else named_like(x, bars)
 
 
-def entries(x: Any, found: dict[Any, Any]) -> dict[Any, Any] | None:
+def entries(x: Any, found: dict[Any, Any]) -> dict[Any, Any]:
     """The same of a dict."""
-    if not any(bar is not None for bar in found.values()):
-        return None
     return {**dict.fromkeys(x), **found}
 
 
@@ -315,7 +317,7 @@ class _Texts:
         place = len(self.held)
         self.held.append(name)
         self.members(part, name)
-        found: list[str] = []
+        found: dict[Any, str] = {}
         for (how, key), child in part.children.items():
             if how == "keys":
                 continue
@@ -324,13 +326,16 @@ class _Texts:
             self.tests.append(f"{inner} = {name}.{key}" if how == "." else f"{inner} = {name}[{key!r}]")
             bar = self.part(child, inner)
             if bar != "None":
-                found.append(f"{key!r}: {bar}")
+                found[key] = bar
+        if not found:
+            return "None"
         result = f"t{place}"
-        given = f"h[{place}], {{{', '.join(found)}}}"
+        given = f"h[{place}], {{{', '.join(f'{key!r}: {bar}' for key, bar in found.items())}}}"
+        unused = f"None if {' is '.join(found.values())} is None else "
         if _has_fields(part):
-            self.bars.append(f"{result} = fields({self.constant(Form.of(part.value))}, {given})")
+            self.bars.append(f"{result} = {unused}fields({self.constant(Form.of(part.value))}, {given})")
         else:
-            self.bars.append(f"{result} = {'entries' if part.cls is dict else 'items'}({given})")
+            self.bars.append(f"{result} = {unused}{'entries' if part.cls is dict else 'items'}({given})")
         return result
 
     def members(self, part: Part, name: str) -> None:
