@@ -236,6 +236,8 @@ non_differentiable(stop_gradient, ignore_derivatives)
 RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
+
+
 def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """As `rrule_via_ad`, of a function that a library calls many times: refused if it may write into what outlives a call."""
     inner = f.__func__ if isinstance(f, types.MethodType) else f

@@ -144,6 +144,7 @@ class Unit:
 Check = tuple[Mapping[str, Any], str, Any]
 """A namespace, a name in it, and the object that the name has to mean (`UNDEFINED`: the name must not exist)."""
 
+
 def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
     """What to look at before code in which a name was folded is used again."""
     if guard.is_module:

@@ -18,12 +18,11 @@ from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.apart_items import read_items_at_places
 from microgradpy.ad.calls import Unit as CallUnit
-from microgradpy.ad.checks import check_adjoint, check_primal
+from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
-from microgradpy.ad.stops import noting, with_stop
 from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import check_unassigned_captures
 from microgradpy.ad.zeros import may_insert
@@ -87,6 +86,7 @@ from microgradpy.state.reach import operators_met
 from microgradpy.state.stops import stopping_in
 
 _lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
+
 
 @contextmanager
 def always_dispatch() -> Iterator[None]:

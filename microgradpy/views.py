@@ -1,8 +1,8 @@
 """Arguments in sight, from call to call: which parts of them a function reads, and how its gradients are put together again.
 
     def read(v0, v1):                                       def gather(b, h):
-        try:                                                    t1 = None if b[0] is b[1] is None else fields(k9, h[1], {"w": b[0], "b": b[1]})
-            if not (type(v0) is k0 and ...): return None        t0 = ...
+        try:                                                    t1 = fields(k9, h[1], {"w": b[0], "b": b[1]})
+            if not (type(v0) is k0): return None                t0 = fields(k8, h[0], {"layers": t1})
             v2 = v0.layers                                      return [t0, b[2]]
             ...
             return [v5, v6, v1], (v0, v4)
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from microgradpy.binding import Binding
 from microgradpy.ad.primal_builder import NeedsTracking
+from microgradpy.binding import Binding
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, lock
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
@@ -34,7 +34,8 @@ from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
 from microgradpy.promotion.driver import Promoted, promoted
-from microgradpy.promotion.given import IDENTICAL, LITERALS, Part, holds_objects
+from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_objects
+from microgradpy.promotion.places import Part
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import value_kind
@@ -158,9 +159,7 @@ def seen(function: types.FunctionType, bound: Binding) -> Seen | None:
     return views_of(function).seen(function, bound.values)
 
 
-def unit_by_view(
-    function: types.FunctionType, read: Seen, values: list[Any], active: tuple[bool, ...]
-) -> Unit | None:
+def unit_by_view(function: types.FunctionType, read: Seen, values: list[Any], active: tuple[bool, ...]) -> Unit | None:
     """The unit of a function for the parts of its arguments that a view has given; None if it cannot be called by them: it
     writes, or calls what is not known before."""
     views = views_of(function)
@@ -209,7 +208,19 @@ def _view(count: int, found: Promoted, checks: tuple[Check, ...]) -> View:
     guards = Guards(checks, (), tuple(map(FunctionGuard.of, found.functions)))
     texts = _Texts()
     read, gather = texts.functions(count, parts, found.members)
-    return View(found.function, checks, found.functions, guards, found.followed, counts, tuple(leaves), whole, read, gather, rrule.version)
+    return View(
+        found.function,
+        checks,
+        found.functions,
+        guards,
+        found.followed,
+        counts,
+        tuple(leaves),
+        whole,
+        read,
+        gather,
+        rrule.version,
+    )
 
 
 def _has_fields(part: Part) -> bool:

@@ -20,48 +20,43 @@ from typing import Any, final
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     Const,
-    Each,
-    Enumerate,
     For,
     Function,
     If,
-    Items,
     Op,
     Opcode,
     Parameter,
-    Range,
     Region,
-    Reversed,
     Statement,
     Value,
     Var,
     Yield,
-    Zip,
 )
-from microgradpy.ir.traversal import walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Named, is_in_file
 from microgradpy.promotion.fusing import as_step
-from microgradpy.promotion.given import (
-    CONTAINERS,
-    LITERALS,
-    NUMBERS,
+from microgradpy.promotion.given import LITERALS, MOST_ROUNDS, NUMBERS, Whole, holds_objects, known_of, rounds_of
+from microgradpy.promotion.objects import NONE, OPERATORS
+from microgradpy.promotion.places import (
+    Element,
+    Escapes,
+    Frame,
+    Known,
+    Method,
+    Object,
     Part,
     Row,
     Step,
-    Whole,
-    holds_objects,
-    known_of,
+    Super,
+    first_origin,
+    is_thing,
 )
-from microgradpy.promotion.objects import NONE, OPERATORS
-from microgradpy.promotion.places import Element, Escapes, Frame, Known, Method, Object, Super, is_thing, origin_of
 from microgradpy.rules.registry import find_attribute_rule, is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.tangents.fields import has_field
 
-_MOST_ROUNDS = 32
 _MOST_INSIDE_ITSELF = 3
 _STATIC = (*LITERALS, int)
 _FOLDED = frozenset(
@@ -72,21 +67,26 @@ _FOLDED = frozenset(
 
 @final
 class Arguments(Calls):
-    """`examples` are arguments in sight, by the number of the input."""
+    """`examples` are arguments that may be in sight, by the number of the input; `wholes` are the containers that are used as
+    such."""
 
-    def start(self, function: Function, examples: dict[int, Any], wholes: frozenset[tuple[Any, ...]], frame: Frame) -> None:
-        """Let the inputs stand for their examples."""
-        self.wholes = wholes
+    def __init__(self, *known: Any) -> None:
+        *others, self.examples, self.wholes = known
+        super().__init__(*others)
         self.roots: dict[int, Part] = {}
         self.leaves: set[Var] = set()
         self.inside: list[types.FunctionType] = []
         self.helped = True
-        for number, example in examples.items():
+
+    def whole(self, function: Function, frame: Frame) -> Function:
+        """The function with the inputs standing for their examples."""
+        for number, example in self.examples.items():
             var = function.inputs[number]
             part = Part((number,), (number,), var.hint, example)
             if part.origin not in self.kept and (known := self.enter(part)) is not None:
                 self.roots[number] = part
                 self.bind(var, known, frame)
+        return self.flattened(super().whole(function, frame))
 
     def enter(self, part: Part) -> Known | None:
         part.known = known_of(part, self.wholes)
@@ -94,6 +94,9 @@ class Arguments(Calls):
             self.leaves.add(part.known)
             if part.cls in NUMBERS:
                 self.numbers.add(part.known)
+        elif part.known is part and not part.is_container:
+            for name in classes.OWN_WAYS:
+                self.member(part.cls, name)
         return part.known
 
     def flattened(self, function: Function) -> Function:
@@ -110,7 +113,9 @@ class Arguments(Calls):
                 parameters.append(function.parameters[number - len(function.captured)])
             for leaf in [] if root is None else root.leaves():
                 assert isinstance(leaf.known, Var)
-                name = next(name for k in range(len(taken) + 1) if (name := f"{leaf.hint}_{k}" if k else leaf.hint) not in taken)
+                name = next(
+                    name for k in range(len(taken) + 1) if (name := f"{leaf.hint}_{k}" if k else leaf.hint) not in taken
+                )
                 taken.add(name)
                 if is_captured:
                     captured.append(leaf.known)
@@ -140,12 +145,20 @@ class Arguments(Calls):
             return known.items
         if not isinstance(known, Part) or not (known.is_container or classes.is_record(known.cls)):
             return None
-        if len(known.value) > _MOST_ROUNDS:
+        if len(known.value) > MOST_ROUNDS:
             return None
         if known.cls is dict:
             known.children.setdefault(("keys", None), Part(known.origin, known.path, "", tuple(known.value), known=NONE))
             return tuple(map(Const, known.value))
         return tuple(self.part(known, ("[]", index)) for index in range(len(known.value)))
+
+    def pairs(self, known: Known) -> list[tuple[Any, Known]] | None:
+        """The keys and values of a dict in sight, which has just these keys."""
+        keys = self.items(known) if isinstance(known, Part) and known.cls is dict else None
+        if keys is None:
+            return None
+        assert isinstance(known, Part)
+        return [(key, self.part(known, ("[]", key))) for key in known.value]
 
     def plain(self, known: Known, *, shows: bool = True, hands: bool = True) -> Value:
         if isinstance(known, Part):
@@ -170,7 +183,7 @@ class Arguments(Calls):
             if folded is not None:
                 return folded
             if any(isinstance(each, Part | Row) for each in given):
-                return self.call_with_parts(op, callee.value, arguments, keywords, frame)
+                return self.call_with_parts(op, callee, arguments, keywords, frame)
         return super().call(op, callee, arguments, keywords, frame)
 
     def folded(self, function: Any, arguments: tuple[Known, ...]) -> Const | None:
@@ -194,9 +207,10 @@ class Arguments(Calls):
         return Const(found) if type(found) in _STATIC else None
 
     def call_with_parts(
-        self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+        self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         """A call that gets parts of arguments."""
+        function = callee.value
         is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
         known = _KNOWN.get(function) if is_hashable and not keywords else None
         if known is not None and isinstance(arguments[0], Part | Row) and (function is getattr or len(arguments) <= 2):
@@ -210,7 +224,7 @@ class Arguments(Calls):
             if is_in_file(function, self.function) and not rrule.has(function) and not is_non_differentiable(function):
                 origin = next(each.origin for each in (*arguments, *keywords.values()) if isinstance(each, Part | Row))
                 return self.inline(op, function, arguments, keywords, frame, origin)
-        return super().call(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
+        return super().call(op, callee, arguments, keywords, frame)
 
     def inline(self, op: Op, function: types.FunctionType, *given: Any) -> Known:
         """A function that walks down objects which differ from call to call is not written out."""
@@ -249,17 +263,22 @@ class Arguments(Calls):
         if keywords or not isinstance(receiver, Part) or receiver.cls is not dict:
             raise Escapes(receiver.origin)
         if method.name == "get" and len(arguments) == 1 and isinstance(arguments[0], Const):
-            return self.part(receiver, ("[]", arguments[0].value)) if arguments[0].value in receiver.value else self.escape(receiver)
+            return (
+                self.part(receiver, ("[]", arguments[0].value))
+                if arguments[0].value in receiver.value
+                else self.escape(receiver)
+            )
         if method.name not in ("items", "values", "keys") or arguments:
             raise Escapes(receiver.origin)
-        keys = self.items(receiver)
-        if keys is None:
+        pairs = self.pairs(receiver)
+        if pairs is None:
             raise Escapes(receiver.origin)
-        values = tuple(self.part(receiver, ("[]", key.value)) for key in keys if isinstance(key, Const))
-        found: tuple[Any, ...] = {"keys": keys, "values": values}.get(method.name, ())
-        if method.name == "items":
-            found = tuple(Row(receiver.origin, pair) for pair in zip(keys, values, strict=True))
-        return Row(receiver.origin, found)  # type: ignore[return-value]
+        found: dict[str, tuple[Known, ...]] = {
+            "keys": tuple(Const(key) for key, _ in pairs),
+            "values": tuple(value for _, value in pairs),
+            "items": tuple(Row(receiver.origin, (Const(key), value)) for key, value in pairs),
+        }
+        return Row(receiver.origin, found[method.name])
 
     def escape(self, part: Part) -> Known:
         raise Escapes(part.origin)
@@ -270,7 +289,7 @@ class Arguments(Calls):
         """`getattr(part, name)`, perhaps with a default"""
         target, name, *default = arguments
         if not isinstance(name, Const) or not isinstance(target, Part | Row):
-            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+            raise Escapes(first_origin(arguments))
         if isinstance(target, Row) or target.is_container:
             return Method(target, None, name.value)
         found = self.found(op, target, name.value, frame)
@@ -283,8 +302,9 @@ class Arguments(Calls):
         """What an object has under a name; None if nothing."""
         cls = target.cls
         member = self.member(cls, name)
-        if classes.is_record(cls) and name in cls._fields:  # type: ignore[attr-defined]
-            return self.part(target, ("[]", cls._fields.index(name)))  # type: ignore[attr-defined]
+        names: tuple[str, ...] = cls._fields if classes.is_record(cls) else ()  # type: ignore[attr-defined]
+        if name in names:
+            return self.part(target, ("[]", names.index(name)))
         if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
             if find_attribute_rule(cls, name) is None:
                 return self.inline(op, member.fget, (target,), {}, frame, target.origin)
@@ -305,7 +325,7 @@ class Arguments(Calls):
     def has_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
         target, name = arguments
         if not isinstance(target, Part) or target.is_container or not isinstance(name, Const):
-            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+            raise Escapes(first_origin(arguments))
         if isinstance(self.member(target.cls, name.value), property):
             raise Escapes(target.origin)
         found = self.found(op, target, name.value, frame)
@@ -320,16 +340,16 @@ class Arguments(Calls):
             return self.operator_of_part(op, operator.getitem, arguments, frame)
         if isinstance(target, Part) and not isinstance(key, Const):
             return None if not is_thing(key) else self.escape(target)  # of a whole container, if it may be that
-        if isinstance(target, Part) and target.cls is dict:
-            is_there = isinstance(key, Const) and type(key.value) in (str, int) and key.value in target.value
-            return self.part(target, ("[]", key.value)) if is_there else self.escape(target)  # type: ignore[union-attr]
+        if isinstance(target, Part) and isinstance(key, Const) and target.cls is dict:
+            is_there = type(key.value) in (str, int) and key.value in target.value
+            return self.part(target, ("[]", key.value)) if is_there else self.escape(target)
         items = self.items(target)
         if items is not None and isinstance(key, Const):
             if type(key.value) is slice:
-                return Row(origin_of(target), items[key.value])  # type: ignore[arg-type, return-value]
+                return Row(first_origin(arguments), items[key.value])
             if type(key.value) is int and -len(items) <= key.value < len(items):
                 return items[key.value]
-        raise Escapes(origin_of(target))  # type: ignore[arg-type]
+        raise Escapes(first_origin(arguments))
 
     def size(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
@@ -351,7 +371,7 @@ class Arguments(Calls):
             return Const(True)
         if isinstance(b, Const | Object) and not isinstance(a, Row):
             return Const(False)
-        raise Escapes(origin_of(a))  # type: ignore[arg-type]
+        raise Escapes(first_origin(arguments))
 
     def is_none(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
         found = self.is_one(op, arguments, frame)
@@ -362,7 +382,7 @@ class Arguments(Calls):
         target, cls = arguments
         asked = cls.value if isinstance(cls, Const) else None
         if not isinstance(target, Part) or type(asked) is not type:
-            raise Escapes(origin_of(target))  # type: ignore[arg-type]
+            raise Escapes(first_origin(arguments))
         if not target.is_container:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
         return Const(asked in target.cls.__mro__)
@@ -371,13 +391,13 @@ class Arguments(Calls):
         """`list(part)`, `tuple(part)`"""
         items = self.items(arguments[0])
         if items is None:
-            raise Escapes(origin_of(arguments[0]))  # type: ignore[arg-type]
-        return Row(origin_of(arguments[0]), items)  # type: ignore[arg-type, return-value]
+            raise Escapes(first_origin(arguments))
+        return Row(first_origin(arguments), items)
 
     def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
         after, receiver = arguments
         if isinstance(receiver, Part) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
-            return Super(receiver, after.value)  # type: ignore[arg-type]
+            return Super(receiver, after.value)
         return super().super_of(arguments)
 
     # Control flow
@@ -386,14 +406,14 @@ class Arguments(Calls):
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         if opcode in (Opcode.LIST, Opcode.TUPLE) and any(isinstance(each, Part | Row) for each in arguments):
             origin = next(each.origin for each in arguments if isinstance(each, Part | Row))
-            self.bind(op.results[0], Row(origin, arguments), frame)  # type: ignore[arg-type]
+            self.bind(op.results[0], Row(origin, arguments), frame)
             return
         items = self.items(arguments[0]) if opcode is Opcode.UNPACK else None
         if items is None:
             super().structure(op, opcode, frame)
             return
         if len(items) != len(op.results) or op.payload is not None:
-            raise Escapes(origin_of(arguments[0]))  # type: ignore[arg-type]
+            raise Escapes(first_origin(arguments))
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
 
@@ -412,13 +432,13 @@ class Arguments(Calls):
         super().branch(statement, frame)
 
     def statement(self, statement: Statement, frame: Frame) -> None:
-        rounds = self.rounds(statement, frame) if isinstance(statement, For) else None
+        rounds = rounds_of(self, statement.items, statement.body, frame) if isinstance(statement, For) else None
         if rounds is None:
             super().statement(statement, frame)
             return
         assert isinstance(statement, For)
         region = as_step(statement.body)
-        if region is None or len(rounds) > _MOST_ROUNDS:
+        if region is None or len(rounds) > MOST_ROUNDS:
             raise Escapes(next(iter(self.roots.values())).origin)
         self.write_out(statement, region, rounds, frame)
 
@@ -438,59 +458,6 @@ class Arguments(Calls):
         for result, known in zip(statement.results, carried, strict=True):
             self.bind(result, known, frame)
 
-    def rounds(self, statement: For, frame: Frame) -> list[dict[Var, Known]] | None:
-        """What the variables of a loop are in each iteration, if it is written out."""
-        return self._rounds(statement.items, statement, frame)
-
-    def _rounds(self, items: Items, statement: For, frame: Frame) -> list[dict[Var, Known]] | None:
-        match items:
-            case Each(source=source, item=item):
-                known = self.known(source, frame)
-                if isinstance(known, Part) and known.is_container and all(type(each) in NUMBERS for each in known.value):
-                    return None
-                found = self.items(known)
-                return None if found is None else [{item: each} for each in found]
-            case Range(arguments=arguments, item=item):
-                return self._numbers(arguments, item, statement, frame)
-            case Reversed(inner=inner):
-                found_inside = self._rounds(inner, statement, frame)
-                return None if found_inside is None else found_inside[::-1]
-            case Enumerate(inner=inner, start=start, index=index):
-                first, found_inside = self.known(start, frame), self._rounds(inner, statement, frame)
-                if found_inside is None or not isinstance(first, Const) or type(first.value) is not int:
-                    return None
-                return [{index: Const(first.value + k), **each} for k, each in enumerate(found_inside)]
-            case Zip(inners=inners, strict=strict):
-                all_inside = [self._rounds(inner, statement, frame) for inner in inners]
-                if any(each is None for each in all_inside) or (strict and len({len(each or ()) for each in all_inside}) > 1):
-                    return None
-                return [
-                    {var: known for each in together for var, known in each.items()}
-                    for together in zip(*(each or [] for each in all_inside), strict=False)
-                ]
-        return None
-
-    def _numbers(
-        self, arguments: tuple[Value, ...], item: Var, statement: For, frame: Frame
-    ) -> list[dict[Var, Known]] | None:
-        """Those of a range, if somebody asks for the items with these numbers, or computes names with them."""
-        bounds = [self.known(value, frame) for value in arguments]
-        numbers = [each.value for each in bounds if isinstance(each, Const) and type(each.value) is int]
-        if len(numbers) != len(bounds) or (len(numbers) == 3 and not numbers[2]):
-            return None
-        found = range(*numbers)
-        if len(found) > _MOST_ROUNDS or not _is_asked_by_number(statement.body, item):
-            return None
-        return [{item: Const(number)} for number in found]
-
-
-def _is_asked_by_number(body: Region, number: Var) -> bool:
-    for statement in walk(body):
-        if isinstance(statement, Op) and isinstance(statement.callee, Const) and number in statement.arguments[-1:]:
-            if statement.callee.value in (operator.getitem, str):
-                return True
-    return False
-
 
 _KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | None]] = {
     getattr: Arguments.attribute,
@@ -503,5 +470,3 @@ _KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | No
     list: Arguments.as_row,
     tuple: Arguments.as_row,
 }
-
-__all__ = ["CONTAINERS", "Arguments", "Whole"]

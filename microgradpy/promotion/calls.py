@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from microgradpy.dataclasses import replace
@@ -37,6 +38,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    Part,
     Table,
     first_origin,
     is_thing,
@@ -66,7 +68,9 @@ _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
 class Calls(Containers):
-    """What is done with operations, and where one goes."""
+    """What is done with operations, and where one goes. `roots` are the arguments in sight."""
+
+    roots: Mapping[int, Part] = MappingProxyType({})
 
     def operation(self, op: Op, frame: Frame) -> None:
         if isinstance(op.callee, Opcode):

@@ -17,8 +17,8 @@ from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.given import Part, Whole
-from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin
+from microgradpy.promotion.given import Whole
+from microgradpy.promotion.places import Escapes, Frame, Holds, Mutates, NotInSight, Origin, Part
 from microgradpy.runtime.bytecode import WRITERS
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -71,6 +71,35 @@ def _followed(function: types.FunctionType, inside: list[types.FunctionType], ma
     return frozenset(each.__code__ for each in (function, *inside))
 
 
+@final
+class _Found:
+    """What walks have found out, with which the next one starts."""
+
+    def __init__(self) -> None:
+        self.kept: frozenset[Origin] = frozenset()
+        self.mutable: frozenset[type] = frozenset()
+        self.grown: frozenset[Origin] = frozenset()
+        self.tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
+        self.wholes: frozenset[tuple[Any, ...]] = frozenset()
+
+    def walker(self, function: types.FunctionType, lower: Lower, examples: Mapping[int, Any] | None) -> Calls:
+        known = function, lower, self.kept, self.mutable, self.grown, self.tables
+        return Calls(*known) if examples is None else Arguments(*known, examples, self.wholes)
+
+    def note(self, found: Exception) -> None:
+        match found:
+            case Escapes(origin=origin):
+                self.kept |= {origin}
+            case Holds(origin=origin, cls=cls, names=names):
+                if origin in self.tables:
+                    self.kept |= {origin}
+                self.tables[origin] = cls, names
+            case Mutates(cls=cls):
+                self.mutable |= {cls}
+            case Whole(path=path):
+                self.wholes |= {path}
+
+
 def promoted(
     function: types.FunctionType,
     ir: Function,
@@ -82,46 +111,24 @@ def promoted(
     are given by the number of the input."""
     if examples is None and not any(map(_makes_memory, walk(ir.body))):
         return None
-    kept: frozenset[Origin] = frozenset()
-    mutable: frozenset[type] = frozenset()
-    grown: frozenset[Origin] = frozenset()
-    tables: dict[Origin, tuple[type, tuple[str, ...]]] = {}
-    wholes: frozenset[Any] = frozenset()
+    found = _Found()
     for _ in range(_MOST_WALKS):
-        known = function, lower, kept, mutable, grown, tables
-        walker = Calls(*known) if examples is None else Arguments(*known)
-        frame = Frame(())
+        walker = found.walker(function, lower, examples)
         walker.numbers.update(var for var, kind in zip(ir.inputs, kinds, strict=False) if isinstance(kind, Scalar))
         try:
-            if isinstance(walker, Arguments):
-                walker.start(ir, examples or {}, wholes, frame)
-            made = walker.whole(ir, frame)
-        except Whole as used:
-            wholes |= {used.path}
-            continue
-        except Escapes as escape:
-            kept |= {escape.origin}
-            continue
-        except Holds as held:
-            if held.origin in tables:
-                kept |= {held.origin}
-            tables[held.origin] = held.cls, held.names
-            continue
-        except Mutates as write:
-            mutable |= {write.cls}
+            made = walker.whole(ir, Frame(()))
+        except (Escapes, Holds, Mutates, Whole) as more:
+            found.note(more)
             continue
         except NotInSight:
             return None
         if not walker.helped:
             return None
-        if not walker.appended <= grown:
-            grown |= walker.appended
+        if not walker.appended <= found.grown:
+            found.grown |= walker.appended
             continue
         followed = _followed(function, walker.functions, made)
-        members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
-        parts: dict[int, Part] = {}
-        if isinstance(walker, Arguments):
-            made, parts = walker.flattened(made), walker.roots
+        members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         made = replace(made, body=prune(made.body))
-        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, parts)
+        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
     return None

@@ -13,27 +13,24 @@ call by the same steps.
 from __future__ import annotations
 
 import enum
+import operator
 import types
-from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.dataclasses import dataclass, field
-from microgradpy.ir.nodes import Const, Var, fresh
+from microgradpy.ir.nodes import Const, DictItems, Each, Enumerate, Items, Op, Range, Region, Reversed, Value, Var, Zip, fresh
+from microgradpy.ir.traversal import walk
 from microgradpy.promotion.classes import is_in_sight, is_record
-from microgradpy.promotion.places import Known, Origin
+from microgradpy.promotion.places import CONTAINERS, Frame, Known, Part
 
 NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64))
 LITERALS = frozenset((bool, str, bytes, type(None)))
-CONTAINERS = frozenset((list, tuple, dict))
 IDENTICAL = (np.ufunc, type, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype)
 """Of what is of these classes nothing is to be known but that it is the same one."""
 _LARGEST = 64
-
-Step = tuple[str, Any]
-"""How a part is reached: `(".", name)`, or `("[]", index or key)`."""
-
+MOST_ROUNDS = 32
+"""Loops over more items than that are not written out."""
 
 class Whole(Exception):
     """A container is used as a whole: it is to be one input, as it stands."""
@@ -41,50 +38,6 @@ class Whole(Exception):
     def __init__(self, path: tuple[Any, ...]) -> None:
         super().__init__(path)
         self.path = path
-
-
-@final
-@dataclass(eq=False, slots=True)
-class Part:
-    """An argument, or what is reached from one: `value` is an example of it, `known` what it is for who reads it, which is the
-    part itself if that has parts of its own (`children`). `methods` were read from it, and `missing` are names that it has not."""
-
-    origin: Origin
-    path: tuple[Any, ...]
-    hint: str
-    value: Any
-    children: dict[Step, Part] = field(default_factory=dict)
-    methods: dict[str, types.FunctionType] = field(default_factory=dict)
-    missing: dict[str, None] = field(default_factory=dict)
-    known: Known | None = None
-
-    @property
-    def cls(self) -> type:
-        return type(self.value)
-
-    @property
-    def is_container(self) -> bool:
-        return self.cls in CONTAINERS
-
-    @property
-    def is_leaf(self) -> bool:
-        return isinstance(self.known, Var)
-
-    def leaves(self) -> Iterator[Part]:
-        """The inputs that this part becomes."""
-        if self.is_leaf:
-            yield self
-        for child in self.children.values():
-            yield from child.leaves()
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """Items that were read from arguments, as a list or tuple that nobody writes into."""
-
-    origin: Origin
-    items: tuple[Any, ...]
 
 
 def is_holder(value: Any) -> bool:
@@ -121,7 +74,7 @@ def known_of(part: Part, wholes: frozenset[tuple[Any, ...]]) -> Known | None:
         return _constant(value)
     if isinstance(value, types.FunctionType):
         return _constant(value) if is_plain_function(value) else None
-    return part if is_holder(value) else None  # type: ignore[return-value]
+    return part if is_holder(value) else None
 
 
 def _constant(value: Any) -> Const:
@@ -129,3 +82,67 @@ def _constant(value: Any) -> Const:
     if isinstance(value, np.ufunc) and getattr(np, name, None) is value:
         return Const(value, f"np.{name}", np)
     return Const(value, name if name.isidentifier() else "", value)
+
+
+Rounds = list[dict[Var, Known]]
+
+
+class Reader(Protocol):
+    """Who knows what the variables of a program are."""
+
+    def known(self, value: Value, frame: Frame) -> Known: ...
+
+    def items(self, known: Known) -> tuple[Known, ...] | None: ...
+
+    def pairs(self, known: Known) -> list[tuple[Any, Known]] | None: ...
+
+
+def rounds_of(reader: Reader, items: Items, body: Region, frame: Frame) -> Rounds | None:
+    """What the variables of a loop are in each iteration, if it is written out: it runs over parts of arguments."""
+    match items:
+        case Each(source=source, item=item):
+            known = reader.known(source, frame)
+            if isinstance(known, Part) and known.is_container and all(type(each) in NUMBERS for each in known.value):
+                return None
+            found = reader.items(known)
+            return None if found is None else [{item: each} for each in found]
+        case DictItems(source=source, key=key, value=value):
+            pairs = reader.pairs(reader.known(source, frame))
+            return None if pairs is None else [{key: Const(name), value: each} for name, each in pairs]
+        case Range(arguments=arguments, item=item):
+            return _numbers([reader.known(value, frame) for value in arguments], item, body)
+        case Reversed(inner=inner):
+            inside = rounds_of(reader, inner, body, frame)
+            return None if inside is None else inside[::-1]
+        case Enumerate(inner=inner, start=start, index=index):
+            first, inside = reader.known(start, frame), rounds_of(reader, inner, body, frame)
+            if inside is None or not isinstance(first, Const) or type(first.value) is not int:
+                return None
+            return [{index: Const(first.value + number), **each} for number, each in enumerate(inside)]
+        case Zip(inners=inners, strict=strict):
+            return _together([rounds_of(reader, inner, body, frame) for inner in inners], strict)
+    return None
+
+
+def _together(inner: list[Rounds | None], strict: bool) -> Rounds | None:
+    known = [each for each in inner if each is not None]
+    if len(known) != len(inner) or (strict and len(set(map(len, known))) > 1):
+        return None
+    return [{var: found for each in together for var, found in each.items()} for together in zip(*known, strict=False)]
+
+
+def _numbers(bounds: list[Known], item: Var, body: Region) -> Rounds | None:
+    """Those of a range, if somebody asks for the items with these numbers, or computes names with them."""
+    numbers = [each.value for each in bounds if isinstance(each, Const) and type(each.value) is int]
+    if len(numbers) != len(bounds) or (len(numbers) == 3 and not numbers[2]):
+        return None
+    found = range(*numbers)
+    return None if len(found) > MOST_ROUNDS or not _asks(body, item) else [{item: Const(number)} for number in found]
+
+
+def _asks(body: Region, number: Var) -> bool:
+    for statement in walk(body):
+        if isinstance(statement, Op) and isinstance(statement.callee, Const) and number in statement.arguments[-1:]:
+            if statement.callee.value in (operator.getitem, str):
+                return True
+    return False

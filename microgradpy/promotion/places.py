@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
@@ -130,7 +131,7 @@ class Method:
 class Super:
     """`super(after, receiver)`"""
 
-    receiver: Object
+    receiver: Any
     after: type
 
 
@@ -146,8 +147,58 @@ class Generator:
     attempts: int
 
 
+CONTAINERS = frozenset((list, tuple, dict))
+Step = tuple[str, Any]
+"""How a part is reached: `(".", name)`, or `("[]", index or key)`."""
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Part:
+    """An argument, or what is reached from one: `value` is an example of it, `known` what it is for who reads it, which is the
+    part itself if that has parts of its own (`children`). `methods` were read from it, and `missing` are names that it does
+    not have."""
+
+    origin: Origin
+    path: tuple[Any, ...]
+    hint: str
+    value: Any
+    children: dict[Step, Part] = field(default_factory=dict)
+    methods: dict[str, types.FunctionType] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)
+    known: Known | None = None
+
+    @property
+    def cls(self) -> type:
+        return type(self.value)
+
+    @property
+    def is_container(self) -> bool:
+        return self.cls in CONTAINERS
+
+    @property
+    def is_leaf(self) -> bool:
+        return isinstance(self.known, Var)
+
+    def leaves(self) -> Iterator[Part]:
+        """The inputs that this part becomes."""
+        if self.is_leaf:
+            yield self
+        for child in self.children.values():
+            yield from child.leaves()
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """Items that were read from arguments, as a list or tuple that nobody writes into."""
+
+    origin: Origin
+    items: tuple[Known, ...]
+
+
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Table | Element | Closure | Method | Super | Generator
+Thing = Place | Table | Element | Closure | Method | Super | Generator | Part | Row
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
