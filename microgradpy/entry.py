@@ -90,7 +90,7 @@ def _differentiate_parts(
     function: types.FunctionType, bound: Binding, count: int, wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, Back] | None:
     """The same for a call whose arguments are in sight (`microgradpy.views`), by parts of them; None if none of them is."""
-    read = seen(function, bound)
+    read = seen(function, bound.values)
     if read is None:
         return None
     parts = Binding(read.values, 0, len(read.values))

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.binding import Binding
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, lock
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
@@ -152,11 +151,9 @@ def views_of(function: types.FunctionType) -> Views:
     return known
 
 
-def seen(function: types.FunctionType, bound: Binding) -> Seen | None:
-    """What a call looks like if its arguments are in sight; None if none of them is."""
-    if _SIMPLE.issuperset(map(type, bound.values)):
-        return None
-    return views_of(function).seen(function, bound.values)
+def seen(function: types.FunctionType, values: list[Any]) -> Seen | None:
+    """What a call with these inputs looks like if its arguments are in sight; None if none of them is."""
+    return None if _SIMPLE.issuperset(map(type, values)) else views_of(function).seen(function, values)
 
 
 def unit_by_view(function: types.FunctionType, read: Seen, values: list[Any], active: tuple[bool, ...]) -> Unit | None:

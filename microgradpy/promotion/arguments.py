@@ -130,7 +130,8 @@ class Arguments(Calls):
         if step not in holder.children:
             how, key = step
             value = object.__getattribute__(holder.value, key) if how == "." else holder.value[key]
-            hint = str(key) if how == "." else f"{holder.hint}_{key}"
+            is_item = how == "[]" or holder.is_item  # model.layers[0].w is layers_0_w
+            hint = f"{holder.hint}_{key}" if is_item else str(key)
             child = Part(holder.origin, (*holder.path, step), hint.strip("_") if hint.isidentifier() else holder.hint, value)
             if self.enter(child) is None:
                 raise Escapes(holder.origin)

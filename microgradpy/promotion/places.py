@@ -177,6 +177,10 @@ class Part:
         return self.cls in CONTAINERS
 
     @property
+    def is_item(self) -> bool:
+        return isinstance(self.path[-1], tuple) and self.path[-1][0] == "[]"
+
+    @property
     def is_leaf(self) -> bool:
         return isinstance(self.known, Var)
 
