@@ -17,6 +17,7 @@ from typing import Any
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.apart_items import read_items_at_places
+from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.instrument import instrument_function
@@ -173,9 +174,10 @@ class Session:
         self.function_guards: list[FunctionGuard] = []
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
-    def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+        function, view = (called.callee, called) if isinstance(called, Apart) else (called, None)
         try:
-            unit = analysed(function, kinds, active, tracks=self.tracks)
+            unit = analysed(function, kinds, active, tracks=self.tracks, view=view)
         except DifferentiationError:
             # It is left to run time, perhaps for what was assumed.
             self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)

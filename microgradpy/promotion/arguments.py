@@ -25,14 +25,16 @@ from microgradpy.ir.nodes import (
     If,
     Op,
     Opcode,
-    Parameter,
     Region,
+    Return,
     Statement,
+    Terminator,
     Value,
     Var,
     Yield,
 )
 from microgradpy.promotion import classes
+from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Named, is_in_file
@@ -46,6 +48,7 @@ from microgradpy.promotion.places import (
     Known,
     Method,
     Object,
+    Origin,
     Part,
     Row,
     Step,
@@ -77,6 +80,8 @@ class Arguments(Calls):
         self.leaves: set[Var] = set()
         self.inside: list[types.FunctionType] = []
         self.helped = True
+        self.is_within = False
+        self.returned: Part | Row | None = None
 
     def whole(self, function: Function, frame: Frame) -> Function:
         """The function with the inputs standing for their examples."""
@@ -86,7 +91,7 @@ class Arguments(Calls):
             if part.origin not in self.kept and (known := self.enter(part)) is not None:
                 self.roots[number] = part
                 self.bind(var, known, frame)
-        return self.flattened(super().whole(function, frame))
+        return flattened(super().whole(function, frame), self.roots)
 
     def enter(self, part: Part) -> Known | None:
         part.known = known_of(part, self.wholes)
@@ -99,29 +104,20 @@ class Arguments(Calls):
                 self.member(part.cls, name)
         return part.known
 
-    def flattened(self, function: Function) -> Function:
-        """The function with the leaves of arguments for what these are in."""
-        taken = {parameter.name for parameter in function.parameters}
-        captured: list[Var] = []
-        parameters: list[Parameter] = []
-        for number, var in enumerate(function.inputs):
-            root = self.roots.get(number)
-            is_captured = number < len(function.captured)
-            if root is None and is_captured:
-                captured.append(var)
-            elif root is None:
-                parameters.append(function.parameters[number - len(function.captured)])
-            for leaf in [] if root is None else root.leaves():
-                assert isinstance(leaf.known, Var)
-                name = next(
-                    name for k in range(len(taken) + 1) if (name := f"{leaf.hint}_{k}" if k else leaf.hint) not in taken
-                )
-                taken.add(name)
-                if is_captured:
-                    captured.append(leaf.known)
-                else:
-                    parameters.append(Parameter(leaf.known, name))
-        return replace(function, captured=tuple(captured), parameters=tuple(parameters))
+    def within(self, function: types.FunctionType) -> Arguments:
+        """The walker over a function of another module, which shares what is found out."""
+        inner = Arguments(function, self.lower, self.kept, self.mutable, self.grown, self.tables, {}, self.wholes)
+        for name in ("members", "leaves", "inside", "numbers", "functions", "checks", "appended"):
+            setattr(inner, name, getattr(self, name))
+        inner.is_within = True
+        return inner
+
+    def terminator(self, terminator: Terminator, frame: Frame) -> Terminator:
+        known = self.known(terminator.value, frame) if self.is_within and isinstance(terminator, Return) else None
+        if isinstance(known, Part | Row) and frame.is_root:
+            self.returned = known
+            return Return(NONE)
+        return super().terminator(terminator, frame)
 
     # Parts
 
@@ -222,18 +218,30 @@ class Arguments(Calls):
         if is_hashable and function in OPERATORS and isinstance(first, Part) and not first.is_container:
             return self.operator_of_part(op, function, arguments, frame)
         if isinstance(function, types.FunctionType) and not is_generator(function.__code__):
-            if is_in_file(function, self.function) and not rrule.has(function) and not is_non_differentiable(function):
-                origin = next(each.origin for each in (*arguments, *keywords.values()) if isinstance(each, Part | Row))
-                return self.inline(op, function, arguments, keywords, frame, origin)
+            parts = [each for each in (*arguments, *keywords.values()) if isinstance(each, Part | Row)]
+            is_own = is_in_file(function, self.function)
+            is_own = is_own or any(isinstance(each, Part) and not each.is_container for each in parts)
+            if is_own and not rrule.has(function) and not is_non_differentiable(function):
+                return self.inline(op, function, arguments, keywords, frame, parts[0].origin)
         return super().call(op, callee, arguments, keywords, frame)
 
-    def inline(self, op: Op, function: types.FunctionType, *given: Any) -> Known:
+    def inline(
+        self,
+        op: Op,
+        function: types.FunctionType,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin,
+    ) -> Known:
         """A function that walks down objects which differ from call to call is not written out."""
         if self.inside.count(function) >= _MOST_INSIDE_ITSELF:
-            raise Escapes(given[-1])
+            raise Escapes(origin)
         self.inside.append(function)
         try:
-            return super().inline(op, function, *given)
+            if function.__globals__ is not self.function.__globals__:
+                return call_apart(self, op, function, arguments, keywords, frame, origin)
+            return super().inline(op, function, arguments, keywords, frame, origin)
         finally:
             self.inside.pop()
 

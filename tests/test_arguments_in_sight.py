@@ -1,0 +1,496 @@
+"""Objects as arguments, taken apart: what is relied on is looked at in each call, and gradients are what they are without."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import MissingRuleError, cache_clear, cache_info, code_adjoint, entry, grad, gradient, jvp, pullback, rrule
+from microgradpy.cache import CACHE
+from microgradpy.tangents.types import NoTangent, Tangent
+from microgradpy.views import View
+from tests import finite_differences as fd
+from tests.programs import PROGRAMS, Program, given_models
+from tests.programs.given_models import Chain, Dense, Module, array, identity
+from tests.test_programs import same_cotangents
+
+X = array(3, 2, seed=7)
+GIVEN = [program for program in PROGRAMS if program.function.__module__ == given_models.__name__]
+LEFT = {"chosen_layer", "two_of_three"}
+"""The programs whose arguments stay as they are."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled() -> Iterator[None]:
+    cache_clear()
+    yield
+    cache_clear()
+
+
+def loss(model: Any, x: Any) -> Any:
+    return np.sum(model(x) ** 2)
+
+
+def views() -> int:
+    """How many units are called with parts of their arguments."""
+    return sum(isinstance(unit.view, View) for unit in CACHE.units.values())
+
+
+def as_they_are(function: Callable[..., Any], *args: Any) -> Any:
+    """The gradients of a function whose arguments are not taken apart."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entry, "seen", lambda *_: None)
+        return gradient(function, *args)
+
+
+def check(function: Callable[..., Any], *args: Any) -> None:
+    """Hold the gradients against those of arguments that are not taken apart, and against differences."""
+    found = gradient(function, *args)
+    expected = as_they_are(function, *args)
+    for x, ours, theirs in zip(args, found, expected, strict=True):
+        flat = fd.flatten_cotangent(x, ours)
+        np.testing.assert_allclose(flat, fd.flatten_cotangent(x, theirs), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("program", GIVEN, ids=str)
+def test_the_programs_of_the_table_are_taken_apart(program: Program) -> None:
+    pullback(program.function, *program.args)
+    assert (views() > 0) is (program.id not in LEFT)
+
+
+@pytest.mark.parametrize("program", GIVEN, ids=str)
+def test_the_gradients_have_the_form_that_they_have_otherwise(program: Program) -> None:
+    y, back = pullback(program.function, *program.args)
+    seed = fd.random_seed(y)
+    found = back(seed)
+    cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entry, "seen", lambda *_: None)
+        expected = pullback(program.function, *program.args)[1](seed)
+    assert _form(found) == _form(expected)
+
+
+def _form(bar: Any) -> Any:
+    if isinstance(bar, Tangent):
+        return bar.primal_type, {name: _form(value) for name, value in bar.items()}
+    if isinstance(bar, list | tuple):
+        return type(bar), [_form(item) for item in bar]
+    if isinstance(bar, dict):
+        return {key: _form(value) for key, value in bar.items()}
+    return type(bar), getattr(bar, "dtype", None), np.shape(bar) if bar is not None else None
+
+
+# What is relied on
+
+
+def small_model() -> Chain:
+    return Chain(Dense(2, 2), Dense(2, 2, seed=1))
+
+
+def another_layer(model: Chain) -> None:
+    model.layers.append(Dense(2, 2, seed=2))
+
+
+def a_layer_less(model: Chain) -> None:
+    del model.layers[0]
+
+
+def another_activation(model: Chain) -> None:
+    model.layers[0].activation = np.sin
+
+
+def a_function_for_an_activation(model: Chain) -> None:
+    model.layers[1].activation = identity
+
+
+def a_closure_for_an_activation(model: Chain) -> None:
+    slope = np.array([0.5, 2.0])
+    model.layers[1].activation = lambda x: x * slope
+
+
+def no_bias(model: Chain) -> None:
+    model.layers[0].b = None
+
+
+def a_number_for_a_bias(model: Chain) -> None:
+    model.layers[0].b = 0.25
+
+
+def a_larger_layer(model: Chain) -> None:
+    model.layers[:] = [Dense(2, 5), Dense(5, 2)]
+
+
+class Wide(Dense):
+    def forward(self, x: Any) -> Any:
+        return super().forward(x) * 3.0
+
+
+def a_subclass(model: Chain) -> None:
+    model.layers[1] = Wide(2, 2)
+
+
+def a_tuple_of_layers(model: Chain) -> None:
+    model.layers = tuple(model.layers)  # type: ignore[assignment]
+
+
+def another_class_of_an_object(model: Chain) -> None:
+    model.layers[0].__class__ = Wide
+
+
+def a_function_for_a_layer(model: Chain) -> None:
+    model.layers[0] = np.tanh  # type: ignore[call-overload]
+
+
+def a_constant_of_the_class_as_a_field(model: Chain) -> None:
+    model.scale = 2.5
+
+
+def a_field_that_shadows_a_method(model: Chain) -> None:
+    model.layers[0].forward = types.MethodType(lambda self, x: x @ self.w * 5.0, model.layers[0])  # type: ignore[method-assign]
+
+
+def the_method_of_another_object(model: Chain) -> None:
+    model.layers[0].forward = model.layers[1].forward  # type: ignore[method-assign]
+
+
+def weights_of_single_precision(model: Chain) -> None:
+    model.layers[0].w = model.layers[0].w.astype(np.float32)
+
+
+def tied_weights(model: Chain) -> None:
+    model.layers[1].w = model.layers[0].w
+
+
+def one_layer_twice(model: Chain) -> None:
+    model.layers[1] = model.layers[0]
+
+
+def a_field_that_nobody_reads(model: Chain) -> None:
+    model.layers[0].name = "first"
+
+
+OBJECTS = [
+    another_layer,
+    a_layer_less,
+    another_activation,
+    a_function_for_an_activation,
+    a_closure_for_an_activation,
+    no_bias,
+    a_number_for_a_bias,
+    a_larger_layer,
+    a_subclass,
+    a_tuple_of_layers,
+    another_class_of_an_object,
+    a_function_for_a_layer,
+    a_constant_of_the_class_as_a_field,
+    a_field_that_shadows_a_method,
+    the_method_of_another_object,
+    weights_of_single_precision,
+    tied_weights,
+    one_layer_twice,
+    a_field_that_nobody_reads,
+]
+
+
+@pytest.mark.parametrize("change", OBJECTS, ids=lambda change: change.__name__)
+def test_an_object_that_is_changed_between_calls(change: Callable[[Chain], None]) -> None:
+    model = small_model()
+    gradient(loss, model, X)
+    assert views() == 1
+    change(model)
+    check(loss, model, X)
+    check(loss, small_model(), X)
+
+
+def test_a_model_that_holds_itself() -> None:
+    model = small_model()
+    gradient(loss, model, X)
+    model.parent = model
+    assert repr(gradient(loss, model, X)) == repr(as_they_are(loss, model, X))
+    assert repr(gradient(of_parent, model, X)) == repr(as_they_are(of_parent, model, X))
+
+
+def of_parent(model: Any, x: Any) -> Any:
+    return np.sum(model.parent.parent(x) * model.layers[0].w[0, 0])
+
+
+def forward_without_bias(self: Any, x: Any) -> Any:
+    return np.tanh(x @ self.w) * 2.0
+
+
+def read_in_another_way(self: Any, name: str) -> Any:
+    return object.__getattribute__(self, name) * 2.0 if name == "w" else object.__getattribute__(self, name)
+
+
+CLASSES = {
+    "another method": (Dense, "forward", forward_without_bias),
+    "another method of a base": (Module, "__call__", lambda self, x: self.forward(x) * 7.0),
+    "another constant of a base": (Module, "scale", 3.0),
+    "a constant in a subclass": (Dense, "scale", 5.0),
+    "a property for a field": (Dense, "w", property(lambda self: np.ones((2, 2)), lambda self, value: None)),
+    "a method in between": (Dense, "__call__", lambda self, x: self.forward(x) * 11.0),
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_that_is_changed_between_calls(name: str) -> None:
+    cls, member, value = CLASSES[name]
+    model = small_model()
+    gradient(loss, model, X)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cls, member, value, raising=False)
+        y, back = pullback(loss, model, X)
+        assert y == loss(model, X)
+        step = 1e-6 * np.ones_like(X)
+        slope = (loss(model, X + step) - loss(model, X - step)) / 2e-6
+        np.testing.assert_allclose(np.sum(back()[2]), slope, rtol=1e-5, atol=1e-7)
+    check(loss, model, X)
+
+
+def test_fields_that_are_read_in_another_way_from_now_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = small_model()
+    gradient(loss, model, X)
+    monkeypatch.setattr(Dense, "__getattribute__", read_in_another_way, raising=False)
+    with pytest.raises(MissingRuleError, match="computed"):
+        gradient(loss, model, X)
+
+
+def helper(x: Any) -> Any:
+    return x * 2.0
+
+
+class Helped(Module):
+    def __init__(self) -> None:
+        self.w = array(2, 2)
+        self.activation = identity
+
+    def forward(self, x: Any) -> Any:
+        return helper(self.activation(x @ self.w))
+
+
+def tripled(x: Any) -> Any:
+    return x * 3.0
+
+
+@pytest.mark.parametrize("function", [helper, identity, Helped.forward], ids=lambda function: function.__name__)
+def test_code_that_is_changed_between_calls(function: types.FunctionType) -> None:
+    model, code = Helped(), function.__code__
+    gradient(loss, model, X)
+    assert views() == 1
+    other = tripled if function is not Helped.forward else forward_without_bias
+    try:
+        function.__code__ = other.__code__
+        check(loss, model, X)
+        assert gradient(loss, model, X)[0].w is not None
+    finally:
+        function.__code__ = code
+    check(loss, model, X)
+
+
+def scaled(model: Any, x: Any) -> Any:
+    return x @ model.w
+
+
+def by_helper(model: Any, x: Any) -> Any:
+    return np.sum(scaled(model, x))
+
+
+def test_a_rule_that_is_declared_later_for_what_was_written_out() -> None:
+    model = Dense(2, 2)
+    gradient(by_helper, model, X)
+    assert views() == 1
+
+    @rrule.register(scaled)
+    def scaled_rrule(model: Any, x: Any) -> Any:
+        def scaled_pullback(y_bar: Any) -> Any:
+            return NoTangent(), NoTangent(), 10.0 * y_bar @ model.w.T
+
+        return x @ model.w, scaled_pullback
+
+    try:
+        np.testing.assert_allclose(gradient(by_helper, model, X)[1], 10.0 * np.ones((3, 2)) @ model.w.T)
+        np.testing.assert_allclose(gradient(by_helper, model, X)[1], 10.0 * np.ones((3, 2)) @ model.w.T)
+    finally:
+        rrule.opt_out(scaled)
+
+
+class Switched(Module):
+    def __init__(self) -> None:
+        self.w = array(2, 2)
+        self.is_training = True
+        self.kind = "tanh"
+        self.repeats = 2
+
+    def forward(self, x: Any) -> Any:
+        for _ in range(self.repeats):
+            x = x @ self.w
+        if self.is_training:
+            x = x * 0.5
+        return np.tanh(x) if self.kind == "tanh" else x if not self.kind else np.sin(x)
+
+
+def test_flags_texts_and_numbers_that_steer() -> None:
+    model = Switched()
+    for is_training in (True, False, True):
+        for kind in ("tanh", "sin", ""):
+            for repeats in (0, 1, 3):
+                model.is_training, model.kind, model.repeats = is_training, kind, repeats
+                check(loss, model, X)
+    assert views() >= 1
+
+
+# What is kept
+
+
+def test_a_lambda_made_anew_in_each_call_is_compiled_once() -> None:
+    def step(model: Any, x: Any, y: Any) -> Any:
+        return gradient(lambda m: np.sum((m(x) - y) ** 2), model)
+
+    model = small_model()
+    first = step(model, X, X + 1.0)
+    misses = cache_info().misses
+    assert same_cotangents(first, step(model, X, X + 1.0))
+    assert cache_info().misses == misses and views() == 1
+    step(small_model(), X[:2], X[:2])
+    assert views() <= 2
+
+
+def test_no_model_is_kept_alive() -> None:
+    model = small_model()
+    gradient(loss, model, X)
+    watched = weakref.ref(model)
+    weights = weakref.ref(model.layers[0].w)
+    del model
+    gc.collect()
+    assert watched() is None and weights() is None
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the dict shows the fields that are in the object")
+def test_no_object_is_made_slower() -> None:
+    model = Dense(2, 2)
+    for _ in range(3):
+        gradient(loss, model, X)
+    assert not any(type(found) is dict for found in gc.get_referents(model))
+
+
+def test_what_is_kept_is_bounded_and_goes_with_the_cache() -> None:
+    gradient(loss, small_model(), X)
+    assert len(CACHE.views) == 1
+    cache_clear()
+    assert not CACHE.views
+
+
+def test_arguments_that_always_differ_are_left_as_they_are_at_last() -> None:
+    for count in range(1, 20):
+        gradient(loss, Chain(*(Dense(2, 2, seed=k) for k in range(count))), X)
+    known = CACHE.views[id(loss.__code__), id(globals())]
+    assert len(known.found) <= 4 and known.made <= 12
+    check(loss, Chain(*(Dense(2, 2, seed=k) for k in range(18))), X)
+
+
+# What is left to others
+
+
+class Counter(Module):
+    def __init__(self) -> None:
+        self.w = array(2, 2)
+        self.calls = 1.0
+        self.seen: list[Any] = []
+
+    def forward(self, x: Any) -> Any:
+        self.calls = self.calls * 2.0
+        return x @ self.w * self.calls
+
+
+class Keeper(Counter):
+    def forward(self, x: Any) -> Any:
+        self.seen.append(np.sum(x))
+        return x @ self.w * self.seen[-1]
+
+
+class Scaler(Counter):
+    def forward(self, x: Any) -> Any:
+        self.w *= 2.0
+        return x @ self.w
+
+
+@pytest.mark.parametrize("cls", [Counter, Keeper, Scaler])
+def test_a_model_that_is_written_into(cls: type[Counter]) -> None:
+    ours, theirs = Chain(cls(), Dense(2, 2)), Chain(cls(), Dense(2, 2))
+    found = gradient(loss, ours, X)
+    assert views() == 0
+    expected = as_they_are(loss, theirs, X)
+    np.testing.assert_allclose(found[1], expected[1])
+    assert ours.layers[0].calls == theirs.layers[0].calls and ours.layers[0].seen == theirs.layers[0].seen  # type: ignore[attr-defined]
+
+
+kept: list[Any] = []
+
+
+def keeps(model: Any, x: Any) -> Any:
+    kept.append(model)
+    return np.sum(model.w * 2.0) + np.sum(x)
+
+
+def returns(model: Any, x: Any) -> Any:
+    return (model, np.sum(model(x)))
+
+
+def test_a_model_that_is_kept_or_returned() -> None:
+    model = Dense(2, 2)
+    np.testing.assert_array_equal(gradient(keeps, model, X)[0].w, np.full((2, 2), 2.0))
+    assert kept.pop() is model
+    y, back = pullback(returns, model, X)
+    assert y[0] is model
+    assert back((None, 1.0))[1].w.shape == (2, 2)
+    assert views() == 0
+
+
+def same_weights(model: Any, x: Any) -> Any:
+    first, second = model.layers
+    if first is second:
+        return np.sum(first(x)) * 10.0
+    if first.w is second.w:
+        return np.sum(first(x)) * 100.0
+    return np.sum(second(first(x)))
+
+
+def test_identities_are_those_of_the_arguments() -> None:
+    model = small_model()
+    check(same_weights, model, X)
+    model.layers[1].w = model.layers[0].w
+    check(same_weights, model, X)
+    model.layers[1] = model.layers[0]
+    check(same_weights, model, X)
+    assert gradient(same_weights, model, X)[0].layers[0].w is not None
+
+
+def test_forward_mode_and_gradient_functions_are_as_they_were() -> None:
+    model = small_model()
+    found = grad(loss, (0, 1))(model, X)
+    expected = as_they_are(loss, model, X)
+    assert same_cotangents(found[0].layers, expected[0].layers)
+    direction = np.ones_like(X)
+    _, slope = jvp(lambda x: loss(model, x), (X,), (direction,))
+    np.testing.assert_allclose(slope, np.sum(found[1]))
+
+
+def test_a_pullback_outlives_a_change_of_the_model() -> None:
+    model = small_model()
+    _, back = pullback(loss, model, X)
+    first = back()
+    model.layers = model.layers[:1]
+    second = back()
+    assert same_cotangents(first[2], second[2]) and len(second[1].layers) == 2
+
+
+def test_the_text_shows_parts_of_arguments() -> None:
+    text = code_adjoint(loss, small_model(), X, argnums=0)
+    assert "layers_0_w_bar" in text and "pullback_of" not in text and "Tangent" not in text
