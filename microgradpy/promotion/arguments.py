@@ -39,7 +39,7 @@ from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Named, is_in_file
 from microgradpy.promotion.fusing import as_step
-from microgradpy.promotion.given import LITERALS, MOST_ROUNDS, NUMBERS, Whole, holds_objects, known_of, rounds_of
+from microgradpy.promotion.given import MOST_ROUNDS, NUMBERS, STATIC, Whole, folded_call, holds_objects, known_of, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     Element,
@@ -61,11 +61,6 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.tangents.fields import has_field
 
 _MOST_INSIDE_ITSELF = 3
-_STATIC = (*LITERALS, int)
-_FOLDED = frozenset(
-    getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
-) | {str, len}
-"""What is computed of literals and whole numbers when the function is compiled."""
 
 
 @final
@@ -176,32 +171,12 @@ class Arguments(Calls):
         if isinstance(callee, Method) and isinstance(callee.receiver, Part | Row):
             return self.method_of_part(op, callee, arguments, keywords, frame)
         if isinstance(callee, Const):
-            folded = self.folded(callee.value, arguments) if not keywords else None
+            folded = folded_call(callee.value, arguments, self.leaves) if not keywords else None
             if folded is not None:
                 return folded
             if any(isinstance(each, Part | Row) for each in given):
                 return self.call_with_parts(op, callee, arguments, keywords, frame)
         return super().call(op, callee, arguments, keywords, frame)
-
-    def folded(self, function: Any, arguments: tuple[Known, ...]) -> Const | None:
-        """What is known of a call before it is made."""
-        if not arguments or not all(isinstance(each, Const) for each in arguments[1:]):
-            return None
-        values = [each.value for each in arguments if isinstance(each, Const)]
-        if function is operator.is_ or function is operator.is_not:
-            if len(values) == 2:
-                return Const((values[0] is values[1]) is (function is operator.is_))
-            is_number = arguments[0] in self.leaves and values == [None]
-            return Const(function is operator.is_not) if is_number else None
-        if len(values) != len(arguments) or not all(type(value) in _STATIC for value in values):
-            return None
-        if not isinstance(function, types.BuiltinFunctionType | type) or function not in _FOLDED:
-            return None
-        try:
-            found = function(*values)
-        except Exception:
-            return None  # it raises that when it runs
-        return Const(found) if type(found) in _STATIC else None
 
     def call_with_parts(
         self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
@@ -428,7 +403,7 @@ class Arguments(Calls):
 
     def branch(self, statement: If, frame: Frame) -> None:
         condition = self.known(statement.condition, frame)
-        if isinstance(condition, Const) and type(condition.value) in _STATIC:
+        if isinstance(condition, Const) and type(condition.value) in STATIC:
             statement = replace(statement, condition=Const(bool(condition.value)))
         elif isinstance(condition, Part | Row):
             items = self.items(condition)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import enum
 import operator
 import types
+from collections.abc import Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,6 +32,13 @@ IDENTICAL = (np.ufunc, type, types.BuiltinFunctionType, types.ModuleType, enum.E
 _LARGEST = 64
 MOST_ROUNDS = 32
 """Loops over more items than that are not written out."""
+
+STATIC = (*LITERALS, int)
+_FOLDED = frozenset(
+    getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
+) | {str, len}
+"""What is computed of literals and whole numbers when the function is compiled."""
+
 
 class Whole(Exception):
     """A container is used as a whole: it is to be one input, as it stands."""
@@ -146,3 +154,24 @@ def _asks(body: Region, number: Var) -> bool:
             if statement.callee.value in (operator.getitem, str):
                 return True
     return False
+
+
+def folded_call(function: Any, arguments: tuple[Known, ...], leaves: Set[Var]) -> Const | None:
+    """What is known of a call of constants before it is made; of `leaves` that they are not None."""
+    if not arguments or not all(isinstance(each, Const) for each in arguments[1:]):
+        return None
+    values = [each.value for each in arguments if isinstance(each, Const)]
+    if function is operator.is_ or function is operator.is_not:
+        if len(values) == 2:
+            return Const((values[0] is values[1]) is (function is operator.is_))
+        is_number = arguments[0] in leaves and values == [None]
+        return Const(function is operator.is_not) if is_number else None
+    if len(values) != len(arguments) or not all(type(value) in STATIC for value in values):
+        return None
+    if not isinstance(function, types.BuiltinFunctionType | type) or function not in _FOLDED:
+        return None
+    try:
+        found = function(*values)
+    except Exception:
+        return None  # it raises that when it runs
+    return Const(found) if type(found) in STATIC else None
