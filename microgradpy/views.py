@@ -15,6 +15,7 @@ A function that takes objects is compiled for what it read of them when it was f
 from __future__ import annotations
 
 import gc
+import keyword
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +30,7 @@ from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.nodes import Const, Function
+from microgradpy.linking import errors_of_compiler
 from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
@@ -126,8 +128,7 @@ class Views:
                 return Seen(view, *read)
         if self.made >= _MOST_MADE or tuple(map(type, values)) in self.declined:
             return None
-        with lock:
-            view_made = _made(function, values)
+        view_made = _made(function, values)
         read = None if view_made is None else view_made.read(*values)
         if view_made is None or read is None:
             self.declined.add(tuple(map(type, values)))
@@ -168,7 +169,7 @@ def unit_by_view(function: types.FunctionType, read: Seen, values: list[Any], ac
     except (NeedsTracking, DifferentiationError):
         views.decline(read.view, values)
         return None
-    if unit.calls_unknown:
+    if unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.view.functions):
         views.decline(read.view, values)
         return None
     return unit
@@ -183,7 +184,7 @@ def _made(function: types.FunctionType, values: list[Any]) -> View | None:
     functions = {number: value for number, value in enumerate(values) if isinstance(value, _FUNCTIONS)}
     kinds = kinds_of(values, value_kind)
     try:
-        with resting():
+        with lock, resting(), errors_of_compiler(function.__code__, function.__globals__):
             ir, checks = instrumented(function, kinds)
             found = promoted(function, ir, instrumented, kinds, objects | functions)
     except DifferentiationError:
@@ -331,7 +332,9 @@ class _Texts:
                 continue
             inner = f"v{self.count}"
             self.count += 1
-            self.tests.append(f"{inner} = {name}.{key}" if how == "." else f"{inner} = {name}[{key!r}]")
+            reads = {".": f"getattr({name}, {key!r})", "[]": f"{name}[{key!r}]"}
+            is_plain = how == "." and key.isidentifier() and not keyword.iskeyword(key)
+            self.tests.append(f"{inner} = {f'{name}.{key}' if is_plain else reads[how]}")
             bar = self.part(child, inner)
             if bar != "None":
                 found[key] = bar
@@ -353,7 +356,7 @@ class _Texts:
         if ("keys", None) in part.children:
             self.holds(f"(*{name},) == {self.constant(tuple(part.value))}")
         for method, function in part.methods.items():
-            self.tests.append(f"m = {name}.{method}")
+            self.tests.append(f"m = getattr({name}, {method!r})")
             self.holds(f"m.__func__ is {self.constant(function)} and m.__self__ is {name}")
         for missing in part.missing:
             of_class = classes.member(part.cls, missing)

@@ -47,6 +47,7 @@ from microgradpy.promotion.places import (
     Frame,
     Known,
     Method,
+    NotInSight,
     Object,
     Origin,
     Part,
@@ -86,6 +87,8 @@ class Arguments(Calls):
             if part.origin not in self.kept and (known := self.enter(part)) is not None:
                 self.roots[number] = part
                 self.bind(var, known, frame)
+        if not any(is_thing(part.known) for part in self.roots.values() if part.known is not None):
+            raise NotInSight
         return flattened(super().whole(function, frame), self.roots)
 
     def enter(self, part: Part) -> Known | None:

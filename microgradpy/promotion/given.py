@@ -24,8 +24,9 @@ from microgradpy.ir.nodes import Const, DictItems, Each, Enumerate, Items, Op, R
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.places import CONTAINERS, Frame, Known, Part
+from microgradpy.runtime.libraries import is_of_large_library
 
-NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64))
+NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64, np.bool))
 LITERALS = frozenset((bool, str, bytes, type(None)))
 IDENTICAL = (np.ufunc, type, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype)
 """Of what is of these classes nothing is to be known but that it is the same one."""
@@ -33,6 +34,10 @@ _LARGEST = 64
 MOST_ROUNDS = 32
 """Loops over more items than that are not written out."""
 
+_LIBRARIES = frozenset(
+    ("numpy", "scipy", "fractions", "decimal", "datetime", "random", "functools", "itertools", "collections")
+)
+"""Modules with classes that are more than their fields."""
 STATIC = (*LITERALS, int)
 _FOLDED = frozenset(
     getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
@@ -53,7 +58,8 @@ def is_holder(value: Any) -> bool:
     cls = type(value)
     if cls in CONTAINERS:
         return cls is not dict or all(type(key) in (str, int) for key in value)
-    return is_record(cls) or is_in_sight(cls)
+    library = str(cls.__module__).partition(".")[0]
+    return library not in _LIBRARIES and (is_record(cls) or is_in_sight(cls)) and not is_of_large_library(cls)
 
 
 def holds_objects(value: Any, depth: int = 4) -> bool:
