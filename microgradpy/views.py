@@ -35,7 +35,7 @@ from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
 from microgradpy.promotion.driver import Promoted, promoted
-from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_objects
+from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_layers, holds_objects
 from microgradpy.promotion.places import Part
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
@@ -177,7 +177,7 @@ def unit_by_view(function: types.FunctionType, read: Seen, values: list[Any], ac
 
 @with_room
 def _made(function: types.FunctionType, values: list[Any]) -> View | None:
-    objects = {number: value for number, value in enumerate(values) if holds_objects(value)}
+    objects = {number: value for number, value in enumerate(values) if holds_objects(value) or holds_layers(value)}
     is_cell = any(isinstance(value, types.CellType) for value in values)
     if not objects or is_cell or is_generator(function.__code__) or stopping_in(function.__code__) is not None:
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 import operator
 import types
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -67,9 +67,23 @@ def holds_objects(value: Any, depth: int = 4) -> bool:
     cls = type(value)
     if cls not in CONTAINERS:
         return cls not in NUMBERS and cls is not np.ndarray and is_holder(value)
-    if not depth or len(value) > _LARGEST:
+    return len(value) <= _LARGEST and depth > 0 and any(holds_objects(item, depth - 1) for item in _items(value))
+
+
+def holds_layers(value: Any, depth: int = 4, is_layer: bool = False) -> bool:
+    """Whether a value is or holds a short list of containers with arrays, as `[(w, b), (w, b)]`: a list of known length, since
+    nothing is proven of what containers in a list hold."""
+    cls = type(value)
+    if cls is np.ndarray:
+        return is_layer
+    if cls not in CONTAINERS or len(value) > MOST_ROUNDS or not depth:
         return False
-    return any(holds_objects(item, depth - 1) for item in (value.values() if cls is dict else value))
+    items = _items(value) if is_layer else [item for item in _items(value) if type(item) is not np.ndarray]
+    return any(holds_layers(item, depth - 1, is_layer or cls is list) for item in items)
+
+
+def _items(container: Any) -> Iterable[Any]:
+    return container.values() if type(container) is dict else container
 
 
 def is_plain_function(value: Any) -> bool:
