@@ -39,7 +39,17 @@ from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Named, is_in_file
 from microgradpy.promotion.fusing import as_step
-from microgradpy.promotion.given import MOST_ROUNDS, NUMBERS, STATIC, Whole, folded_call, holds_objects, known_of, rounds_of
+from microgradpy.promotion.given import (
+    MOST_ROUNDS,
+    NUMBERS,
+    OF_RECORDS,
+    STATIC,
+    Whole,
+    folded_call,
+    holds_objects,
+    known_of,
+    rounds_of,
+)
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     Element,
@@ -98,7 +108,7 @@ class Arguments(Calls):
             if part.cls in NUMBERS:
                 self.numbers.add(part.known)
         elif part.known is part and not part.is_container:
-            for name in classes.OWN_WAYS:
+            for name in (*classes.OWN_WAYS, *(OF_RECORDS if classes.is_record(part.cls) else ())):
                 self.member(part.cls, name)
         return part.known
 

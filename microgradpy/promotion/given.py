@@ -38,6 +38,8 @@ _LIBRARIES = frozenset(
     ("numpy", "scipy", "fractions", "decimal", "datetime", "random", "functools", "itertools", "collections")
 )
 """Modules with classes that are more than their fields."""
+OF_RECORDS = frozenset(("__getitem__", "__iter__", "__len__"))
+"""The methods that a namedtuple has of `tuple`, unless somebody writes others."""
 STATIC = (*LITERALS, int)
 _FOLDED = frozenset(
     getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
@@ -59,7 +61,9 @@ def is_holder(value: Any) -> bool:
     if cls in CONTAINERS:
         return cls is not dict or all(type(key) in (str, int) for key in value)
     library = str(cls.__module__).partition(".")[0]
-    return library not in _LIBRARIES and (is_record(cls) or is_in_sight(cls)) and not is_of_large_library(cls)
+    if library in _LIBRARIES or is_of_large_library(cls):
+        return False
+    return is_in_sight(cls) or (is_record(cls) and OF_RECORDS.isdisjoint(vars(cls)))
 
 
 def holds_objects(value: Any, depth: int = 4) -> bool:
