@@ -494,3 +494,106 @@ def test_a_pullback_outlives_a_change_of_the_model() -> None:
 def test_the_text_shows_parts_of_arguments() -> None:
     text = code_adjoint(loss, small_model(), X, argnums=0)
     assert "layers_0_w_bar" in text and "pullback_of" not in text and "Tangent" not in text
+
+
+def rooted(model: Any, x: Any) -> Any:
+    y = x @ model.layers[0].w
+    return np.sum(np.where(y > 0.0, np.sqrt(np.maximum(y, 0.0)), 0.0)) + np.sum(model.layers[1](x))
+
+
+def roots(w: Any, x: Any) -> Any:
+    y = x @ w
+    return np.sum(np.where(y > 0.0, np.sqrt(np.maximum(y, 0.0)), 0.0))
+
+
+def clipped(x: Any) -> Any:
+    return np.where(x > 0.0, np.sqrt(np.maximum(x, 0.0)), x)
+
+
+def test_zeros_of_selections_are_kept() -> None:
+    model = small_model()
+    x = np.array([[0.0, 0.0], [1.0, 2.0]])
+    found = gradient(rooted, model, x)[0].layers[0].w
+    assert views() == 1 and np.all(np.isfinite(found))
+    np.testing.assert_allclose(found, gradient(roots, model.layers[0].w, x)[0])
+    model.layers[0].activation = clipped
+    model.layers[0].b = np.zeros(2)
+    assert np.all(np.isfinite(gradient(loss, model, x)[0].layers[0].w))
+    check(loss, model, x)
+
+
+def test_tangents_of_objects() -> None:
+    model = small_model()
+    dot = gradient(loss, model, X)[0]
+    y, slope = jvp(loss, (model, X), (dot, np.zeros_like(X)))
+    assert y == loss(model, X)
+    flat = fd.flatten_cotangent(model, dot)
+    np.testing.assert_allclose(slope, flat @ flat)
+
+
+def of_captured(model: Any, x: Any) -> Any:
+    return pullback(lambda: np.sum(model(x) ** 2))
+
+
+def test_a_captured_model_has_its_gradient() -> None:
+    model = small_model()
+    _, back = of_captured(model, X)
+    own = back()[0]
+    assert views() == 1
+    expected = gradient(loss, model, X)
+    np.testing.assert_allclose(own.x, expected[1])
+    np.testing.assert_allclose(own.model.layers[1].w, expected[0].layers[1].w)
+
+
+def test_methods_and_callable_objects_are_functions_of_their_object() -> None:
+    class Sum(Dense):
+        def total(self, x: Any) -> Any:
+            return np.sum(self(x))
+
+        def __call__(self, x: Any) -> Any:
+            return np.sum(super().__call__(x))
+
+    model = Sum(2, 2)
+    for function in (model.total, model):
+        own = pullback(function, X)[1]()[0]
+        assert views() > 0
+        w = own.w if isinstance(function, Sum) else own["__self__"].w
+        np.testing.assert_allclose(w, gradient(lambda m: m.total(X), model)[0].w)
+        cache_clear()
+
+
+def test_default_and_keyword_arguments() -> None:
+    def scaled_loss(model: Any, *xs: Any, factor: Any = 2.0, **named: Any) -> Any:
+        return sum(np.sum(model(x)) for x in xs) * factor + sum(np.sum(v) for v in named.values())
+
+    model = small_model()
+    for keywords in ({}, {"factor": 3.0}, {"factor": 3.0, "other": X}):
+        ours = gradient(scaled_loss, model, X, X + 1.0, **keywords)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(entry, "seen", lambda *_: None)
+            theirs = gradient(scaled_loss, model, X, X + 1.0, **keywords)
+        assert _form(ours) == _form(theirs)
+        np.testing.assert_allclose(ours[0].layers[0].w, theirs[0].layers[0].w)
+        np.testing.assert_allclose(ours[2], theirs[2])
+
+
+def layers_as_pairs(layers: Any, x: Any) -> Any:
+    for w, b in layers:
+        x = np.tanh(x @ w + b)
+    return np.sum(x)
+
+
+def heads_as_dicts(params: Any, x: Any) -> Any:
+    return np.sum(sum(np.tanh(x @ head["w"]) * head["scale"] for head in params["heads"]) @ params["out"])
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (layers_as_pairs, [(array(2, 2), array(2)), (array(2, 3), array(3))]),
+        (heads_as_dicts, {"heads": [{"w": array(2, 2), "scale": 0.5}, {"w": array(2, 2, seed=1), "scale": 2}], "out": array(2)}),
+    ],
+)
+def test_lists_of_layers_without_objects(function: Callable[..., Any], argument: Any) -> None:
+    check(function, argument, X)
+    assert "pullback_of" not in code_adjoint(function, argument, X)
