@@ -23,7 +23,7 @@ from tests.test_programs import same_cotangents
 
 X = array(3, 2, seed=7)
 GIVEN = [program for program in PROGRAMS if program.function.__module__ == given_models.__name__]
-LEFT = {"chosen_layer", "two_of_three"}
+LEFT = {"chosen_layer"}
 """The programs whose arguments stay as they are."""
 
 

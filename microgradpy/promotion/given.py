@@ -43,7 +43,7 @@ OF_RECORDS = frozenset(("__getitem__", "__iter__", "__len__"))
 STATIC = (*LITERALS, int)
 _FOLDED = frozenset(
     getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "not_", "add", "sub", "mul", "mod", "contains")
-) | {str, len}
+) | {str, len, slice}
 """What is computed of literals and whole numbers when the function is compiled."""
 
 
@@ -198,4 +198,4 @@ def folded_call(function: Any, arguments: tuple[Known, ...], leaves: Set[Var]) -
         found = function(*values)
     except Exception:
         return None  # it raises that when it runs
-    return Const(found) if type(found) in STATIC else None
+    return Const(found) if type(found) in (*STATIC, slice) else None
