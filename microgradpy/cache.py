@@ -88,7 +88,7 @@ class Unit:
     """Whether it calls what is known only at run time."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
-    view: Any = None
+    pattern: Any = None
     """How it is called with parts of its arguments for these."""
     followed: frozenset[types.CodeType] = frozenset()
     """The code whose own writes are none any more, as what it writes into has become variables."""
@@ -309,7 +309,7 @@ class Cache:
         self.watched: dict[int, weakref.ref[types.CodeType]] = {}
         self.plans: dict[tuple[Any, ...], Any] = {}
         """What `entry` has decided for signatures it met; depends on the units."""
-        self.views: dict[tuple[int, int], Any] = {}
+        self.patterns: dict[tuple[int, int], Any] = {}
         """What was found of arguments in sight, by the code and the module of a function."""
         self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._holding = threading.RLock()  # not that of the compiler: who declares a rule may be a module that it waits for
@@ -347,8 +347,8 @@ class Cache:
         self.watched.pop(identity, None)
         for key in [key for key in list(self.units) if key[0] == identity]:
             self.drop(key)
-        for other in [other for other in list(self.views) if other[0] == identity]:
-            self.views.pop(other, None)
+        for other in [other for other in list(self.patterns) if other[0] == identity]:
+            self.patterns.pop(other, None)
 
     def drop(self, key: tuple[Any, ...]) -> None:
         self.plans.clear()
@@ -373,7 +373,7 @@ class Cache:
     def clear(self) -> None:
         for key in list(self.units):
             self.drop(key)
-        self.views.clear()
+        self.patterns.clear()
         self.release()
         unload_unwanted()
         self.watched.clear()

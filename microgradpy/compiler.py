@@ -140,8 +140,8 @@ def _instrumented(
 
 def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
     """The IR that a unit was made of, once more."""
-    if unit.view is not None:
-        return unit.view.function  # type: ignore[no-any-return]
+    if unit.pattern is not None:
+        return unit.pattern.function  # type: ignore[no-any-return]
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
     in_sight = promoted(function, ir, instrumented, kinds) if unit.is_promoted else None
     return ir if in_sight is None else in_sight.function
@@ -175,9 +175,9 @@ class Session:
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
     def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        function, view = (called.callee, called) if isinstance(called, Apart) else (called, None)
+        function, pattern = (called.callee, called) if isinstance(called, Apart) else (called, None)
         try:
-            unit = analysed(function, kinds, active, tracks=self.tracks, view=view)
+            unit = analysed(function, kinds, active, tracks=self.tracks, pattern=pattern)
         except DifferentiationError:
             # It is left to run time, perhaps for what was assumed.
             self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)
@@ -254,11 +254,11 @@ def analysed(
     tracks: bool = False,
     is_root: bool = False,
     catches: bool = False,
-    view: Any = None,
+    pattern: Any = None,
 ) -> Unit:
     """The unit of a function for inputs (captured variables, then parameters) of these kinds. Unless it `tracks` what is
     written, a function that may write raises `NeedsTracking`. One that `catches` returns a `Failure` instead of raising. With a
-    `view` the inputs are parts of these (`microgradpy.views`)."""
+    `pattern` the inputs are parts of these (`microgradpy.patterns`)."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
     elif is_generator(function.__code__):
@@ -266,7 +266,7 @@ def analysed(
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     mode = RUN.mode
     kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, tracks, is_root, catches)
-    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function), view)
+    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function), pattern)
     with lock:
         unit = CACHE.find(key)
         if unit is not None:
@@ -278,7 +278,7 @@ def analysed(
         spend(function)
         try:
             with resting(), errors_of_compiler(function.__code__, function.__globals__):
-                return _analyse(function, key, kinds, active, tracks, is_root, catches, view)
+                return _analyse(function, key, kinds, active, tracks, is_root, catches, pattern)
         except NeedsTracking:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
             note.guards = Guards(instrumented(function)[1])
@@ -294,10 +294,10 @@ def compile_unit(
     tracks: bool = False,
     is_root: bool = False,
     catches: bool = False,
-    view: Any = None,
+    pattern: Any = None,
 ) -> Unit:
     """The same with its text, to be run now."""
-    unit = analysed(function, kinds, active, tracks=tracks, is_root=is_root, catches=catches, view=view)
+    unit = analysed(function, kinds, active, tracks=tracks, is_root=is_root, catches=catches, pattern=pattern)
     finish(unit)
     if is_looked_at():
         finish_reached(unit)
@@ -320,11 +320,11 @@ def _analyse(
     tracks: bool,
     is_root: bool,
     catches: bool,
-    view: Any,
+    pattern: Any,
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
-    if view is not None:
-        in_sight, ir, checks = view, view.function, view.checks
+    if pattern is not None:
+        in_sight, ir, checks = pattern, pattern.function, pattern.checks
     else:
         ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
         in_sight = None if tracks or notes else _in_sight(function, ir, kinds)
@@ -367,7 +367,7 @@ def _analyse(
                 continue
             unit.absent, unit.selects = reverse.absent, reverse.selects
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
-            unit.is_promoted, unit.followed, unit.view = in_sight is not None, followed, view
+            unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed, pattern
             unit.inserts = may_insert(primal.function.body, primal.calls)
             finish_later(unit, function, primal, reverse)
         except BaseException:

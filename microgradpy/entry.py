@@ -23,6 +23,7 @@ from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
+from microgradpy.patterns import Match, matched, unit_by_pattern
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -37,7 +38,6 @@ from microgradpy.state.reach import may_write
 from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.tracked_entry import differentiate_tracked, root_unit
-from microgradpy.views import Seen, seen, unit_by_view
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
@@ -89,21 +89,21 @@ def _run_primal(unit: Unit, values: list[Any], is_inner: bool) -> tuple[Any, Any
 def _differentiate_parts(
     function: types.FunctionType, bound: Binding, count: int, wanted: Wanted, keywords_wanted: bool
 ) -> tuple[Any, Back] | None:
-    """The same for a call whose arguments are in sight (`microgradpy.views`), by parts of them; None if none of them is."""
-    read = seen(function, bound.values)
+    """The same for a call whose arguments are in sight (`microgradpy.patterns`), by parts of them; None if none of them is."""
+    read = matched(function, bound.values)
     if read is None:
         return None
     parts = Binding(read.values, 0, len(read.values))
     key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
-    plan = None if key is None else CACHE.plans.get((read.view, key))
+    plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
-        active = read.view.spread(active_inputs(bound, wanted, keywords_wanted))
-        unit = unit_by_view(function, read, bound.values, active)
+        active = read.pattern.spread(active_inputs(bound, wanted, keywords_wanted))
+        unit = unit_by_pattern(function, read, bound.values, active)
         if unit is None:
             return None
         plan = Plan.of(unit, read.values)
         if key is not None:
-            _keep_plan((read.view, key), plan)
+            _keep_plan((read.pattern, key), plan)
     else:
         CACHE.hits += 1
     if not plan.unit.is_complete and sys.gettrace() is not None:
@@ -117,7 +117,7 @@ def _bars_of_parts(
     plan: Plan,
     bound: Binding,
     count: int,
-    read: Seen,
+    read: Match,
     parts: Binding,
     y: Any,
     saved: Any,
@@ -129,7 +129,7 @@ def _bars_of_parts(
     bars, fresh = _run_adjoint(function, plan, parts, saved, y, y_bar)
     if plan.single:
         bars = (bars,)
-    inputs, flags = read.view.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
+    inputs, flags = read.pattern.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
     if bound.is_plain:
         return Bars(None, tuple(inputs), {}, flags, plan.unit.selects)
     is_simple = not (bound.names or bound.defaults) and bound.variadic is None

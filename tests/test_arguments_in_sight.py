@@ -14,8 +14,8 @@ import pytest
 
 from microgradpy import MissingRuleError, cache_clear, cache_info, code_adjoint, entry, grad, gradient, jvp, pullback, rrule
 from microgradpy.cache import CACHE
+from microgradpy.patterns import Pattern
 from microgradpy.tangents.types import NoTangent, Tangent
-from microgradpy.views import View
 from tests import finite_differences as fd
 from tests.programs import PROGRAMS, Program, given_models
 from tests.programs.given_models import Chain, Dense, Module, array, identity
@@ -38,15 +38,15 @@ def loss(model: Any, x: Any) -> Any:
     return np.sum(model(x) ** 2)
 
 
-def views() -> int:
+def patterns() -> int:
     """How many units are called with parts of their arguments."""
-    return sum(isinstance(unit.view, View) for unit in CACHE.units.values())
+    return sum(isinstance(unit.pattern, Pattern) for unit in CACHE.units.values())
 
 
 def as_they_are(function: Callable[..., Any], *args: Any) -> Any:
     """The gradients of a function whose arguments are not taken apart."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entry, "seen", lambda *_: None)
+        patch.setattr(entry, "matched", lambda *_: None)
         return gradient(function, *args)
 
 
@@ -62,7 +62,7 @@ def check(function: Callable[..., Any], *args: Any) -> None:
 @pytest.mark.parametrize("program", GIVEN, ids=str)
 def test_the_programs_of_the_table_are_taken_apart(program: Program) -> None:
     pullback(program.function, *program.args)
-    assert (views() > 0) is (program.id not in LEFT)
+    assert (patterns() > 0) is (program.id not in LEFT)
 
 
 @pytest.mark.parametrize("program", GIVEN, ids=str)
@@ -72,7 +72,7 @@ def test_the_gradients_have_the_form_that_they_have_otherwise(program: Program) 
     found = back(seed)
     cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entry, "seen", lambda *_: None)
+        patch.setattr(entry, "matched", lambda *_: None)
         expected = pullback(program.function, *program.args)[1](seed)
     assert _form(found) == _form(expected)
 
@@ -203,7 +203,7 @@ OBJECTS = [
 def test_an_object_that_is_changed_between_calls(change: Callable[[Chain], None]) -> None:
     model = small_model()
     gradient(loss, model, X)
-    assert views() == 1
+    assert patterns() == 1
     change(model)
     check(loss, model, X)
     check(loss, small_model(), X)
@@ -283,7 +283,7 @@ def tripled(x: Any) -> Any:
 def test_code_that_is_changed_between_calls(function: types.FunctionType) -> None:
     model, code = Helped(), function.__code__
     gradient(loss, model, X)
-    assert views() == 1
+    assert patterns() == 1
     other = tripled if function is not Helped.forward else forward_without_bias
     try:
         function.__code__ = other.__code__
@@ -305,7 +305,7 @@ def by_helper(model: Any, x: Any) -> Any:
 def test_a_rule_that_is_declared_later_for_what_was_written_out() -> None:
     model = Dense(2, 2)
     gradient(by_helper, model, X)
-    assert views() == 1
+    assert patterns() == 1
 
     @rrule.register(scaled)
     def scaled_rrule(model: Any, x: Any) -> Any:
@@ -343,7 +343,7 @@ def test_flags_texts_and_numbers_that_steer() -> None:
             for repeats in (0, 1, 3):
                 model.is_training, model.kind, model.repeats = is_training, kind, repeats
                 check(loss, model, X)
-    assert views() >= 1
+    assert patterns() >= 1
 
 
 # What is kept
@@ -357,9 +357,9 @@ def test_a_lambda_made_anew_in_each_call_is_compiled_once() -> None:
     first = step(model, X, X + 1.0)
     misses = cache_info().misses
     assert same_cotangents(first, step(model, X, X + 1.0))
-    assert cache_info().misses == misses and views() == 1
+    assert cache_info().misses == misses and patterns() == 1
     step(small_model(), X[:2], X[:2])
-    assert views() <= 2
+    assert patterns() <= 2
 
 
 def test_no_model_is_kept_alive() -> None:
@@ -382,15 +382,15 @@ def test_no_object_is_made_slower() -> None:
 
 def test_what_is_kept_is_bounded_and_goes_with_the_cache() -> None:
     gradient(loss, small_model(), X)
-    assert len(CACHE.views) == 1
+    assert len(CACHE.patterns) == 1
     cache_clear()
-    assert not CACHE.views
+    assert not CACHE.patterns
 
 
 def test_arguments_that_always_differ_are_left_as_they_are_at_last() -> None:
     for count in range(1, 20):
         gradient(loss, Chain(*(Dense(2, 2, seed=k) for k in range(count))), X)
-    known = CACHE.views[id(loss.__code__), id(globals())]
+    known = CACHE.patterns[id(loss.__code__), id(globals())]
     assert len(known.found) <= 4 and known.made <= 12
     check(loss, Chain(*(Dense(2, 2, seed=k) for k in range(18))), X)
 
@@ -425,7 +425,7 @@ class Scaler(Counter):
 def test_a_model_that_is_written_into(cls: type[Counter]) -> None:
     ours, theirs = Chain(cls(), Dense(2, 2)), Chain(cls(), Dense(2, 2))
     found = gradient(loss, ours, X)
-    assert views() == 0
+    assert patterns() == 0
     expected = as_they_are(loss, theirs, X)
     np.testing.assert_allclose(found[1], expected[1])
     assert ours.layers[0].calls == theirs.layers[0].calls and ours.layers[0].seen == theirs.layers[0].seen  # type: ignore[attr-defined]
@@ -450,7 +450,7 @@ def test_a_model_that_is_kept_or_returned() -> None:
     y, back = pullback(returns, model, X)
     assert y[0] is model
     assert back((None, 1.0))[1].w.shape == (2, 2)
-    assert views() == 0
+    assert patterns() == 0
 
 
 def same_weights(model: Any, x: Any) -> Any:
@@ -514,7 +514,7 @@ def test_zeros_of_selections_are_kept() -> None:
     model = small_model()
     x = np.array([[0.0, 0.0], [1.0, 2.0]])
     found = gradient(rooted, model, x)[0].layers[0].w
-    assert views() == 1 and np.all(np.isfinite(found))
+    assert patterns() == 1 and np.all(np.isfinite(found))
     np.testing.assert_allclose(found, gradient(roots, model.layers[0].w, x)[0])
     model.layers[0].activation = clipped
     model.layers[0].b = np.zeros(2)
@@ -539,7 +539,7 @@ def test_a_captured_model_has_its_gradient() -> None:
     model = small_model()
     _, back = of_captured(model, X)
     own = back()[0]
-    assert views() == 1
+    assert patterns() == 1
     expected = gradient(loss, model, X)
     np.testing.assert_allclose(own.x, expected[1])
     np.testing.assert_allclose(own.model.layers[1].w, expected[0].layers[1].w)
@@ -556,7 +556,7 @@ def test_methods_and_callable_objects_are_functions_of_their_object() -> None:
     model = Sum(2, 2)
     for function in (model.total, model):
         own = pullback(function, X)[1]()[0]
-        assert views() > 0
+        assert patterns() > 0
         w = own.w if isinstance(function, Sum) else own["__self__"].w
         np.testing.assert_allclose(w, gradient(lambda m: m.total(X), model)[0].w)
         cache_clear()
@@ -570,7 +570,7 @@ def test_default_and_keyword_arguments() -> None:
     for keywords in ({}, {"factor": 3.0}, {"factor": 3.0, "other": X}):
         ours = gradient(scaled_loss, model, X, X + 1.0, **keywords)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(entry, "seen", lambda *_: None)
+            patch.setattr(entry, "matched", lambda *_: None)
             theirs = gradient(scaled_loss, model, X, X + 1.0, **keywords)
         assert _form(ours) == _form(theirs)
         np.testing.assert_allclose(ours[0].layers[0].w, theirs[0].layers[0].w)
@@ -591,7 +591,10 @@ def heads_as_dicts(params: Any, x: Any) -> Any:
     ("function", "argument"),
     [
         (layers_as_pairs, [(array(2, 2), array(2)), (array(2, 3), array(3))]),
-        (heads_as_dicts, {"heads": [{"w": array(2, 2), "scale": 0.5}, {"w": array(2, 2, seed=1), "scale": 2}], "out": array(2)}),
+        (
+            heads_as_dicts,
+            {"heads": [{"w": array(2, 2), "scale": 0.5}, {"w": array(2, 2, seed=1), "scale": 2}], "out": array(2)},
+        ),
     ],
 )
 def test_lists_of_layers_without_objects(function: Callable[..., Any], argument: Any) -> None:

@@ -49,21 +49,21 @@ from microgradpy.tangents.types import Tangent
 
 _SIMPLE = frozenset((np.ndarray, float, int, complex, bool, str, type(None), np.float64, np.float32, np.int64))
 _FUNCTIONS = (types.FunctionType, *IDENTICAL)
-_MOST_VIEWS, _MOST_MADE = 4, 12
+_MOST_PATTERNS, _MOST_MADE = 4, 12
 """How many are kept for a function, and how many are made until it counts as one whose arguments differ too much."""
 
 
-class Seen(NamedTuple):
-    """The inputs that a call has by a view, and the holders among the parts of its arguments."""
+class Match(NamedTuple):
+    """The inputs that a call has by a pattern, and the holders among the parts of its arguments."""
 
-    view: View
+    pattern: Pattern
     values: list[Any]
     held: tuple[Any, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class Pattern:
     """What a function reads of its arguments. `function` is its IR for the parts, `counts` how many inputs it has for each of
     its own (None: that one, as it stands), `leaves` which of them are parts."""
 
@@ -87,11 +87,11 @@ class View:
         """What is said of each input of the function, for each part."""
         return tuple(flag for flag, count in zip(flags, self.counts, strict=True) for _ in range(1 if count is None else count))
 
-    def gathered(self, bars: list[Any], fresh: tuple[bool, ...], seen: Seen) -> tuple[list[Any], tuple[Any, ...]]:
+    def gathered(self, bars: list[Any], fresh: tuple[bool, ...], matched: Match) -> tuple[list[Any], tuple[Any, ...]]:
         """The cotangents of the inputs of the function from those of the parts, and what is `fresh` of them."""
         fresh = fresh or (False,) * len(bars)
         for number in self.leaves:
-            bar, x = bars[number], seen.values[number]
+            bar, x = bars[number], matched.values[number]
             if bar is not None and not is_projected(x, bar, fresh[number]):
                 bars[number] = project(x, bar)
         flags = self.flags.get(fresh)
@@ -101,82 +101,82 @@ class View:
             pairs = zip(self.counts, self.whole, of_inputs, strict=True)
             flags = tuple(parts[0] if count is None else WHOLE if is_whole else False for count, is_whole, parts in pairs)
             self.flags[fresh] = flags
-        return self.gather(bars, seen.held), flags
+        return self.gather(bars, matched.held), flags
 
 
 @final
 @dataclass(slots=True)
-class Views:
+class Patterns:
     """Those of one function, the last one first; `declined` are the types of arguments of which nothing can be in sight."""
 
     code: weakref.ref[types.CodeType]
-    found: list[View] = field(default_factory=list)
+    found: list[Pattern] = field(default_factory=list)
     declined: set[tuple[type, ...]] = field(default_factory=set)
     made: int = 0
 
-    def decline(self, view: View, values: list[Any]) -> None:
-        """Forget a view by which the function cannot be compiled."""
-        self.found = [other for other in self.found if other is not view]
+    def decline(self, pattern: Pattern, values: list[Any]) -> None:
+        """Forget a pattern by which the function cannot be compiled."""
+        self.found = [other for other in self.found if other is not pattern]
         self.declined.add(tuple(map(type, values)))
 
-    def seen(self, function: types.FunctionType, values: list[Any]) -> Seen | None:
-        for number, view in enumerate(self.found):
-            read = view.read(*values)
+    def matched(self, function: types.FunctionType, values: list[Any]) -> Match | None:
+        for number, pattern in enumerate(self.found):
+            read = pattern.read(*values)
             if read is not None:
                 if number:
-                    self.found = [view, *(other for other in self.found if other is not view)]
-                return Seen(view, *read)
+                    self.found = [pattern, *(other for other in self.found if other is not pattern)]
+                return Match(pattern, *read)
         if self.made >= _MOST_MADE or tuple(map(type, values)) in self.declined:
             return None
-        view_made = _made(function, values)
-        read = None if view_made is None else view_made.read(*values)
-        if view_made is None or read is None:
+        made = _made(function, values)
+        read = None if made is None else made.read(*values)
+        if made is None or read is None:
             self.declined.add(tuple(map(type, values)))
             return None
         self.made += 1
-        self.found = [view_made, *self.found[: _MOST_VIEWS - 1]]
-        return Seen(view_made, *read)
+        self.found = [made, *self.found[: _MOST_PATTERNS - 1]]
+        return Match(made, *read)
 
-    def renew(self, view: View) -> None:
-        """Forget a view that was made when names meant something else."""
-        self.found = [other for other in self.found if other is not view]
+    def renew(self, pattern: Pattern) -> None:
+        """Forget a pattern that was made when names meant something else."""
+        self.found = [other for other in self.found if other is not pattern]
 
 
-def views_of(function: types.FunctionType) -> Views:
+def patterns_of(function: types.FunctionType) -> Patterns:
     key = id(function.__code__), id(function.__globals__)
-    known: Views | None = CACHE.views.get(key)
+    known: Patterns | None = CACHE.patterns.get(key)
     if known is None or known.code() is not function.__code__:
-        if len(CACHE.views) > 1024:
-            CACHE.views.clear()
-        known = CACHE.views[key] = Views(weakref.ref(function.__code__))
+        if len(CACHE.patterns) > 1024:
+            CACHE.patterns.clear()
+        known = CACHE.patterns[key] = Patterns(weakref.ref(function.__code__))
     return known
 
 
-def seen(function: types.FunctionType, values: list[Any]) -> Seen | None:
+def matched(function: types.FunctionType, values: list[Any]) -> Match | None:
     """What a call with these inputs looks like if its arguments are in sight; None if none of them is."""
-    return None if _SIMPLE.issuperset(map(type, values)) else views_of(function).seen(function, values)
+    return None if _SIMPLE.issuperset(map(type, values)) else patterns_of(function).matched(function, values)
 
 
-def unit_by_view(function: types.FunctionType, read: Seen, values: list[Any], active: tuple[bool, ...]) -> Unit | None:
-    """The unit of a function for the parts of its arguments that a view has given; None if it cannot be called by them: it
+def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], active: tuple[bool, ...]) -> Unit | None:
+    """The unit of a function for the parts of its arguments that a pattern has given; None if it cannot be called by them: it
     writes, or calls what is not known before."""
-    views = views_of(function)
-    if read.view.version != rrule.version or not read.view.guards.hold():
-        views.renew(read.view)  # the next call makes another one
+    patterns = patterns_of(function)
+    if read.pattern.version != rrule.version or not read.pattern.guards.hold():
+        patterns.renew(read.pattern)  # the next call makes another one
         return None
     try:
-        unit = compile_unit(function, kinds_of(read.values, value_kind), active, view=read.view)
+        unit = compile_unit(function, kinds_of(read.values, value_kind), active, pattern=read.pattern)
     except (NeedsTracking, DifferentiationError):
-        views.decline(read.view, values)
+        patterns.decline(read.pattern, values)
         return None
-    if unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.view.functions):
-        views.decline(read.view, values)
+    if unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.pattern.functions):
+        patterns.decline(read.pattern, values)
         return None
     return unit
 
 
 @with_room
-def _made(function: types.FunctionType, values: list[Any]) -> View | None:
+def _made(function: types.FunctionType, values: list[Any]) -> Pattern | None:
     objects = {number: value for number, value in enumerate(values) if holds_objects(value) or holds_layers(value)}
     is_cell = any(isinstance(value, types.CellType) for value in values)
     if not objects or is_cell or is_generator(function.__code__) or stopping_in(function.__code__) is not None:
@@ -191,10 +191,10 @@ def _made(function: types.FunctionType, values: list[Any]) -> View | None:
         return None
     if found is None or not any(number in objects for number in found.parts):
         return None
-    return _view(len(values), found, (*checks, *found.checks))
+    return _pattern(len(values), found, (*checks, *found.checks))
 
 
-def _view(count: int, found: Promoted, checks: tuple[Check, ...]) -> View:
+def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:
     parts = found.parts
     counts = tuple(len(list(parts[number].leaves())) if number in parts else None for number in range(count))
     leaves: list[int] = []
@@ -206,7 +206,7 @@ def _view(count: int, found: Promoted, checks: tuple[Check, ...]) -> View:
     guards = Guards(checks, (), tuple(map(FunctionGuard.of, found.functions)))
     texts = _Texts()
     read, gather = texts.functions(count, parts, found.members)
-    return View(
+    return Pattern(
         found.function,
         checks,
         found.functions,
