@@ -49,8 +49,9 @@ from microgradpy.tangents.types import Tangent
 
 _SIMPLE = frozenset((np.ndarray, float, int, complex, bool, str, type(None), np.float64, np.float32, np.int64))
 _FUNCTIONS = (types.FunctionType, *IDENTICAL)
-_MOST_PATTERNS, _MOST_MADE = 4, 12
-"""How many are kept for a function, and how many are made until it counts as one whose arguments differ too much."""
+_MOST_PATTERNS, _COST, _MOST_CREDIT = 4, 8, 96
+"""How many are kept for a function; and that one has to have been of use in so many calls before another one is made, twelve in
+advance, or else the arguments of the function differ too much."""
 
 
 class Match(NamedTuple):
@@ -112,7 +113,7 @@ class Patterns:
     code: weakref.ref[types.CodeType]
     found: list[Pattern] = field(default_factory=list)
     declined: set[tuple[type, ...]] = field(default_factory=set)
-    made: int = 0
+    credit: int = _MOST_CREDIT
 
     def decline(self, pattern: Pattern, values: list[Any]) -> None:
         """Forget a pattern by which the function cannot be compiled."""
@@ -123,17 +124,19 @@ class Patterns:
         for number, pattern in enumerate(self.found):
             read = pattern.read(*values)
             if read is not None:
+                if self.credit < _MOST_CREDIT:
+                    self.credit += 1
                 if number:
                     self.found = [pattern, *(other for other in self.found if other is not pattern)]
                 return Match(pattern, *read)
-        if self.made >= _MOST_MADE or tuple(map(type, values)) in self.declined:
+        if self.credit < _COST or tuple(map(type, values)) in self.declined:
             return None
         made = _made(function, values)
         read = None if made is None else made.read(*values)
         if made is None or read is None:
             self.declined.add(tuple(map(type, values)))
             return None
-        self.made += 1
+        self.credit -= _COST
         self.found = [made, *self.found[: _MOST_PATTERNS - 1]]
         return Match(made, *read)
 
