@@ -109,10 +109,10 @@ def _differentiate_parts(
     if not plan.unit.is_complete and sys.gettrace() is not None:
         finish_reached(plan.unit)
     y, saved = _run_primal(plan.unit, read.values, False)
-    return y, partial(_bars_of_parts, function, plan, bound, count, read, parts, y, saved)
+    return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved)
 
 
-def _bars_of_parts(
+def bars_of_parts(
     function: types.FunctionType,
     plan: Plan,
     bound: Binding,
@@ -287,6 +287,16 @@ def known_plan(function: types.FunctionType, bound: Binding, wanted: Wanted) -> 
     key = _signature(function, bound, wanted, False, False, RUN.mode)
     plan: Plan | None = None if key is None else CACHE.plans.get(key)
     return plan if plan is not None and not plan.unit.tracks and is_valid(plan.unit) else None
+
+
+def known_parts(function: types.FunctionType, bound: Binding, wanted: Wanted) -> tuple[Plan, Match] | None:
+    """The same for a call by parts of its arguments, with these parts."""
+    read = matched(function, bound.values)
+    if read is None:
+        return None
+    key = _signature(function, Binding(read.values, 0, len(read.values)), wanted, False, False, RUN.mode)
+    plan: Plan | None = CACHE.plans.get((read.pattern, key))
+    return (plan, read) if plan is not None and is_valid(plan.unit) else None
 
 
 def _is_tracked_plan_for(plan: Plan, function: types.FunctionType, bound: Binding) -> bool:

@@ -14,6 +14,7 @@ import pytest
 
 from microgradpy import MissingRuleError, cache_clear, cache_info, code_adjoint, entry, grad, gradient, jvp, pullback, rrule
 from microgradpy.cache import CACHE
+from microgradpy.held import PATIENCE
 from microgradpy.patterns import Pattern
 from microgradpy.tangents.types import NoTangent, Tangent
 from tests import finite_differences as fd
@@ -605,3 +606,43 @@ def heads_as_dicts(params: Any, x: Any) -> Any:
 def test_lists_of_layers_without_objects(function: Callable[..., Any], argument: Any) -> None:
     check(function, argument, X)
     assert "pullback_of" not in code_adjoint(function, argument, X)
+
+
+@pytest.mark.parametrize("change", OBJECTS, ids=lambda change: change.__name__)
+def test_a_gradient_function_that_has_been_called_often(change: Callable[[Chain], None]) -> None:
+    model, ask = small_model(), grad(loss, (0, 1))
+    for _ in range(PATIENCE):
+        first = ask(model, X)
+    assert ask.__defaults__, "there is no head"  # type: ignore[attr-defined]
+    assert same_cotangents(ask(model, X), first)
+    change(model)
+    for x in (X, X[:2]):
+        for ours, theirs in zip(ask(model, x), as_they_are(loss, model, x), strict=True):
+            argument = model if isinstance(ours, Tangent) else x
+            flat = fd.flatten_cotangent(argument, ours)
+            np.testing.assert_allclose(flat, fd.flatten_cotangent(argument, theirs), rtol=1e-12, atol=1e-12)
+    assert same_cotangents(ask(small_model(), X), first)
+
+
+def number_of_some_type(model: Any, x: Any) -> Any:
+    total = np.sum(model(x) ** 2)
+    return total if x[0, 0] > 0.0 else float(total)
+
+
+def test_a_gradient_function_that_has_been_called_often_and_gives_another_type() -> None:
+    model, ask = small_model(), grad(number_of_some_type, (0, 1))
+    for _ in range(PATIENCE + 1):
+        ask(model, np.abs(X))
+    assert ask.__defaults__, "there is no head"  # type: ignore[attr-defined]
+    for x in (np.abs(X), -np.abs(X)):
+        assert same_cotangents(ask(model, x)[0].layers[0].w, as_they_are(number_of_some_type, model, x)[0].layers[0].w)
+    with pytest.raises(TypeError):
+        ask()
+
+
+def test_a_class_that_is_changed_after_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ask = small_model(), grad(loss, 1)
+    for _ in range(PATIENCE + 1):
+        ask(model, X)
+    monkeypatch.setattr(Dense, "forward", forward_without_bias)
+    np.testing.assert_allclose(ask(model, X), as_they_are(loss, model, X)[1])
