@@ -93,7 +93,7 @@ def _differentiate_parts(
     read = matched(function, bound.values)
     if read is None:
         return None
-    parts = Binding(read.values, 0, len(read.values))
+    parts = Binding(read.values, 0, bound.positions, bound.names)
     key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
     plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
@@ -294,7 +294,7 @@ def known_parts(function: types.FunctionType, bound: Binding, wanted: Wanted) ->
     read = matched(function, bound.values)
     if read is None:
         return None
-    key = _signature(function, Binding(read.values, 0, len(read.values)), wanted, False, False, RUN.mode)
+    key = _signature(function, Binding(read.values, 0, bound.positions, bound.names), wanted, False, False, RUN.mode)
     plan: Plan | None = CACHE.plans.get((read.pattern, key))
     return (plan, read) if plan is not None and is_valid(plan.unit) else None
 

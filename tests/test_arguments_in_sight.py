@@ -583,6 +583,21 @@ def test_default_and_keyword_arguments() -> None:
         np.testing.assert_allclose(ours[2], theirs[2])
 
 
+def by_default(model: Any, x: Any, factor: Any = 2.0, *, shift: Any = 0.5) -> Any:
+    return np.sum(model(x)) * factor + shift * shift
+
+
+def test_what_is_a_default_in_one_call_is_differentiated_in_another() -> None:
+    model = small_model()
+    for _ in range(2):
+        assert len(gradient(by_default, model, X)) == 2
+        np.testing.assert_allclose(gradient(by_default, model, X, 2.0)[2], np.sum(model(X)))
+        assert gradient(by_default, model, X, 3.0, shift=2.0)[2] is not None
+        assert grad(by_default, 1)(model, X).shape == X.shape
+        np.testing.assert_allclose(grad(by_default, 2)(model, X, 2.0), np.sum(model(X)))
+    assert patterns() > 1
+
+
 def layers_as_pairs(layers: Any, x: Any) -> Any:
     for w, b in layers:
         x = np.tanh(x @ w + b)

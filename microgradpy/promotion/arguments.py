@@ -48,6 +48,7 @@ from microgradpy.promotion.given import (
     folded_call,
     holds_objects,
     known_of,
+    method_of_class,
     rounds_of,
 )
 from microgradpy.promotion.objects import NONE, OPERATORS
@@ -184,6 +185,8 @@ class Arguments(Calls):
         if isinstance(callee, Method) and isinstance(callee.receiver, Part | Row):
             return self.method_of_part(op, callee, arguments, keywords, frame)
         if isinstance(callee, Const):
+            if callee.value is getattr and (method := method_of_class(arguments, self.member)) is not None:
+                return method
             folded = folded_call(callee.value, arguments, self.leaves) if not keywords else None
             if folded is not None:
                 return folded
