@@ -23,7 +23,7 @@ from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
-from microgradpy.patterns import Match, matched, unit_by_pattern
+from microgradpy.patterns import Match, check_unchanged_parts, matched, unit_by_pattern
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -109,6 +109,7 @@ def _differentiate_parts(
     if not plan.unit.is_complete and sys.gettrace() is not None:
         finish_reached(plan.unit)
     y, saved = _run_primal(plan.unit, read.values, False)
+    check_unchanged_parts(function, read, bound.values)
     return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved)
 
 

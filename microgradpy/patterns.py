@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import gc
 import keyword
+import operator
 import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, lock
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.errors import DifferentiationError
+from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.linking import errors_of_compiler
@@ -176,6 +177,18 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
         patterns.decline(read.pattern, values)
         return None
     return unit
+
+
+def check_unchanged_parts(function: types.FunctionType, read: Match, values: list[Any]) -> None:
+    """Refuse a value of which parts of arguments have become others while it was computed: a property or an operator of an
+    object that the program only looks at may write into what it is not given."""
+    again = read.pattern.read(*values)
+    if again is None or any(map(operator.is_not, again[0], read.values)):
+        raise MutationError(
+            f"an argument of {function.__qualname__} was changed while it ran, by code in which nobody could foresee it",
+            None,
+            "Let a function write into it that is called by name, and no property or operator of an object of the module.",
+        )
 
 
 @with_room

@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import MissingRuleError, cache_clear, cache_info, code_adjoint, entry, grad, gradient, jvp, pullback, rrule
+from microgradpy import (
+    MissingRuleError,
+    MutationError,
+    cache_clear,
+    cache_info,
+    code_adjoint,
+    entry,
+    grad,
+    gradient,
+    jvp,
+    pullback,
+    rrule,
+)
 from microgradpy.cache import CACHE
 from microgradpy.held import PATIENCE
 from microgradpy.patterns import Pattern
@@ -435,6 +447,48 @@ def test_a_model_that_is_written_into(cls: type[Counter]) -> None:
     expected = as_they_are(loss, theirs, X)
     np.testing.assert_allclose(found[1], expected[1])
     assert ours.layers[0].calls == theirs.layers[0].calls and ours.layers[0].seen == theirs.layers[0].seen  # type: ignore[attr-defined]
+
+
+class Meddler:
+    """Writes into a model when it is looked at."""
+
+    model: Any = None
+
+    @property
+    def look(self) -> float:
+        if self.model is not None:
+            self.model.w = self.model.w * 2.0
+        return 1.0
+
+    def __getitem__(self, number: int) -> float:
+        return self.look
+
+
+MEDDLER = Meddler()
+
+
+def by_property(model: Any, x: Any) -> Any:
+    return np.sum(x @ model.w) * MEDDLER.look + np.sum(x @ model.w)
+
+
+def by_item(model: Any, x: Any) -> Any:
+    return np.sum(x @ model.w) * MEDDLER[0] + np.sum(x @ model.w)
+
+
+@pytest.mark.parametrize("function", [by_property, by_item], ids=lambda function: function.__name__)
+def test_a_model_that_is_changed_by_code_that_nobody_sees(function: Callable[..., Any]) -> None:
+    model, ask = Dense(2, 2), grad(function, (0, 1))
+    for _ in range(PATIENCE + 2):
+        ask(model, X)
+    MEDDLER.model = model
+    try:
+        with pytest.raises(MutationError, match="while it ran"):
+            ask(model, X)
+        with pytest.raises(MutationError, match="while it ran"):
+            gradient(function, model, X)
+    finally:
+        MEDDLER.model = None
+    check(function, model, X)
 
 
 kept: list[Any] = []
