@@ -92,6 +92,8 @@ def check_unchanged(before: Snapshot, called: str) -> None:
 def own_gradient(f: Any, bar: Any) -> Any:
     """The gradient with respect to what `f` holds: None for a plain function, otherwise a Tangent over its fields."""
     match f:
+        case None:
+            return None
         case types.FunctionType():
             if f.__closure__ is None:
                 return None
@@ -167,9 +169,12 @@ def value_and_gradient(
 def _value_and_gradient(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool
 ) -> tuple[Any, tuple[Any, ...]]:
-    y, back = resolve_outermost(f, args, kwargs)
+    # What a function has captured is not asked for.
+    has_captured = type(f) is types.FunctionType and f.__closure__ is not None
+    y, back = resolve_outermost(f, args, kwargs, (True,) * len(args) if has_captured else None)
     seed = unit_seed(f, y, has_aux)
-    return y, gradients_of(f, args, back(check_seed(y, seed) if has_aux else seed))[1:]
+    bars = back(check_seed(y, seed) if has_aux else seed)
+    return y, gradients_of(None if has_captured else f, args, bars)[1:]
 
 
 def value_and_grad(
@@ -231,6 +236,8 @@ non_differentiable(stop_gradient, ignore_derivatives)
 RETURN_ARGUMENTS.update((stop_gradient, ignore_derivatives))
 examples(stop_gradient, (2.0,))
 examples(ignore_derivatives, (2.0,))
+
+
 def _given_to_library(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """As `rrule_via_ad`, of a function that a library calls many times: refused if it may write into what outlives a call."""
     inner = f.__func__ if isinstance(f, types.MethodType) else f

@@ -88,6 +88,8 @@ class Unit:
     """Whether it calls what is known only at run time."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
+    pattern: Any = None
+    """How it is called with parts of its arguments for these."""
     followed: frozenset[types.CodeType] = frozenset()
     """The code that writes into nothing that others have."""
     takes_value: bool = True
@@ -141,6 +143,7 @@ class Unit:
 
 Check = tuple[Mapping[str, Any], str, Any]
 """A namespace, a name in it, and the object that the name has to mean (`UNDEFINED`: the name must not exist)."""
+
 
 def checks_of(guard: Guard, namespace: Mapping[str, Any], builtins: Mapping[str, Any]) -> list[Check]:
     """What to look at before code in which a name was folded is used again."""
@@ -311,6 +314,8 @@ class Cache:
         self.watched: dict[int, weakref.ref[types.CodeType]] = {}
         self.plans: dict[tuple[Any, ...], Any] = {}
         """What `entry` has decided for signatures it met; depends on the units."""
+        self.patterns: dict[tuple[int, int], Any] = {}
+        """What was found of arguments in sight, by the code and the module of a function."""
         self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._holding = threading.RLock()  # not that of the compiler: who declares a rule may be a module that it waits for
         self.hits = 0
@@ -347,6 +352,8 @@ class Cache:
         self.watched.pop(identity, None)
         for key in [key for key in list(self.units) if key[0] == identity]:
             self.drop(key)
+        for other in [other for other in list(self.patterns) if other[0] == identity]:
+            self.patterns.pop(other, None)
 
     def drop(self, key: tuple[Any, ...]) -> None:
         self.plans.clear()
@@ -371,6 +378,7 @@ class Cache:
     def clear(self) -> None:
         for key in list(self.units):
             self.drop(key)
+        self.patterns.clear()
         self.release()
         unload_unwanted()
         self.watched.clear()

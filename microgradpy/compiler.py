@@ -17,13 +17,13 @@ from typing import Any
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad import reverse as reverse_pass
 from microgradpy.ad.apart_items import read_items_at_places
+from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
-from microgradpy.ad.checks import check_adjoint, check_primal
+from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
-from microgradpy.ad.stops import noting, with_stop
 from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import check_unassigned_captures
 from microgradpy.ad.zeros import may_insert
@@ -88,6 +88,7 @@ from microgradpy.state.stops import stopping_in
 
 _lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
 
+
 @contextmanager
 def always_dispatch() -> Iterator[None]:
     """Inside the block no rule and no callee is compiled in: every call is resolved at run time. For tests, which hold
@@ -139,6 +140,8 @@ def _instrumented(
 
 def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
     """The IR that a unit was made of, once more."""
+    if unit.pattern is not None:
+        return unit.pattern.function  # type: ignore[no-any-return]
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
     in_sight = promoted(function, ir, instrumented, kinds) if unit.is_promoted else None
     return ir if in_sight is None else in_sight.function
@@ -171,9 +174,10 @@ class Session:
         self.function_guards: list[FunctionGuard] = []
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
-    def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+        function, pattern = (called.callee, called) if isinstance(called, Apart) else (called, None)
         try:
-            unit = analysed(function, kinds, active, tracks=self.tracks)
+            unit = analysed(function, kinds, active, tracks=self.tracks, pattern=pattern)
         except DifferentiationError:
             # It is left to run time, perhaps for what was assumed.
             self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)
@@ -249,9 +253,11 @@ def analysed(
     tracks: bool = False,
     is_root: bool = False,
     catches: bool = False,
+    pattern: Any = None,
 ) -> Unit:
     """The unit of a function for inputs (captured variables, then parameters) of these kinds. Unless it `tracks` what is
-    written, a function that may write raises `NeedsTracking`. One that `catches` returns a `Failure` instead of raising."""
+    written, a function that may write raises `NeedsTracking`. One that `catches` returns a `Failure` instead of raising. With a
+    `pattern` the inputs are parts of these (`microgradpy.patterns`)."""
     if tracks:
         kinds = tuple(map(without_items, kinds))
     elif is_generator(function.__code__):
@@ -259,7 +265,7 @@ def analysed(
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     mode = RUN.mode
     kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, tracks, is_root, catches)
-    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function))
+    key = (id(function.__code__), id(function.__globals__), kinds, active, *kind_of_run, *shared_by(function), pattern)
     with lock:
         unit = CACHE.find(key)
         if unit is not None:
@@ -271,7 +277,7 @@ def analysed(
         spend(function)
         try:
             with resting(), errors_of_compiler(function.__code__, function.__globals__):
-                return _analyse(function, key, kinds, active, tracks, is_root, catches)
+                return _analyse(function, key, kinds, active, tracks, is_root, catches, pattern)
         except NeedsTracking:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
             note.guards = Guards(instrumented(function)[1])
@@ -287,9 +293,10 @@ def compile_unit(
     tracks: bool = False,
     is_root: bool = False,
     catches: bool = False,
+    pattern: Any = None,
 ) -> Unit:
     """The same with its text, to be run now."""
-    unit = analysed(function, kinds, active, tracks=tracks, is_root=is_root, catches=catches)
+    unit = analysed(function, kinds, active, tracks=tracks, is_root=is_root, catches=catches, pattern=pattern)
     finish(unit)
     if is_looked_at():
         finish_reached(unit)
@@ -312,12 +319,16 @@ def _analyse(
     tracks: bool,
     is_root: bool,
     catches: bool,
+    pattern: Any,
 ) -> Unit:
     notes = stopping_in(function.__code__) is not None
-    ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
-    in_sight = None if tracks or notes else _in_sight(function, ir, kinds)
-    if in_sight is not None:
-        ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
+    if pattern is not None:
+        in_sight, ir, checks = pattern, pattern.function, pattern.checks
+    else:
+        ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
+        in_sight = None if tracks or notes else _in_sight(function, ir, kinds)
+        if in_sight is not None:
+            ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
     assumed: Kind = FLOAT
     followed = in_sight.followed if in_sight is not None else frozenset() if tracks else followed_code(function, (), ir)
     absent = (False,) * sum(active)
@@ -355,7 +366,7 @@ def _analyse(
                 continue
             unit.absent, unit.selects = reverse.absent, reverse.selects
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
-            unit.is_promoted, unit.followed = in_sight is not None, followed
+            unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed, pattern
             unit.inserts = may_insert(primal.function.body, primal.calls)
             finish_later(unit, function, primal, reverse)
         except BaseException:

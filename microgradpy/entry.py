@@ -6,10 +6,8 @@ import itertools
 import sys
 import types
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +16,14 @@ from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_unit, shared_by
-from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
-from microgradpy.gradient_compiler import unit_seed_adjoint
+from microgradpy.gradient_compiler import EXOTIC
+from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
+from microgradpy.patterns import Match, check_unchanged_parts, matched, unit_by_pattern
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -42,87 +41,9 @@ from microgradpy.tracked_entry import differentiate_tracked, root_unit
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
-_EXOTIC = frozenset((Decimal, Fraction))
 UNIT_SEEDS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
 """The seeds that `gradient` gives, by the type of the value; known by their identity."""
 _ONE, _ONE_DOUBLE = UNIT_SEEDS.values()
-
-
-@final
-class _Adjoints:
-    """The adjoints of the calls of one signature, of which a gradient takes the one for the seed 1 if there is one:
-    `run(saved, seed)`. Made when they are wanted."""
-
-    __slots__ = ("at_one", "fresh", "fresh_at_one", "is_asked", "run")
-
-    def __init__(self) -> None:
-        self.is_asked = False
-        self.at_one: Callable[..., Any] | None = None
-        self.fresh_at_one: tuple[bool, ...] = ()
-        self.run: Callable[..., Any] | None = None
-        self.fresh: tuple[bool, ...] = ()
-
-    def is_ready(self, plan: Plan, values: list[Any]) -> bool:
-        """Whether there is an adjoint for the seed 1. A debugger is shown the general one."""
-        if self.is_asked:
-            return self.at_one is not None and sys.gettrace() is None
-        if sys.gettrace() is not None:
-            return False
-        are_double = tuple(type(value) in _WIDE and value.dtype.char == "d" for value in values)
-        made = unit_seed_adjoint(plan.unit, are_double)
-        if made is not None:
-            self.at_one, self.fresh_at_one = made.run, plan.by_input(made.fresh)
-        self.is_asked = True
-        return self.at_one is not None
-
-    def make(self, plan: Plan) -> Callable[..., Any]:
-        """The adjoint for any seed."""
-        made = plan.unit.reverse
-        assert made is not None
-        self.run, self.fresh = made.run, plan.by_input(made.fresh)
-        return made.run
-
-
-_WIDE = (np.ndarray, np.float64)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
-    `single`: the adjoint returns one cotangent bare.
-    `leading`: the differentiated inputs are the first ones, and several. `shared`: the variables that the function shares with
-    others, if its unit tracks writes, which depends on them."""
-
-    unit: Unit
-    places: tuple[int | None, ...]
-    single: bool
-    exotic: bool
-    leading: bool
-    shared: tuple[frozenset[str], ...] = ()
-    adjoints: _Adjoints = field(default_factory=_Adjoints)
-
-    @classmethod
-    def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
-        active = [index for index, flag in enumerate(unit.active) if flag]
-        places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
-        leading = len(active) > 1 and active == list(range(len(active)))
-        return cls(unit, places, len(active) == 1, not _EXOTIC.isdisjoint(map(type, values)), leading, shared)
-
-    def by_input(self, fresh: tuple[bool, ...]) -> tuple[bool, ...]:
-        """What is said of each cotangent of an adjoint, for each input."""
-        return tuple(place is not None and fresh[place] for place in self.places)
-
-    def adjoint_of_gradient(self) -> tuple[Callable[..., Any], tuple[bool, ...], bool] | None:
-        """The adjoint that a gradient takes, of which inputs it makes a cotangent that is nobody else's, and whether it is for
-        the seed 1 only; None until that is decided, and where nothing is differentiated."""
-        adjoints = self.adjoints
-        if not adjoints.is_asked or not any(self.unit.active):
-            return None
-        if adjoints.at_one is not None:
-            return adjoints.at_one, adjoints.fresh_at_one, True
-        run = adjoints.run or adjoints.make(self)
-        return run, adjoints.fresh, False
 
 
 def differentiate(
@@ -132,6 +53,10 @@ def differentiate(
     bound = bind(function, args, kwargs)
     is_inner = RUN.is_inside
     mode = RUN.mode
+    if not is_inner and mode == _USUAL:
+        found = _differentiate_parts(function, bound, len(args), wanted, keywords_wanted)
+        if found is not None:
+            return found
     plan = None if mode.tracks else _plan_for(function, bound, wanted, keywords_wanted, is_inner, mode)
     if plan is None:
         if is_inner and not mode.tracks:
@@ -142,21 +67,80 @@ def differentiate(
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
         return differentiate_tracked(function, bound, len(args), unit, wanted, keywords_wanted)
+    y, saved = _run_primal(unit, bound.values, is_inner)
+    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
+
+
+_USUAL = Mode()
+
+
+def _run_primal(unit: Unit, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
     assert unit.primal is not None
     assumed = RUN.assumed
     RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
     RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
     try:
-        y, saved = unit.primal(*bound.values)
+        found: tuple[Any, Any] = unit.primal(*values)
+        return found
     finally:
         RUN.is_inside, RUN.assumed = is_inner, assumed
 
-    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
+
+def _differentiate_parts(
+    function: types.FunctionType, bound: Binding, count: int, wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back] | None:
+    """The same for a call whose arguments are in sight (`microgradpy.patterns`), by parts of them; None if none of them is."""
+    read = matched(function, bound.values)
+    if read is None:
+        return None
+    parts = Binding(read.values, 0, bound.positions, bound.names)
+    key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
+    plan = None if key is None else CACHE.plans.get((read.pattern, key))
+    if plan is None or not is_valid(plan.unit):
+        active = read.pattern.spread(active_inputs(bound, wanted, keywords_wanted))
+        unit = unit_by_pattern(function, read, bound.values, active)
+        if unit is None:
+            return None
+        plan = Plan.of(unit, read.values)
+        if key is not None:
+            _keep_plan((read.pattern, key), plan)
+    else:
+        CACHE.hits += 1
+    if not plan.unit.is_complete and sys.gettrace() is not None:
+        finish_reached(plan.unit)
+    y, saved = _run_primal(plan.unit, read.values, False)
+    check_unchanged_parts(function, read, bound.values)
+    return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved)
 
 
-def bars_by_plan(
-    function: types.FunctionType, plan: Plan, bound: Binding, count: int, y: Any, saved: Any, y_bar: Any
+def bars_of_parts(
+    function: types.FunctionType,
+    plan: Plan,
+    bound: Binding,
+    count: int,
+    read: Match,
+    parts: Binding,
+    y: Any,
+    saved: Any,
+    y_bar: Any,
 ) -> Bars:
+    """The cotangents of a call by those of the parts of its arguments."""
+    if plan.exotic:
+        _refuse_exotic(parts.values, plan.unit)
+    bars, fresh = _run_adjoint(function, plan, parts, saved, y, y_bar)
+    if plan.single:
+        bars = (bars,)
+    inputs, flags = read.pattern.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
+    if bound.is_plain:
+        return Bars(None, tuple(inputs), {}, flags, plan.unit.selects)
+    is_simple = not (bound.names or bound.defaults) and bound.variadic is None
+    if is_simple and inputs[: bound.captured] == [None] * bound.captured:
+        own = slice(bound.captured, bound.captured + bound.positions)
+        return Bars(None, tuple(inputs[own]), {}, flags[own], plan.unit.selects)
+    return bars_of(function, bound, count, inputs)
+
+
+def bars_by_plan(function: types.FunctionType, plan: Plan, bound: Binding, count: int, y: Any, saved: Any, y_bar: Any) -> Bars:
     """The cotangents of a call with `count` positional arguments, of which the primal has given `y` and `saved`."""
     if plan.exotic:
         _refuse_exotic(bound.values, plan.unit)
@@ -210,9 +194,7 @@ def _unforeseen(function: types.FunctionType) -> DifferentiationError:
     )
 
 
-def resolve_outermost(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None
-) -> tuple[Any, Back]:
+def resolve_outermost(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None) -> tuple[Any, Back]:
     """As `resolve`, for a run of its own: the calls inside of it rely on what it has found out about writes."""
     before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
     RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
@@ -308,6 +290,16 @@ def known_plan(function: types.FunctionType, bound: Binding, wanted: Wanted) -> 
     return plan if plan is not None and not plan.unit.tracks and is_valid(plan.unit) else None
 
 
+def known_parts(function: types.FunctionType, bound: Binding, wanted: Wanted) -> tuple[Plan, Match] | None:
+    """The same for a call by parts of its arguments, with these parts."""
+    read = matched(function, bound.values)
+    if read is None:
+        return None
+    key = _signature(function, Binding(read.values, 0, bound.positions, bound.names), wanted, False, False, RUN.mode)
+    plan: Plan | None = CACHE.plans.get((read.pattern, key))
+    return (plan, read) if plan is not None and is_valid(plan.unit) else None
+
+
 def _is_tracked_plan_for(plan: Plan, function: types.FunctionType, bound: Binding) -> bool:
     return plan.shared == shared_by(function) and not any(map(is_written_twice, bound.values))
 
@@ -335,7 +327,7 @@ def _refuse_exotic(values: list[Any], unit: Unit) -> None:
     """Numbers that have no cotangent of their own kind are refused if the result may depend on them."""
     differentiated = [value for value, flag in zip(values, unit.active, strict=True) if flag]
     for value, missing in zip(differentiated, unit.absent, strict=True):
-        if not missing and type(value) in _EXOTIC:
+        if not missing and type(value) in EXOTIC:
             raise DifferentiationError(
                 f"a {type(value).__name__} cannot be differentiated", None, "Convert it to float before the call."
             )

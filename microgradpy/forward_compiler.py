@@ -11,6 +11,7 @@ from typing import Any, ClassVar, final
 
 from microgradpy.ad import forward as forward_pass
 from microgradpy.ad import primal as primal_pass
+from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.tangent_calls import NotPushable
@@ -70,9 +71,10 @@ class ForwardSession(Session):
         self.met_units: dict[int, _Callee] = {}
         self.constants: dict[int, Const] = {}
 
-    def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+        function = called.callee if isinstance(called, Apart) else called
         # What has a rule for forward mode only has a text for reverse mode: the dispatcher chooses.
-        unit = None if frule.has(function) else super().unit(function, kinds, active)
+        unit = None if frule.has(function) else super().unit(called, kinds, active)
         if unit is not None:
             self.met_units[id(unit)] = _Callee(function, unit, kinds)
         return unit

@@ -39,9 +39,10 @@ import numpy as np
 from microgradpy.binding import Binding, bind
 from microgradpy.cache import UNDEFINED, Check, FunctionGuard, Guards, KindGuard
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.entry import UNIT_SEEDS, Plan, known_plan
+from microgradpy.entry import UNIT_SEEDS, Plan, known_parts, known_plan
 from microgradpy.isolation import is_isolated
 from microgradpy.linking import bind_awaited, waiting_units
+from microgradpy.patterns import Match
 from microgradpy.runtime.dispatch import Wanted, has_source_only
 from microgradpy.runtime.modes import RUN, SPECIAL, Mode
 from microgradpy.tangents.strong_zeros import has_nan, is_nan_in_any
@@ -118,30 +119,72 @@ def head_of(f: Any, args: tuple[Any, ...], y: Any, wanted: Wanted, form: Form) -
     if type(f) is not types.FunctionType or not has_source_only(f) or type(y) not in UNIT_SEEDS or not _is_usual():
         return None
     bound = bind(f, args, {})
-    if not all(map(_is_input, bound.values)) or not _is_simple(f.__code__):
+    if not _is_simple(f.__code__):
         return None
-    plan = known_plan(f, bound, wanted)
+    read: Match | None = None
+    if all(map(_is_input, bound.values)):
+        plan = known_plan(f, bound, wanted)
+    else:
+        plan, read = known_parts(f, bound, wanted) or (None, None)
+        if read is None or not all(map(_is_input, read.values)):
+            return None
     taken = None if plan is None else plan.adjoint_of_gradient()
     if plan is None or taken is None or waiting_units(plan.unit) > _FEW:
         return None
     bind_awaited(plan.unit.primal, taken[0])  # what was not reached yet may be by the next call
     if not is_isolated(plan.unit, plan.unit.primal, taken[0]):
         return None
+    return _made(f, args, y, form, bound, plan, taken, read)
+
+
+def _made(
+    f: types.FunctionType,
+    args: tuple[Any, ...],
+    y: Any,
+    form: Form,
+    bound: Binding,
+    plan: Plan,
+    taken: tuple[Any, tuple[bool, ...], bool],
+    read: Match | None,
+) -> Head:
+    """The head for a plan and the adjoint that is taken; for parts of arguments if these are `read`."""
     adjoint, fresh, is_special = taken
     k = _Constants()
     inputs, reads = _inputs(f, bound, len(args), k)
-    tests = [*_tests_of_inputs(inputs, bound.values, k), *_tests_of_code(f, plan.unit.guards, k)]
-    if len(inputs) > bound.captured + len(args):
-        tests.append(f"{k(f)}.__defaults__ is {k(f.__defaults__)}")
+    tests = [f"{k(f)}.__defaults__ is {k(f.__defaults__)}"] if len(inputs) > bound.captured + len(args) else []
+    names = [f"x{index}" for index in range(len(args))]
+    rest = f"held.finish({k(f)}, {k(plan)}, ({', '.join(names)},), y, saved)"
+    if read is None:
+        found = _gradients(form, plan, bound, args, fresh, k)
+    else:
+        parts = [f"p{index}" for index in range(len(read.values))]
+        reads.append(f"({', '.join(parts)},), h = {k(read.pattern.read)}({', '.join(inputs)}) or {k(_UNLIKE)}")
+        match = f"{k(Match)}({k(read.pattern)}, ({', '.join(parts)},), h)"
+        found = _gradients_of_parts(form, plan, bound, len(args), fresh, match, k)
+        rest = f"held.finish_parts({k(f)}, {k(plan)}, ({', '.join(names)},), {match}, y, saved)"
+        inputs, bound = parts, Binding(read.values, 0, len(parts))
+    tests = [*_tests_of_inputs(inputs, bound.values, k), *_tests_of_code(f, plan.unit.guards, k), *tests]
     if is_special:  # a debugger is shown the general one
         tests.append(f"{k(sys.gettrace)}() is None")
     body = [f"y, saved = {k(plan.unit.primal)}({', '.join(inputs)})", f"if type(y) is {k(type(y))}:"]
     run = f"{k(adjoint)}(saved, {k(UNIT_SEEDS[type(y)])})"
-    found = _gradients(form, plan, bound, args, fresh, k)
     body += [f"    {line}" for line in _run_back(plan, inputs, bound, run, found, k)]
-    names = [f"x{index}" for index in range(len(args))]
-    body.append(f"return held.finish({k(f)}, {k(plan)}, ({', '.join(names)},), y, saved)")
+    body.append(f"return {rest}")
     return _head(names, reads, tests, body, k, plan.unit.version)
+
+
+_UNLIKE = ((), ())
+"""What is read of arguments that are not as they were: it has too few parts."""
+
+
+def _gradients_of_parts(
+    form: Form, plan: Plan, bound: Binding, count: int, fresh: tuple[bool, ...], match: str, k: _Constants
+) -> list[str]:
+    """The lines that return the gradients of arguments from the cotangents of their parts."""
+    bars = ", ".join("None" if place is None else f"b{place}" for place in plan.places)
+    lines = [f"m = {match}", f"bars, whole = m.pattern.gathered([{bars}], {k(fresh)}, m)"]
+    places = [(number % count, bound.captured + number % count) for number in form.numbers]
+    return [*lines, f"return {form.text([f'held.fill(x{position}, bars[{at}], whole[{at}])' for position, at in places])}"]
 
 
 def _is_usual() -> bool:

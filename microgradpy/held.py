@@ -15,12 +15,13 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.binding import bind
+from microgradpy.binding import Binding, bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE
-from microgradpy.entry import UNIT_SEEDS, Plan, bars_by_plan, resolve_outermost
+from microgradpy.entry import UNIT_SEEDS, Plan, bars_by_plan, bars_of_parts, resolve_outermost
 from microgradpy.errors import NonScalarOutputError
 from microgradpy.heads import Form, Head, NotGiven, head_of
+from microgradpy.patterns import Match
 from microgradpy.projecting import is_projected
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Back
@@ -106,6 +107,12 @@ class Held:
     def finish(self, f: types.FunctionType, plan: Plan, args: tuple[Any, ...], y: Any, saved: Any) -> Any:
         """The rest of the general road, for a head that has run the primal of a plan."""
         return self._result(args, y, partial(exact, partial(bars_by_plan, f, plan, bind(f, args, {}), len(args), y, saved)))
+
+    def finish_parts(self, f: types.FunctionType, plan: Plan, args: tuple[Any, ...], read: Match, y: Any, saved: Any) -> Any:
+        """The same for one that was called by parts of its arguments."""
+        parts = Binding(read.values, 0, len(read.values))
+        back = partial(bars_of_parts, f, plan, bind(f, args, {}), len(args), read, parts, y, saved)
+        return self._result(args, y, partial(exact, back))
 
     def forget(self) -> None:
         """Have no head any more, as if there had been no call."""

@@ -25,7 +25,9 @@ from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
 from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
+from microgradpy.patterns import matched, unit_by_pattern
 from microgradpy.runtime.dispatch import may_be_active, value_kind
+from microgradpy.runtime.modes import RUN, Mode
 
 
 @final
@@ -162,9 +164,19 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
 
 
 def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
-    unit = compile_for_call(*signature_of(f, args, argnums))
+    unit = unit_of(f, args, argnums)
     assert unit.texts is not None
     return unit.texts
+
+
+def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> Unit:
+    """What a call with these arguments runs; signature as for `signature_of`."""
+    function, kinds, active = signature_of(f, args, argnums)
+    owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
+    values = [*captured_values(function), *owner, *args]
+    read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
+    unit = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
+    return unit or compile_for_call(function, kinds, active)
 
 
 def signature_of(

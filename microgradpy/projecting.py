@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 _FLOAT_GRADIENTS = (float, int)
+WHOLE = "whole"
+"""Said instead of whether a cotangent is fresh: it is the gradient as it stands."""
 
 
-def is_projected(x: Any, bar: Any, is_fresh: bool) -> bool:
+def is_projected(x: Any, bar: Any, is_fresh: Any) -> bool:
     """Whether a cotangent is the gradient as it stands, as far as types say it: numbers have nobody to share them with."""
     cls = type(bar)
+    if is_fresh is WHOLE and bar is not None:
+        return True
     if cls is float:
         return type(x) in _FLOAT_GRADIENTS
     if cls is np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, final
 
 from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.apart_items import read_items_at_places
+from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.texts import check_texts
@@ -51,10 +52,10 @@ class _Session(Session):
         self.seed_is_selected = seed_is_selected
         self.functions: dict[int, types.FunctionType] = {}
 
-    def unit(self, function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        unit = super().unit(function, kinds, active)
+    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+        unit = super().unit(called, kinds, active)
         if unit is not None:
-            self.functions[id(unit)] = function
+            self.functions[id(unit)] = called.callee if isinstance(called, Apart) else called
         return unit
 
     def adjoint_half(self, unit: CallUnit, is_selected: bool = False) -> Const:

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passes": {"errors", "dataclasses", "ir", "tangents"},
     "state": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "frontend"},
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
-    "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "frontend", "ad", "passes"},
+    "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "tangents", "frontend", "ad", "passes"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
     "rules": {"errors", "originals", "named", "dataclasses", "tangents"},
     "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules"},
@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
 BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions"}
 ROADS = {"forward_compiler", "gradient_compiler", "zeros_compiler"}
-COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "cache", "entry"}
+COMPILER = BELOW | ROADS | {"boundary", "linking", "compiler", "cache", "patterns", "entry"}
 STOPS = {"anomalies", "hooks", "infiltration"}
 HELD = {"isolation", "heads", "held", "projecting"}
 SURFACE = COMPILER | STOPS | HELD | {"api", "forward", "scalar_rules", "introspect", "tracking", "exporting", "explain"}
@@ -51,9 +51,10 @@ MAY_IMPORT |= {"boundary": {"errors", "dataclasses", "ir", "runtime"}, "cache": 
 MAY_IMPORT |= {"linking": BELOW | {"boundary", "cache"}, "compiler": BELOW | {"cache", "linking"}}
 MAY_IMPORT |= dict.fromkeys(ROADS, BELOW | {"cache", "linking", "compiler"})
 MAY_IMPORT |= {"tracked_entry": BELOW | {"cache", "compiler", "zeros_compiler", "binding"}}
-MAY_IMPORT |= {"entry": BELOW | ROADS | {"cache", "linking", "compiler", "binding", "tracked_entry"}}
+MAY_IMPORT |= {"patterns": BELOW | {"cache", "compiler", "linking", "projecting"}}
+MAY_IMPORT |= {"entry": BELOW | ROADS | {"cache", "linking", "compiler", "binding", "tracked_entry", "patterns"}}
 MAY_IMPORT |= {"isolation": BELOW | {"boundary", "cache"}}
-MAY_IMPORT |= {"heads": BELOW | {"binding", "cache", "entry", "isolation", "linking"}}
+MAY_IMPORT |= {"heads": BELOW | {"binding", "cache", "entry", "isolation", "linking", "patterns"}}
 MAY_IMPORT |= {"held": COMPILER | {"binding", "heads", "projecting"}}
 MAY_IMPORT |= dict.fromkeys(STOPS, SURFACE)
 MAY_IMPORT |= dict.fromkeys(["api", "forward", "scalar_rules", "introspect", "tracking", "exporting", "explain"], SURFACE)

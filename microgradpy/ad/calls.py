@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
 from microgradpy.ad.statics import StaticClosure
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Location, Value, Var
+from microgradpy.ir.nodes import Const, Function, Location, Value, Var
 
 
 class Unit(Protocol):
@@ -29,6 +30,18 @@ class Unit(Protocol):
     """Whether the tangent of its value may have zeros of a selection that it makes."""
     writes: bool
     """Whether the function may write into anything that it did not make."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """A constant that stands for a function which is called with parts of its arguments: `function` is its IR for these."""
+
+    callee: FunctionType
+    function: Function
+    checks: tuple[Any, ...] = ()
+    functions: tuple[FunctionType, ...] = ()
+    followed: frozenset[CodeType] = frozenset()
 
 
 @final

@@ -4,6 +4,12 @@
                                         check_value(site, y, x)
 
 In the adjoint, what the user's operation was given is saved for the message, too. The pass adds operations and changes none.
+
+A stop where an adjoint begins is put there in the same way:
+
+    f_adjoint(saved, y_bar):      becomes      f_adjoint(saved, y_bar):
+                                                   notes, ... = saved
+                                                   stop_here(stopping, notes, y_bar)
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from microgradpy.ad.reverse import Reverse
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import carries_nothing, is_immutable
 from microgradpy.ir.nodes import (
+    KEPT,
     Const,
     For,
     Function,
@@ -40,6 +47,8 @@ from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import regions, walk
 from microgradpy.runtime.anomalies import check_value, checked_call, excuse
 from microgradpy.runtime.anomaly_reports import BACKWARD, FORWARD, TANGENT, Site
+from microgradpy.runtime.notes import open_notes
+from microgradpy.state.stops import Stopping, stop_here
 from microgradpy.tangents import arithmetic
 
 # They read what is there, or leave it to others to fill it.
@@ -246,3 +255,27 @@ def _users(operations: Iterable[Op]) -> dict[Key, Op]:
 
 def _key(where: Location) -> Key:
     return (where.file, where.line, where.column, where.end_line, where.end_column)
+
+
+# Stops
+
+
+def noting(primal: Primal) -> Primal:
+    """The primal of a function that notes its variables. Its notes are none of the user's operations: they may hold variables
+    that have no value."""
+
+    def rewrite(statement: Statement) -> tuple[Statement, ...]:
+        if isinstance(statement, Op) and statement.payload == KEPT:
+            return (replace(statement, from_user=False),)
+        return (statement,)
+
+    return replace(primal, function=replace(primal.function, body=map_statements(primal.function.body, rewrite)))
+
+
+def with_stop(primal: Primal, reverse: Reverse, stopping: Stopping) -> Reverse:
+    """The adjoint of a function that notes its variables, stopping with the notes first of all."""
+    body = primal.function.body
+    notes = next(op.results[0] for op in walk(body) if isinstance(op, Op) and op.callee == function_constant(open_notes))
+    given = (Const(stopping), notes, reverse.seed, *((reverse.shadows,) if reverse.shadows is not None else ()))
+    stop = Op(function_constant(stop_here), given, (fresh("stopped"),), payload=KEPT, where=primal.function.where)
+    return replace(reverse, region=Region((stop, *reverse.region.statements), reverse.region.terminator))

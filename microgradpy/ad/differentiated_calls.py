@@ -20,10 +20,10 @@ import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
 from microgradpy.ad.binding import bind_arguments, literal_defaults
-from microgradpy.ad.calls import Build, Dispatched, Inlined, Item, UnitCall
+from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
-from microgradpy.ad.primal_builder import PrimalBuilder
+from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.ad.shared_iterators import makes_iterator
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
@@ -269,13 +269,20 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
     return bound is not None and call_unit(primal, op, function, (*captured, *bound.values()))
 
 
-def call_unit(primal: PrimalBuilder, op: Op, function: FunctionType, arguments: tuple[Value, ...]) -> bool:
+def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
+    """Call a function with parts of its arguments, which it cannot be called with in any other way."""
+    if not call_unit(primal, op, apart, primal.inputs(op)[0]):
+        raise NeedsTracking(apart.callee.__name__)
+
+
+def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, arguments: tuple[Value, ...]) -> bool:
     """Call the primal of a function; whether it has one that does all of what the function does."""
+    function = called.callee if isinstance(called, Apart) else called
     if is_generator(function.__code__) and primal.services.tracks:
         return False
     kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
     try:
-        unit = primal.services.unit(function, kinds, tuple(map(primal.is_active, arguments)))
+        unit = primal.services.unit(called, kinds, tuple(map(primal.is_active, arguments)))
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
     if unit is None or (unit.writes and primal.catches):

@@ -11,7 +11,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from microgradpy.ad.accumulators import Sums
-from microgradpy.ad.calls import Attribute, Call, Dispatched, Inlined, Unit
+from microgradpy.ad.calls import Apart, Attribute, Call, Dispatched, Inlined, Unit
 from microgradpy.ad.shared_iterators import Iterators
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
@@ -52,7 +52,7 @@ class Services(Protocol):
     tells_apart: bool
     is_root: bool
 
-    def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         """The compiled callee, or None if it has to be called through the dispatcher."""
 
     def nested(self, code: CodeType, name: str) -> FunctionType:

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.calls import Attribute, Item
+from microgradpy.ad.calls import Apart, Attribute, Item
 from microgradpy.ad.differentiated_calls import (
     active_by_position,
     asks_a_class,
+    call_apart,
     call_closure,
     call_function,
     call_rule,
@@ -110,11 +111,8 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
     own = _OF_THE_FRONT_END.get(callee.value) if isinstance(callee, Const) and isinstance(callee.value, FunctionType) else None
     if own is not None:
         own(primal, op)
-    elif isinstance(callee, Const) and isinstance(callee.value, Maker):
-        if callee.value.makes_class:
-            _make_class(primal, op)
-        else:
-            _make(primal, op, primal.inputs(op)[0])
+    elif isinstance(callee, Const) and isinstance(callee.value, Maker | Apart):
+        _call_made(primal, op, callee.value)
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
     elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
@@ -124,6 +122,16 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
         _call_constant(primal, op, callee)
     else:
         _call_value(primal, op, callee)
+
+
+def _call_made(primal: PrimalBuilder, op: Op, made: Maker | Apart) -> None:
+    """What the compiler has put into the program for a statement or a call."""
+    if isinstance(made, Apart):
+        call_apart(primal, op, made)
+    elif made.makes_class:
+        _make_class(primal, op)
+    else:
+        _make(primal, op, primal.inputs(op)[0])
 
 
 def _raise_failure(primal: PrimalBuilder, op: Op) -> None:

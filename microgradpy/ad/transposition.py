@@ -20,7 +20,7 @@ from typing import Any, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.calls import Inlined
+from microgradpy.ad.calls import Apart, Inlined
 from microgradpy.ad.inline import NotInlinable, splice_pullback
 from microgradpy.ad.primal import walked
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
@@ -51,7 +51,7 @@ class _Closed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._services, name)
 
-    def unit(self, function: FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Any:
+    def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Any:
         unit = self._services.unit(function, kinds, active)
         if unit is None or unit.calls_unknown:
             raise NotTransposable

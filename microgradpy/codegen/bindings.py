@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import math
 import types
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
-from microgradpy.codegen.functions import make_function
 from microgradpy.codegen.notation import InPlace, in_place_function, is_plain_name, notation, store
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Region, Value
+from microgradpy.ir.nodes import SELF, UNASSIGNED, Const, Function, Op, Opcode, Region, Value
 from microgradpy.ir.traversal import regions, terminator_values, uses, walk
 from microgradpy.originals import BUILTINS, root_of
 
@@ -169,3 +168,28 @@ def _complex(value: complex, builtin: Callable[[str], ast.expr]) -> ast.expr:
     if value.real == 0.0 and math.isfinite(value.imag) and is_positive:
         return ast.Constant(value)
     return ast.Call(builtin("complex"), [_real(value.real, builtin), _real(value.imag, builtin)], [])
+
+
+def make_function(
+    code: types.CodeType,
+    module_globals: dict[str, Any],
+    captured: Sequence[Any] = (),
+    defaults: Sequence[Any] = (),
+    keyword_defaults: Mapping[str, Any] | None = None,
+    shared: Sequence[str] = (),
+) -> types.FunctionType:
+    """What generated text calls: the function that a nested `def` or a lambda makes, with a cell for each of the captured
+    values; those of the variables in `shared` are cells already."""
+    named = zip(code.co_freevars, captured, strict=True)
+    cells = tuple([value if name in shared else _cell(value) for name, value in named])
+    function = types.FunctionType(code, module_globals, code.co_name, tuple(defaults) or None, cells)
+    for name, cell in zip(code.co_freevars, cells, strict=True):
+        if name not in shared and cell != types.CellType() and cell.cell_contents is SELF:
+            cell.cell_contents = function
+    if keyword_defaults:
+        function.__kwdefaults__ = dict(keyword_defaults)
+    return function
+
+
+def _cell(value: Any) -> types.CellType:
+    return types.CellType() if value is UNASSIGNED else types.CellType(value)

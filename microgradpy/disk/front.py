@@ -64,10 +64,10 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     """As `microgradpy.api.gradient`."""
     with _BOUNDARY:
         state = _LIVE if kwargs else _CACHE.state(f)
-        if not state.is_live and (found := _CACHE.call(state, f, args, None)) is not None:
+        if not state.is_live and (found := _CACHE.call(state, f, args, _wanted(f, args))) is not None:
             return _gradients(args, found)
         result: tuple[Any, ...] = _api().gradient(f, *args, **kwargs)
-        _CACHE.keep(state, f, args, None)
+        _CACHE.keep(state, f, args, _wanted(f, args))
         return result
 
 
@@ -77,11 +77,16 @@ def value_and_gradient(
     """As `microgradpy.api.value_and_gradient`."""
     with _BOUNDARY:
         state = _LIVE if kwargs or has_aux is not False else _CACHE.state(f)
-        if not state.is_live and (found := _CACHE.call(state, f, args, None)) is not None:
+        if not state.is_live and (found := _CACHE.call(state, f, args, _wanted(f, args))) is not None:
             return found.y, _gradients(args, found)
         result: tuple[Any, tuple[Any, ...]] = _api().value_and_gradient(f, *args, has_aux=has_aux, **kwargs)
-        _CACHE.keep(state, f, args, None)
+        _CACHE.keep(state, f, args, _wanted(f, args))
         return result
+
+
+def _wanted(f: Any, args: tuple[Any, ...]) -> Wanted:
+    """As `microgradpy.api` asks for gradients of arguments."""
+    return (True,) * len(args) if type(f) is types.FunctionType and f.__closure__ is not None else None
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:

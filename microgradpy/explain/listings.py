@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, final
 
 from microgradpy.cache import Unit, reached_units
-from microgradpy.compiler import compile_for_call
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.explain.highlight import Piece, ir_pieces, python_pieces
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import find_source
-from microgradpy.introspect import signature_of
+from microgradpy.introspect import plain_function, unit_of
 from microgradpy.ir.nodes import Location
 from microgradpy.ir.printer import block_lines
 from microgradpy.linking import finish_reached
@@ -57,8 +56,7 @@ class Sheet:
 
 def sheets_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> list[Sheet]:
     """The sheet of a function, and of those that its derivative calls which are compiled with it."""
-    function, kinds, active = signature_of(f, args, argnums)
-    unit = compile_for_call(function, kinds, active)
+    function, unit = plain_function(f), unit_of(f, args, argnums)
     finish_reached(unit)
     found = {id(unit): (function, unit)}
     for owner in reached_units(unit):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.boundary import is_library
-from microgradpy.codegen.functions import make_function
+from microgradpy.codegen.bindings import make_function
 from microgradpy.ir.nodes import Location
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from microgradpy.frontend import fence
+from microgradpy.frontend.attempt import Catch, lower_attempt
 from microgradpy.frontend.class_bodies import read_in_cells
 from microgradpy.frontend.closures import ClosureBody, PendingClosure, Shared, nested_code, outdated_names, rebindings
 from microgradpy.frontend.codes import GENERATOR_EXPRESSION, is_asynchronous
-from microgradpy.frontend.failures import catch_all
 from microgradpy.frontend.generators import FIRST_ITERABLE, function_of_expression, iterator_of
 from microgradpy.frontend.lower_core import EXPRESSIONS, MISSING, STATEMENTS, Lowering, cell_key, lowers
 from microgradpy.frontend.lower_targets import assign_name
@@ -23,7 +23,7 @@ from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy
 from microgradpy.frontend.notes import with_notes
 from microgradpy.frontend.places import Group, Step, Unit
 from microgradpy.frontend.prune import prune
-from microgradpy.frontend.resolve import Resolver
+from microgradpy.frontend.resolve import Resolver, builtin
 from microgradpy.frontend.scope import (
     Binding,
     FunctionNode,
@@ -54,6 +54,7 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
+from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.making import LATER, annotated, tie
 from microgradpy.runtime.suspension import is_generator
 
@@ -361,3 +362,13 @@ def _rebindings(low: Lowering, code: types.CodeType, made: Position) -> tuple[Bi
     names = (name for name in code.co_freevars if not low.is_shared(name))
     bound = [binding for name in names for binding in bindings_of(low, name)]
     return rebindings(bound, made, low.loops)
+
+
+def catch_all(low: Lowering, node: ast.AST, body: Step) -> None:
+    """Lower the body of a function so that it returns what it raises, for a caller that goes on after the exception: its
+    adjoint undoes what it had done by then. `microgradpy.runtime.failures` has the other side."""
+
+    def fail(exception: Var) -> None:
+        low.return_value(low.emit(function_constant(Failure), exception, node=node), node)
+
+    lower_attempt(low, node, (), body, [Catch((builtin(BaseException),), ".exception", fail)], is_users=False)

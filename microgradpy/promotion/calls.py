@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import operator
 import types
-from collections.abc import Callable
-from typing import Any, final
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
@@ -39,6 +40,7 @@ from microgradpy.promotion.places import (
     Method,
     Nests,
     Object,
+    Part,
     Table,
     View,
     first_origin,
@@ -62,9 +64,10 @@ _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
-@final
 class Calls(Stores):
-    """What is done with operations, and where one goes."""
+    """What is done with operations, and where one goes. `roots` are the arguments in sight."""
+
+    roots: Mapping[int, Part] = MappingProxyType({})
 
     def operation(self, op: Op, frame: Frame) -> None:
         if isinstance(op.callee, Opcode):

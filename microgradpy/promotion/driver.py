@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
@@ -13,10 +14,23 @@ from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
 from microgradpy.ir.traversal import walk
+from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
-from microgradpy.promotion.places import Escapes, Facts, Frame, Holds, Mutates, Nests, NotInSight, Refers, Writes
+from microgradpy.promotion.places import (
+    Escapes,
+    Facts,
+    Frame,
+    Holds,
+    Mutates,
+    Nests,
+    NotInSight,
+    Part,
+    Refers,
+    Whole,
+    Writes,
+)
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -54,6 +68,8 @@ class Promoted:
     functions: tuple[types.FunctionType, ...]
     followed: frozenset[types.CodeType]
     """The code whose own writes are none any more."""
+    parts: Mapping[int, Part] = MappingProxyType({})
+    """The arguments in sight, by the number of the input."""
 
 
 def followed_code(
@@ -80,17 +96,24 @@ def _nested(code: types.CodeType) -> set[types.CodeType]:
     return {code}.union(*(_nested(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)))
 
 
-def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tuple[Kind, ...] = ()) -> Promoted | None:
-    """The function with what is in sight as variables; None where nothing is."""
-    if not any(map(_makes_memory, walk(ir.body))):
+def promoted(
+    function: types.FunctionType,
+    ir: Function,
+    lower: Lower,
+    kinds: tuple[Kind, ...] = (),
+    examples: Mapping[int, Any] | None = None,
+) -> Promoted | None:
+    """The function with what is in sight as variables; None where nothing is. Arguments may be in sight, of which `examples`
+    are given by the number of the input."""
+    if examples is None and not any(map(_makes_memory, walk(ir.body))):
         return None
     facts = Facts()
     for _ in range(_MOST_WALKS):
-        walker = Calls(function, lower, facts)
+        walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             made = walker.whole(ir, Frame(()))
-        except (Escapes, Holds, Nests, Mutates, Refers, Writes) as found:
+        except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
             facts.learn(found)
             continue
         except NotInSight:
@@ -101,6 +124,7 @@ def promoted(function: types.FunctionType, ir: Function, lower: Lower, kinds: tu
             facts.grown |= walker.appended
             continue
         followed = followed_code(function, walker.functions, made)
-        members = tuple((lineage(cls), name, found) for (cls, name), found in walker.members.items())
-        return Promoted(replace(made, body=prune(made.body)), members, tuple(walker.checks), tuple(walker.functions), followed)
+        members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
+        made = replace(made, body=prune(made.body))
+        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
@@ -58,6 +59,14 @@ class Writes(Exception):
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)
         self.origin = origin
+
+
+class Whole(Exception):
+    """A container is used as a whole: it is to be one input, as it stands."""
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        super().__init__(path)
+        self.path = path
 
 
 class NotInSight(Exception):
@@ -184,7 +193,7 @@ class Method:
 class Super:
     """`super(after, receiver)`"""
 
-    receiver: Object
+    receiver: Any
     after: type
 
 
@@ -209,8 +218,62 @@ class Picked:
     numbers: Value
 
 
+CONTAINERS = frozenset((list, tuple, dict))
+Step = tuple[str, Any]
+"""How a part is reached: `(".", name)`, or `("[]", index or key)`."""
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Part:
+    """An argument, or what is reached from one: `value` is an example of it, `known` what it is for who reads it, which is the
+    part itself if that has parts of its own (`children`). `methods` were read from it, and `missing` are names that it does
+    not have."""
+
+    origin: Origin
+    path: tuple[Any, ...]
+    hint: str
+    value: Any
+    children: dict[Step, Part] = field(default_factory=dict)
+    methods: dict[str, types.FunctionType] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)
+    known: Known | None = None
+
+    @property
+    def cls(self) -> type:
+        return type(self.value)
+
+    @property
+    def is_container(self) -> bool:
+        return self.cls in CONTAINERS
+
+    @property
+    def is_item(self) -> bool:
+        return isinstance(self.path[-1], tuple) and self.path[-1][0] == "[]"
+
+    @property
+    def is_leaf(self) -> bool:
+        return isinstance(self.known, Var)
+
+    def leaves(self) -> Iterator[Part]:
+        """The inputs that this part becomes."""
+        if self.is_leaf:
+            yield self
+        for child in self.children.values():
+            yield from child.leaves()
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Display:
+    """Items that were read from arguments, as a list or tuple that nobody writes into."""
+
+    origin: Origin
+    items: tuple[Known, ...]
+
+
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator
+Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Part | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 CONTENTS = ""
@@ -273,27 +336,29 @@ class Facts:
     written: set[Origin] = field(default_factory=set)
     refers: dict[Origin, Origin] = field(default_factory=dict)
     """The tables that items of lists, and fields of objects in tables, are in."""
+    wholes: set[tuple[Any, ...]] = field(default_factory=set)
+    """The containers among the arguments that are used as such, by how they are reached."""
     barred: set[Origin] = field(default_factory=set)
     """Of what is written into that which cannot be followed."""
 
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Writes) -> None:
+    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Whole | Writes) -> None:
         match found:
             case Escapes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.kept.add(origin)
             case Holds(origin=origin):
-                if origin in self.tables:
-                    self.kept.add(origin)
+                self.kept |= {origin} & self.tables.keys()
                 self.tables[origin] = found.cls, found.names
             case Nests(origin=origin):
-                if self.nested.get(origin, 0) >= found.depth:
-                    self.kept.add(origin)
+                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
                 self.nested[origin] = found.depth
             case Refers(key=key):
-                if self.refers.get(key) == found.table:
-                    self.kept |= {key, found.table}
+                self.kept |= {key, found.table} if self.refers.get(key) == found.table else set()
                 self.refers[key] = found.table
+            case Whole(path=path):
+                self.wholes.add(path)
             case Mutates():
                 self.mutable.add(found.cls)
             case Writes(origin=origin):
-                (self.barred if origin in self.written else self.written).add(origin)
+                self.barred |= {origin} & self.written
+                self.written.add(origin)

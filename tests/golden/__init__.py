@@ -7,6 +7,7 @@ They are there to be read, and to show what a change of the compiler does to the
 from __future__ import annotations
 
 import inspect
+import types
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def described(value: Any) -> str:
     """An example argument in a few words."""
     if isinstance(value, np.ndarray):
         return f"array{value.shape}"
-    return value.__name__ if callable(value) else repr(value)
+    return value.__name__ if isinstance(value, types.FunctionType | types.BuiltinFunctionType) else repr(value)
 
 
 def golden_files(folder: Path = FOLDER) -> dict[Path, str]:

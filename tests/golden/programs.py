@@ -243,6 +243,48 @@ def squares(rate, count):
     return sum(value * value for value in powers(rate, count))
 
 
+class Dense:
+    def __init__(self, weights, bias, activation):
+        self.weights = weights
+        self.bias = bias
+        self.activation = activation
+
+    def __call__(self, x):
+        return self.activation(x @ self.weights + self.bias)
+
+
+class Model:
+    """Two layers; the shapes are what is printed of one."""
+
+    def __init__(self, draw, decay):
+        self.layers = [
+            Dense(draw(size=(2, 3)), draw(size=3), np.tanh),
+            Dense(draw(size=(3, 2)), draw(size=2), np.sin),
+        ]
+        self.decay = decay
+
+    def __repr__(self):
+        return f"Model({' -> '.join(str(layer.weights.shape) for layer in self.layers)}, decay={self.decay})"
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    @property
+    def penalty(self):
+        return self.decay * sum(np.sum(layer.weights**2) for layer in self.layers)
+
+
+def model_loss(model, x, y):
+    return np.mean((model(x) - y) ** 2) + model.penalty
+
+
+def model_arguments() -> tuple[Any, ...]:
+    draw = np.random.default_rng(0).normal
+    return Model(draw, 0.5), draw(size=(5, 2)), draw(size=(5, 2))
+
+
 PROGRAMS = [
     Program("straight_line", "a value that is used twice", wave, (1.2, 0.7), (0, 1)),
     Program("branch", "both arms of an if assign a variable", bent, (2.0, 0.5), (0, 1)),
@@ -273,5 +315,6 @@ PROGRAMS = [
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
+    Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

@@ -1,0 +1,471 @@
+"""Functions of arguments in sight: reading them is reading their parts, which become inputs.
+
+    def loss(model, x):                         loss(w, b, x)
+        for layer in model.layers:
+            x = layer(x)                        x = np.tanh(x @ w + b)
+        return np.sum(x)                        return np.sum(x)
+
+Methods are written where they are called, and loops over items one after the other. What is not followed (a part is written
+into, returned, kept, given to code that is not in sight) raises `Escapes`, and the argument it belongs to stays an input as it
+is.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import kind_of, map_axes
+from microgradpy.ir.nodes import (
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Region,
+    Return,
+    Statement,
+    Terminator,
+    Value,
+    Var,
+    Yield,
+)
+from microgradpy.promotion import classes
+from microgradpy.promotion.apart import call_apart, flattened
+from microgradpy.promotion.calls import Calls
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.functions import Lower, Named, is_in_file
+from microgradpy.promotion.fusing import as_step
+from microgradpy.promotion.given import (
+    MOST_ROUNDS,
+    OF_RECORDS,
+    STATIC,
+    folded_call,
+    holds_objects,
+    known_of,
+    method_of_class,
+    rounds_of,
+)
+from microgradpy.promotion.objects import NONE, OPERATORS
+from microgradpy.promotion.places import (
+    Display,
+    Element,
+    Escapes,
+    Facts,
+    Frame,
+    Known,
+    Method,
+    NotInSight,
+    Object,
+    Origin,
+    Part,
+    Step,
+    Super,
+    Whole,
+    first_origin,
+    is_thing,
+)
+from microgradpy.rules.registry import find_attribute_rule, is_non_differentiable, rrule
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.tangents.fields import has_field
+
+_MOST_INSIDE_ITSELF = 3
+
+
+@final
+class Arguments(Calls):
+    """`examples` are arguments that may be in sight, by the number of the input."""
+
+    def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts, examples: Mapping[int, Any]) -> None:
+        super().__init__(function, lower, facts)
+        self.examples = examples
+        self.roots: dict[int, Part] = {}
+        self.leaves: set[Var] = set()
+        self.inside: list[types.FunctionType] = []
+        self.helped = True
+        self.is_within = False
+        self.returned: Part | Display | None = None
+
+    def whole(self, function: Function, frame: Frame) -> Function:
+        """The function with the inputs standing for their examples."""
+        for number, example in self.examples.items():
+            var = function.inputs[number]
+            part = Part((number,), (number,), var.hint, example)
+            if part.origin not in self.facts.kept and (known := self.enter(part)) is not None:
+                self.roots[number] = part
+                self.bind(var, known, frame)
+        if not any(is_thing(part.known) for part in self.roots.values() if part.known is not None):
+            raise NotInSight
+        return flattened(super().whole(function, frame), self.roots)
+
+    def enter(self, part: Part) -> Known | None:
+        part.known = known_of(part, self.facts.wholes)
+        if isinstance(part.known, Var):
+            self.leaves.add(part.known)
+            self.kinds.builder.know(part.known, map_axes(kind_of(part.value), lambda axis: None))
+        elif part.known is part and not part.is_container:
+            for name in (*classes.OWN_WAYS, *(OF_RECORDS if classes.is_record(part.cls) else ())):
+                self.member(part.cls, name)
+        return part.known
+
+    def within(self, function: types.FunctionType) -> Arguments:
+        """The walker over a function of another module, which shares what is found out."""
+        inner = Arguments(function, self.lower, self.facts, {})
+        for name in ("members", "leaves", "inside", "kinds", "functions", "checks", "appended"):
+            setattr(inner, name, getattr(self, name))
+        inner.is_within = True
+        return inner
+
+    def terminator(self, terminator: Terminator, frame: Frame) -> Terminator:
+        known = self.known(terminator.value, frame) if self.is_within and isinstance(terminator, Return) else None
+        if isinstance(known, Part | Display) and frame.is_root:
+            self.returned = known
+            return Return(NONE)
+        return super().terminator(terminator, frame)
+
+    # Parts
+
+    def part(self, holder: Part, step: Step) -> Known:
+        """What is reached from a part by a step."""
+        if step not in holder.children:
+            how, key = step
+            value = object.__getattribute__(holder.value, key) if how == "." else holder.value[key]
+            is_item = how == "[]" or holder.is_item  # model.layers[0].w is layers_0_w
+            hint = f"{holder.hint}_{key}" if is_item else str(key)
+            child = Part(holder.origin, (*holder.path, step), hint.strip("_") if hint.isidentifier() else holder.hint, value)
+            if self.enter(child) is None:
+                raise Escapes(holder.origin)
+            holder.children[step] = child
+        found = holder.children[step].known
+        assert found is not None
+        return found
+
+    def items(self, known: Known) -> tuple[Known, ...] | None:
+        """The items of what is in sight and short; None of anything else."""
+        if isinstance(known, Display):
+            return known.items
+        if not isinstance(known, Part) or not (known.is_container or classes.is_record(known.cls)):
+            return None
+        if len(known.value) > MOST_ROUNDS:
+            return None
+        if known.cls is dict:
+            known.children.setdefault(("keys", None), Part(known.origin, known.path, "", tuple(known.value), known=NONE))
+            return tuple(map(Const, known.value))
+        return tuple(self.part(known, ("[]", index)) for index in range(len(known.value)))
+
+    def pairs(self, known: Known) -> list[tuple[Any, Known]] | None:
+        """The keys and values of a dict in sight, which has just these keys."""
+        keys = self.items(known) if isinstance(known, Part) and known.cls is dict else None
+        if keys is None:
+            return None
+        assert isinstance(known, Part)
+        return [(key, self.part(known, ("[]", key))) for key in known.value]
+
+    def plain(self, known: Known, *, shows: bool = True, hands: bool = True) -> Value:
+        if isinstance(known, Part):
+            if known.is_container and not holds_objects(known.value):
+                raise Whole(known.path)
+            raise Escapes(known.origin)
+        if isinstance(known, Display):
+            raise Escapes(known.origin)
+        return super().plain(known, shows=shows, hands=hands)
+
+    # Calls
+
+    def call(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        given = (*arguments, *keywords.values())
+        if isinstance(callee, Part):
+            function = self.function_of_class(callee, "__call__")
+            return self.inline(op, function, (callee, *arguments), keywords, frame, callee.origin)
+        if isinstance(callee, Method) and isinstance(callee.receiver, Part | Display):
+            return self.method_of_part(op, callee, arguments, keywords, frame)
+        if isinstance(callee, Const):
+            if callee.value is getattr and (method := method_of_class(arguments, self.member)) is not None:
+                return method
+            folded = folded_call(callee.value, arguments, self.leaves) if not keywords else None
+            if folded is not None:
+                return folded
+            if any(isinstance(each, Part | Display) for each in given):
+                return self.call_with_parts(op, callee, arguments, keywords, frame)
+        return super().call(op, callee, arguments, keywords, frame)
+
+    def call_with_parts(
+        self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """A call that gets parts of arguments."""
+        function = callee.value
+        is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
+        known = _KNOWN.get(function) if is_hashable and not keywords else None
+        if known is not None and isinstance(arguments[0], Part | Display) and (function is getattr or len(arguments) <= 2):
+            return known(self, op, arguments, frame)
+        if function is super:
+            return self.super_of(arguments)
+        first = arguments[0] if arguments else None
+        if is_hashable and function in OPERATORS and isinstance(first, Part) and not first.is_container:
+            return self.operator_of_part(op, function, arguments, frame)
+        if isinstance(function, types.FunctionType) and not is_generator(function.__code__):
+            parts = [each for each in (*arguments, *keywords.values()) if isinstance(each, Part | Display)]
+            is_own = is_in_file(function, self.function)
+            is_own = is_own or any(isinstance(each, Part) and not each.is_container for each in parts)
+            if is_own and not rrule.has(function) and not is_non_differentiable(function):
+                return self.inline(op, function, arguments, keywords, frame, parts[0].origin)
+        return super().call(op, callee, arguments, keywords, frame)
+
+    def inline(
+        self,
+        op: Op,
+        function: types.FunctionType,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin,
+    ) -> Known:
+        """A function that walks down objects which differ from call to call is not written out."""
+        if self.inside.count(function) >= _MOST_INSIDE_ITSELF:
+            raise Escapes(origin)
+        self.inside.append(function)
+        try:
+            if function.__globals__ is not self.function.__globals__:
+                return call_apart(self, op, function, arguments, keywords, frame, origin)
+            return super().inline(op, function, arguments, keywords, frame, origin)
+        finally:
+            self.inside.pop()
+
+    def function_of_class(self, part: Part, name: str) -> types.FunctionType:
+        found = ABSENT if part.is_container else self.member(part.cls, name)
+        if not isinstance(found, types.FunctionType):
+            raise Escapes(part.origin)
+        return found
+
+    def operator_of_part(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        first = arguments[0]
+        assert isinstance(first, Part)
+        for other in arguments[1:]:
+            if isinstance(other, Object | Element | Part) and other.cls is not first.cls and issubclass(other.cls, first.cls):
+                raise Escapes(first.origin)  # Python asks the other one
+        for name in OPERATORS[function]:
+            found = self.member(first.cls, name)
+            if isinstance(found, types.FunctionType):
+                return self.asked(op, found, arguments, frame)
+        raise Escapes(first.origin)
+
+    def method_of_part(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        receiver = method.receiver
+        if method.function is not None:
+            return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
+        if keywords or not isinstance(receiver, Part) or receiver.cls is not dict:
+            raise Escapes(receiver.origin)
+        if method.name == "get" and len(arguments) == 1 and isinstance(arguments[0], Const):
+            return (
+                self.part(receiver, ("[]", arguments[0].value))
+                if arguments[0].value in receiver.value
+                else self.escape(receiver)
+            )
+        if method.name not in ("items", "values", "keys") or arguments:
+            raise Escapes(receiver.origin)
+        pairs = self.pairs(receiver)
+        if pairs is None:
+            raise Escapes(receiver.origin)
+        found: dict[str, tuple[Known, ...]] = {
+            "keys": tuple(Const(key) for key, _ in pairs),
+            "values": tuple(value for _, value in pairs),
+            "items": tuple(Display(receiver.origin, (Const(key), value)) for key, value in pairs),
+        }
+        return Display(receiver.origin, found[method.name])
+
+    def escape(self, part: Part) -> Known:
+        raise Escapes(part.origin)
+
+    # Reading
+
+    def attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`getattr(part, name)`, perhaps with a default"""
+        target, name, *default = arguments
+        if not isinstance(name, Const) or not isinstance(target, Part | Display):
+            raise Escapes(first_origin(arguments))
+        if isinstance(target, Display) or target.is_container:
+            return Method(target, None, name.value)
+        found = self.found(op, target, name.value, frame)
+        if found is None and default:
+            target.missing[name.value] = None
+            return default[0]
+        return self.escape(target) if found is None else found
+
+    def found(self, op: Op, target: Part, name: str, frame: Frame) -> Known | None:
+        """What an object has under a name; None if nothing."""
+        cls = target.cls
+        member = self.member(cls, name)
+        names: tuple[str, ...] = cls._fields if classes.is_record(cls) else ()  # type: ignore[attr-defined]
+        if name in names:
+            return self.part(target, ("[]", names.index(name)))
+        if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+            if find_attribute_rule(cls, name) is None:
+                return self.inline(op, member.fget, (target,), {}, frame, target.origin)
+        elif isinstance(member, types.MemberDescriptorType):
+            return self.part(target, (".", name)) if hasattr(target.value, name) else None
+        elif member is ABSENT or isinstance(member, types.FunctionType) or classes.is_constant(member):
+            if not classes.is_record(cls) and has_field(target.value, name):
+                return self.part(target, (".", name))
+            if isinstance(member, types.FunctionType):
+                target.methods[name] = member
+                return Method(target, member, name)
+            if member is ABSENT:
+                return None
+            target.missing[name] = None
+            return Const(member)
+        raise Escapes(target.origin)
+
+    def has_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        target, name = arguments
+        if not isinstance(target, Part) or target.is_container or not isinstance(name, Const):
+            raise Escapes(first_origin(arguments))
+        if isinstance(self.member(target.cls, name.value), property):
+            raise Escapes(target.origin)
+        found = self.found(op, target, name.value, frame)
+        if found is None:
+            target.missing[name.value] = None
+        return Const(found is not None)
+
+    def item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`part[key]`"""
+        target, key = arguments
+        if isinstance(target, Part) and not target.is_container and not classes.is_record(target.cls):
+            return self.operator_of_part(op, operator.getitem, arguments, frame)
+        if isinstance(target, Part) and not isinstance(key, Const):
+            return None if not is_thing(key) else self.escape(target)  # of a whole container, if it may be that
+        if isinstance(target, Part) and isinstance(key, Const) and target.cls is dict:
+            is_there = type(key.value) in (str, int) and key.value in target.value
+            return self.part(target, ("[]", key.value)) if is_there else self.escape(target)
+        items = self.items(target)
+        if items is not None and isinstance(key, Const):
+            if type(key.value) is slice:
+                return Display(first_origin(arguments), items[key.value])
+            if type(key.value) is int and -len(items) <= key.value < len(items):
+                return items[key.value]
+        raise Escapes(first_origin(arguments))
+
+    def size(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        (target,) = arguments
+        if isinstance(target, Part) and not target.is_container and not classes.is_record(target.cls):
+            return self.length_of_part(op, target, frame)
+        items = self.items(target)
+        return None if items is None else Const(len(items))
+
+    def length_of_part(self, op: Op, target: Part, frame: Frame) -> Known:
+        found = self.operator_of_part(op, len, (target,), frame)
+        if isinstance(found, Const) and type(found.value) is int and found.value >= 0:
+            return found
+        raise Escapes(target.origin)
+
+    def is_one(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`a is b`: two parts may be one object in another call."""
+        a, b = arguments
+        if a is b:
+            return Const(True)
+        if isinstance(b, Const | Object) and not isinstance(a, Display):
+            return Const(False)
+        raise Escapes(first_origin(arguments))
+
+    def is_none(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        found = self.is_one(op, arguments, frame)
+        assert isinstance(found, Const)
+        return Const(not found.value)
+
+    def is_of_class(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        target, cls = arguments
+        asked = cls.value if isinstance(cls, Const) else None
+        if not isinstance(target, Part) or type(asked) is not type:
+            raise Escapes(first_origin(arguments))
+        if not target.is_container:
+            self.members[target.cls, "__mro__"] = target.cls.__mro__
+        return Const(asked in target.cls.__mro__)
+
+    def as_row(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`list(part)`, `tuple(part)`"""
+        items = self.items(arguments[0])
+        if items is None:
+            raise Escapes(first_origin(arguments))
+        return Display(first_origin(arguments), items)
+
+    def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
+        after, receiver = arguments
+        if isinstance(receiver, Part) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
+            return Super(receiver, after.value)
+        return super().super_of(arguments)
+
+    # Control flow
+
+    def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
+        arguments = tuple(self.known(value, frame) for value in op.arguments)
+        if opcode in (Opcode.LIST, Opcode.TUPLE) and any(isinstance(each, Part | Display) for each in arguments):
+            origin = next(each.origin for each in arguments if isinstance(each, Part | Display))
+            self.bind(op.results[0], Display(origin, arguments), frame)
+            return
+        items = self.items(arguments[0]) if opcode is Opcode.UNPACK else None
+        if items is None:
+            super().structure(op, opcode, frame)
+            return
+        if len(items) != len(op.results) or op.payload is not None:
+            raise Escapes(first_origin(arguments))
+        for result, known in zip(op.results, items, strict=True):
+            self.bind(result, known, frame)
+
+    def branch(self, statement: If, frame: Frame) -> None:
+        condition = self.known(statement.condition, frame)
+        if isinstance(condition, Const) and type(condition.value) in STATIC:
+            statement = replace(statement, condition=Const(bool(condition.value)))
+        elif isinstance(condition, Part | Display):
+            items = self.items(condition)
+            has_own = isinstance(condition, Part) and any(
+                self.member(condition.cls, name) is not ABSENT for name in ("__bool__", "__len__") if items is None
+            )
+            if has_own:
+                raise Escapes(condition.origin)
+            statement = replace(statement, condition=Const(items is None or bool(items)))
+        super().branch(statement, frame)
+
+    def statement(self, statement: Statement, frame: Frame) -> None:
+        rounds = rounds_of(self, statement.items, statement.body, frame) if isinstance(statement, For) else None
+        if rounds is None:
+            super().statement(statement, frame)
+            return
+        assert isinstance(statement, For)
+        region = as_step(statement.body)
+        if region is None or len(rounds) > MOST_ROUNDS:
+            raise Escapes(next(iter(self.roots.values())).origin)
+        self.write_out(statement, region, rounds, frame)
+
+    def write_out(self, statement: For, region: Region, rounds: list[dict[Var, Known]], frame: Frame) -> None:
+        """The iterations of a loop, one after the other."""
+        carried = [self.known(value, frame) for value in statement.initial]
+        copies, frame.copies = frame.copies, True
+        for items in rounds:
+            for var, known in (*zip(statement.parameters, carried, strict=True), *items.items()):
+                self.bind(var, known, frame)
+            for inner in region.statements:
+                self.statement(inner, frame)
+            if not isinstance(region.terminator, Yield):
+                raise Escapes(next(iter(self.roots.values())).origin)  # it always raises
+            carried = [self.known(value, frame) for value in region.terminator.values]
+        frame.copies = copies
+        for result, known in zip(statement.results, carried, strict=True):
+            self.bind(result, known, frame)
+
+
+_KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | None]] = {
+    getattr: Arguments.attribute,
+    hasattr: Arguments.has_attribute,
+    operator.getitem: Arguments.item,
+    len: Arguments.size,
+    operator.is_: Arguments.is_one,
+    operator.is_not: Arguments.is_none,
+    isinstance: Arguments.is_of_class,
+    list: Arguments.as_row,
+    tuple: Arguments.as_row,
+}
