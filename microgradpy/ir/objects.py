@@ -93,7 +93,7 @@ def features_in(values: Iterable[Any]) -> Features:
         known = _classes.get(id(cls))
         if known is None or known.cls() is not cls:
             known = _known(cls)
-        if known.features:
+        if known.features is not NO_FEATURES:
             found = found | known.features
         waiting += known.held(value)
     return found
@@ -213,7 +213,8 @@ def _examined(cls: type) -> _Class:
     held = _nothing if issubclass(cls, np.ndarray) else _holder(cls)
     if issubclass(cls, np.ndarray) and has_own_methods(cls):
         operators.add("__array_function__")  # np.sum(x) calls x.sum()
-    return _Class(weakref.ref(cls), Features(frozenset(computed), frozenset(operators)), held)
+    features = Features(frozenset(computed), frozenset(operators)) if computed or operators else NO_FEATURES
+    return _Class(weakref.ref(cls), features, held)
 
 
 _ASKED = Features(operators=frozenset({"__array_function__"}))
