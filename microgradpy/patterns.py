@@ -44,7 +44,7 @@ from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.stops import stopping_in
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of, project
 from microgradpy.tangents.types import Tangent
 

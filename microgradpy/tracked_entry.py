@@ -26,7 +26,6 @@ from microgradpy.frontend.sharing import known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.kinds import kinds_of, unknown_from
 from microgradpy.ir.objects import features_in
-from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
@@ -34,6 +33,7 @@ from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.opaque import check_assumed
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch, known_calls
@@ -50,7 +50,7 @@ from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
 from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
-from microgradpy.tangents.projected import Projected
+from microgradpy.tangents.types import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy import Tangent
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 
 Vector = np.ndarray
 

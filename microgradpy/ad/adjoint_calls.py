@@ -27,13 +27,14 @@ from microgradpy.ad.calls import (
     Item,
     Iterated,
     Replaced,
+    Static,
+    StaticTuple,
     StoreItem,
     Suspend,
     UnitCall,
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
-from microgradpy.ad.statics import Static, StaticTuple
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import (
     BOOL,

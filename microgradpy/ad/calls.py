@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any, Protocol, final
 
-from microgradpy.ad.statics import StaticClosure
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Location, Value, Var
@@ -238,3 +238,24 @@ Call = (
     | Iterated
     | Suspend
 )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StaticTuple:
+    """A tuple taken apart by the compiler."""
+
+    items: tuple[Static, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StaticClosure:
+    """A nested function of a rule, with the values it closes over."""
+
+    function: Function
+    captured: tuple[Static, ...]
+    globals: Mapping[str, Any]
+
+
+Static = Value | StaticTuple | StaticClosure

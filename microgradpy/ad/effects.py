@@ -8,8 +8,8 @@ from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import is_proven
 from microgradpy.ir.nodes import Break, Const, For, If, Op, Opcode, Region, Statement, Try, Var, While
 from microgradpy.ir.traversal import is_mark, item_variables, walk
-from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.keys import check_keys
+from microgradpy.runtime.opaque import check_assumed
 from microgradpy.state.snapshots import frozen
 
 

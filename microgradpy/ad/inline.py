@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from microgradpy.ad.binding import bind_arguments, is_literal, literal_defaults
+from microgradpy.ad.calls import Static, StaticClosure, StaticTuple
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.recordings import Call, call_of, keep, recorded
-from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody

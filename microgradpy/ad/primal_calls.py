@@ -66,7 +66,6 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
-from microgradpy.runtime.assumptions import REPLACE_OUTSIDE
 from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_finaliser, writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
@@ -75,9 +74,9 @@ from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key, item_of_growing
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
+from microgradpy.runtime.opaque import REPLACE_OUTSIDE, check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
-from microgradpy.runtime.sums import check_sum
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument

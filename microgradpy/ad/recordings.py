@@ -16,7 +16,7 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
+from microgradpy.ad.calls import Static, StaticClosure, StaticTuple
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.axes import is_term, term
 from microgradpy.ir.builder import Builder

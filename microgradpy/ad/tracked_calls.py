@@ -57,8 +57,8 @@ from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, rrule
-from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.making import IMPORTERS
+from microgradpy.runtime.opaque import check_assumed
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
 from microgradpy.runtime.watching import may_write
 from microgradpy.state.apart_access import COMPARISONS, IDENTITIES

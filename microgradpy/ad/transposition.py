@@ -20,11 +20,10 @@ from typing import Any, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.calls import Apart, Inlined
+from microgradpy.ad.calls import Apart, Inlined, Static, StaticClosure, StaticTuple
 from microgradpy.ad.inline import NotInlinable, splice_pullback
 from microgradpy.ad.primal import walked
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
-from microgradpy.ad.statics import Static, StaticClosure, StaticTuple
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.axes import Axes

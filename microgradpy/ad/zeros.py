@@ -23,11 +23,12 @@ from microgradpy.ad.calls import (
     Item,
     Iterated,
     Replaced,
+    Static,
+    StaticClosure,
     UnitCall,
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
-from microgradpy.ad.statics import Static, StaticClosure
 from microgradpy.ir.kinds import Scalar, Sequence, TupleOf, is_real_scalar
 from microgradpy.ir.nodes import Const, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import walk

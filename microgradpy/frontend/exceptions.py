@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MutationError, UnsupportedSyntaxError
-from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Row, failed, raise_failure
+from microgradpy.runtime.opaque import check_assumed
 
 _STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
 

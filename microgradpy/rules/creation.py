@@ -12,8 +12,7 @@ import numpy as np
 
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
-from microgradpy.tangents.casts import cuts_off, made_of_bar
-from microgradpy.tangents.precision import in_precision_of
+from microgradpy.tangents.casts import cuts_off, in_precision_of, made_of_bar
 from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)

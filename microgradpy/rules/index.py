@@ -163,7 +163,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
         "dot_left_bar dot_right_bar expand_reduced matmul_left_bar matmul_right_bar tensordot_left_bar "
         "tensordot_right_bar"),
     ("transposes", "microgradpy.tangents.powers", "power_base_bar power_exponent_bar"),
-    ("transposes", "microgradpy.tangents.precision", "in_precision_of"),
+    ("transposes", "microgradpy.tangents.casts", "in_precision_of"),
     ("transposes", "microgradpy.tangents.types", "accumulate"),
     ("trigonometric", "numpy",
         "acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh cos cosh deg2rad degrees rad2deg "

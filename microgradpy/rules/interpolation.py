@@ -14,8 +14,8 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 

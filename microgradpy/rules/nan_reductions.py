@@ -12,9 +12,9 @@ import numpy as np
 from microgradpy.rules.reductions import cumprod_bar, cumsum_bar, prod_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, with_reduced_axes
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan

@@ -15,8 +15,8 @@ from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.singular import column, lstsq_bars, singular_values_bar
 from microgradpy.rules.spectral import eigvals_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan

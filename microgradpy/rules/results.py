@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError, MissingRuleError
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.types import NotImplementedTangent, ZeroTangent, is_structural_zero
 
 Pullback = Callable[[Any], Any]

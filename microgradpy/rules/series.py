@@ -15,7 +15,7 @@ from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import Rule, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
-from microgradpy.tangents.precision import in_precision_of
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.types import NoTangent
 
 _FAMILIES: tuple[tuple[ModuleType, str], ...] = (

@@ -22,6 +22,7 @@ from microgradpy.rules.linear import (
 )
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.decompositions import largest, refuse_choice
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import (
@@ -34,7 +35,6 @@ from microgradpy.tangents.linear import (
     tensordot_right_bar,
 )
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.reading import item_tangent
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent

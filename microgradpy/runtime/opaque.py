@@ -10,8 +10,8 @@ import numpy as np
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.rules.registry import is_non_differentiable, non_differentiable, rrule
-from microgradpy.runtime.assumptions import check_assumed
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.variables import check_captured
 from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
@@ -82,3 +82,45 @@ def _refuse_mutating_method(f: Any, args: tuple[Any, ...], kwargs: Mapping[str, 
     how = written_argument(f, args, kwargs)
     if how is not None:
         raise MutationError(f"{getattr(f, '__qualname__', f)} {how}", None, REMEDY)
+
+
+REPLACE_OUTSIDE = "Replace it outside, around the call that differentiates."
+
+
+def check_assumed() -> None:
+    """Refuse if code that ran just now has replaced a function, class or module that is named by a function which runs."""
+    assumed = RUN.assumed
+    while assumed:
+        guards, assumed = assumed
+        name = guards.replaced()
+        if name is not None:
+            raise MutationError(f"{name} is replaced inside differentiated code", None, REPLACE_OUTSIDE)
+
+
+non_differentiable(check_assumed)
+
+
+def check_sum(function: Callable[[Any, Any], Any], total: Any, x: Any) -> None:
+    """Let `total += x` raise what Python raises if `total` is an array that cannot hold the sum, and refuse to round it; and
+    refuse what is written in place in another way than arrays are."""
+    if isinstance(total, _NUMBERS):
+        return
+    if type(total) is np.ndarray and isinstance(x, _ADDED):
+        x = np.asarray(x) if type(x) in (list, tuple) else x
+        if np.broadcast_shapes(total.shape, np.shape(x)) == total.shape and np.result_type(total, x) == total.dtype:
+            return
+        function(total.copy(), x)
+        found = f"what is added to an array of {total.dtype} is rounded to it"
+        refuse_mutation(found, "Convert it first: x.astype(total.dtype).")
+    elif hasattr(type(total), f"__{function.__name__}__"):
+        sign = _SIGNS[function.__name__]
+        found = f"of {type(x).__name__} to {type(total).__name__}, which may write into what others have"
+        refuse_mutation(f"`{sign}=` {found}", f"Write `total = total {sign} x`.")
+
+
+_NUMBERS = (int, float, complex, np.number, np.bool)
+_ADDED = (*_NUMBERS, np.ndarray, list, tuple)
+_SIGNS = {"iadd": "+", "isub": "-", "imul": "*"}
+
+
+non_differentiable(check_sum)

@@ -22,7 +22,7 @@ from microgradpy.state.held import is_users_class
 from microgradpy.state.shadows import is_value
 from microgradpy.state.snapshots import Known, parts_of
 from microgradpy.state.whole import whole_run
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 
 
 def may_return_arguments(f: Any) -> bool:

@@ -20,8 +20,8 @@ from microgradpy.runtime.streams import Stream
 from microgradpy.state.array_memory import owner_of
 from microgradpy.state.shadows import CONTENTS, ListShadow, Shadows, held_by, is_filled, is_value
 from microgradpy.tangents.arithmetic import stack_items
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.memory_order import copied
-from microgradpy.tangents.named_tuples import named_like
 from microgradpy.tangents.projection import fields_of, project, zeros_for
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 

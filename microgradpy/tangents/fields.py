@@ -16,7 +16,7 @@ import gc
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
@@ -184,3 +184,12 @@ def _in_slot(slot: types.MemberDescriptorType, x: Any) -> Any:
         return slot.__get__(x)
     except AttributeError:
         return _MISSING
+
+
+def named_like(x: Any, items: Iterable[Any]) -> Any:
+    """A named tuple like `x`, of other items. Its class is not called: it may ask for more than the items, as those of SciPy's
+    results do, which have fields besides."""
+    made = tuple.__new__(type(x), items)
+    if getattr(x, "__dict__", None):
+        made.__dict__.update(x.__dict__)
+    return made

@@ -16,7 +16,7 @@ import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.tangents.arithmetic import cotangent_dtype
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of, zeros_for
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, Tangent, is_structural_zero

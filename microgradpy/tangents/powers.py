@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.precision import python_number
 
 
 @cotangent_of_call(operator.pow, 1, 2)

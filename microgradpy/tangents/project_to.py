@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of, project
 from microgradpy.tangents.thunks import Thunk
 from microgradpy.tangents.types import NoTangent, NotImplementedTangent, Tangent, is_structural_zero

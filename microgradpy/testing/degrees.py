@@ -22,7 +22,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from microgradpy.tangents.named_tuples import named_like
+from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of
 from microgradpy.tangents.types import Tangent, is_structural_zero
 

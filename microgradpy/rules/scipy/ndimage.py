@@ -15,8 +15,8 @@ from scipy import ndimage
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 

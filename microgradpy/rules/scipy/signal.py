@@ -15,8 +15,8 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy.ndimage import border_bar, line_bars
 from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.precision import in_precision_of
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 

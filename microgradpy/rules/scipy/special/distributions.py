@@ -17,8 +17,8 @@ from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.incomplete import beta_density, betainc_in_a_and_b, gamma_density, gammainc_in_a
 from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call, like
-from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])

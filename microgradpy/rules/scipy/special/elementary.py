@@ -14,8 +14,8 @@ from scipy import special
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.rules.scipy.special.operands import exponential, logarithm, numbers
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)

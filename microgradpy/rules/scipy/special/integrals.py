@@ -11,8 +11,8 @@ from scipy import special
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.operands import exponential, numbers, rounded_like
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 

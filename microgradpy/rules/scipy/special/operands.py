@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import like
-from microgradpy.tangents.precision import python_number
 
 
 @like(0)

@@ -17,8 +17,8 @@ from scipy import special
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.operands import logarithm, numbers, rounded_like
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 1.2]])

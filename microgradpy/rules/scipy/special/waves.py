@@ -12,8 +12,8 @@ from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy.special.bessel import IN_ORDER
 from microgradpy.rules.scipy.special.operands import numbers, shifted
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of, cotangent_of_call
-from microgradpy.tangents.precision import python_number
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
