@@ -282,9 +282,9 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
         return
     if adjoint.has_numbers(call.source):
         assert isinstance(call.source, Var)
-        for place, value in enumerate(cotangents):
-            if value is not None:
-                adjoint.add_to_list(call.source, (Const(place),), value)
+        for place, part in enumerate(cotangents):
+            if part is not None:
+                adjoint.add_to_list(call.source, (Const(place),), part)
         return
     items = tuple(Const(None) if value is None else value for value in cotangents)
     (whole,) = adjoint.operation(Opcode.TUPLE, items)
@@ -322,7 +322,7 @@ def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) ->
         return
     bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
     part = _bar_of_item(adjoint, bars, call.indices)
-    zero = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
+    zero: Value = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
     if holds_numbers(adjoint.kind(part)):
         zero = adjoint.helper(run_time.zeros_for, part, kind=adjoint.kind(part))
     emptied = adjoint.stored(bars, call.indices, zero, None)

@@ -178,7 +178,7 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
             case Item(result=row, container=Var() as rows, index=place) | Iterated(
                 result=row, source=Var() as rows, position=place, backwards=False
             ) if isinstance(kind := kinds[rows], Sequence) and holds_numbers(kind.item):
-                index = kind_of(place.value) if isinstance(place, Const) else kinds[place]
+                index = kinds.get(place, UNKNOWN) if isinstance(place, Var) else kind_of(getattr(place, "value", None))
                 if kind.name == "dict" or index == INT:
                     found[row] = rows, place
     return found

@@ -187,8 +187,8 @@ def _kind_of_items(items: list[Any]) -> Kind:
     of one length. This is looked at in every call, so that no item is looked at by itself."""
     types = set(map(type, items))
     if types in ({list}, {tuple}, {np.ndarray}):
-        kind = _OF_ITEMS[types.pop()](items)
-        return object_with(features_in(items[:_MOST_ENTRIES])) if _holds_unknown(kind) else kind
+        found = _OF_ITEMS[types.pop()](items)
+        return object_with(features_in(items[:_MOST_ENTRIES])) if _holds_unknown(found) else found
     kind: Kind = UNASSIGNED
     for cls in types if len(types) <= _MOST_TYPES else (object,):
         kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
@@ -516,7 +516,9 @@ def join_or_none(a: Kind, b: Kind) -> Kind:
     items = [present(kind) for kind in (a, b) if kind != _NOTHING]
     if len(items) == 2 and a == present(a) and b == present(b):
         return join(a, b)
-    item = reduce(join, items, UNASSIGNED)
+    item: Kind = UNASSIGNED
+    for kind in items:
+        item = join(item, kind)
     if item == UNASSIGNED:
         return _NOTHING
     return Optional(item) if is_numeric(item) and not carries_nothing(item) else join(a, b)
@@ -539,7 +541,7 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
         case Sequence(name="dict", entries=left), Sequence(name="dict", entries=right):
             if [key for key, _ in left] == [key for key, _ in right] != []:
                 return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
-            return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))  # type: ignore[union-attr]
+            return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
     return unknown_from((a, b))

@@ -230,8 +230,11 @@ def _helper_entry(callee: Any) -> _Entry | None:
         index = LIKE[callee]
         return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
     if callee in RETURNS:
-        return _Entry(_always({int: INT, float: FLOAT, list: NUMBERS}[RETURNS[callee]]))
+        return _Entry(_always(_RETURNED[RETURNS[callee]]))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
+
+
+_RETURNED: dict[type, Kind] = {int: INT, float: FLOAT, list: NUMBERS}
 
 
 def _cotangent_of_item(container: Kind, place: Any) -> Kind:

@@ -255,6 +255,11 @@ class Walk(ABC):
         frame.values[old] = new = fresh(old.hint, old.user_named)
         return new
 
+    def variable_of(self, old: Var, frame: Frame) -> Var:
+        found = frame.values.get(old, old)
+        assert isinstance(found, Var)
+        return found
+
     def bind(self, old: Var, known: Known, frame: Frame) -> None:
         frame.values[old] = known
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import types
 from abc import abstractmethod
+from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
@@ -61,7 +62,7 @@ class Containers(Objects):
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
         self.appended: set[Origin] = set()
-        self.fresh = {}
+        self.fresh: dict[Value, Any] = {}
         self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
@@ -130,8 +131,10 @@ class Containers(Objects):
 
     def new_table(self, op: Op, origin: Origin, items: tuple[Known, ...], frame: Frame) -> None:
         first = items[0] if items else None
-        is_known = isinstance(first, Object)
-        cls, names = (first.cls, tuple(fields_of(self.fields, first))) if is_known else self.facts.tables[origin]
+        if isinstance(first, Object):
+            cls, names = first.cls, tuple(fields_of(self.fields, first))
+        else:
+            cls, names = self.facts.tables[origin]
         if not names:
             raise Escapes(origin)
         hint = op.results[0].hint
@@ -277,8 +280,8 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            is_list = isinstance(target, ListOf)
-            self.write_list(op, target, index, self.given_to(target, value, target.origin) if is_list else self.plain(value))
+            given = self.given_to(target, value, target.origin) if isinstance(target, ListOf) else self.plain(value)
+            self.write_list(op, target, index, given)
             return NONE
         raise Escapes(first_origin(arguments))
 

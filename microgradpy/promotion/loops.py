@@ -418,9 +418,9 @@ def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: M
     for item, source in sources.items():
         table = walker.known(source, frame)
         if isinstance(table, ListOf) and table.of is not None:
-            number = walker.known(item, frame)  # type: ignore[assignment]
-            walker.counters.add(number)
-            walker.bind(item, Element(table.of, number), frame)
+            place = walker.variable_of(item, frame)
+            walker.counters.add(place)
+            walker.bind(item, Element(table.of, place), frame)
         if table not in tables.values():
             continue
         number = next(number for number, other in tables.items() if other is table and number not in walker.taken)
@@ -444,8 +444,9 @@ def _each(items: Items) -> Iterator[tuple[Var, Value]]:
                 yield from _each(inner)
 
 
-def _note_sources(walker: Walk, statement: For, frame: Frame) -> None:
+def _note_sources(walker: Walk, statement: While | For, frame: Frame) -> None:
     """Note which variables of an iteration are items of lists in sight."""
+    assert isinstance(statement, For)
     for item, source in _each(statement.items):
         over, read = walker.known(source, frame), walker.known(item, frame)
         if isinstance(over, ListOf | Row) and isinstance(read, Var):

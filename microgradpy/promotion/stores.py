@@ -43,8 +43,6 @@ _STEADY = ("shape", "ndim", "size", "dtype")
 class Stores(Containers):
     """`fresh` are the results of calls that nobody else has, with where they are made."""
 
-    fresh: dict[Value, Any]
-
     def note_made(self, op: Op, head: Any, result: Var, origin: Any) -> None:
         """Note that an operation may have made something that is written into."""
         self.fresh.pop(result, None)

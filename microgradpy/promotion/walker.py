@@ -162,11 +162,6 @@ class Walker(Walk):
         )
         self.add(Try(regions[0], handlers, scope, parameters, results, statement.where))
 
-    def variable_of(self, old: Var, frame: Frame) -> Var:
-        found = frame.values.get(old, old)
-        assert isinstance(found, Var)
-        return found
-
     def sealed(self, region: Region, frame: Frame, attempt: Try, number: int) -> Region:
         if number and (caught := attempt.handlers[number - 1].exception) is not None:
             self.define(caught, frame)
