@@ -234,7 +234,12 @@ def _helper_entry(callee: Any) -> _Entry | None:
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
 
 
-_RETURNED: dict[type, Kind] = {int: INT, float: FLOAT, list: NUMBERS}
+_RETURNED: dict[type, Kind] = {
+    int: INT,
+    float: FLOAT,
+    list: NUMBERS,
+    dict: Sequence("dict", UNASSIGNED, (), UNASSIGNED),
+}
 
 
 def _cotangent_of_item(container: Kind, place: Any) -> Kind:

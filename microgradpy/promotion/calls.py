@@ -275,6 +275,9 @@ class Calls(Stores):
             return NONE
         if isinstance(receiver, Table):
             raise Escapes(receiver.origin)
+        is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
+        if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
+            return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)  # type: ignore[arg-type]
         if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
@@ -313,6 +316,7 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     operator.getitem: Calls.read_item,
     operator.setitem: Calls.write_item,
     len: Calls.length,
+    operator.contains: Calls.contains,
     operator.is_: Calls.is_same,
     operator.is_not: Calls.is_other,
     isinstance: Calls.is_of,

@@ -10,6 +10,7 @@ A part of an array is read again where the array has been written into since, as
 
 from __future__ import annotations
 
+import collections
 import operator
 from typing import Any
 
@@ -17,12 +18,26 @@ import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Array, Inert, Scalar, is_list
-from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
+from microgradpy.ir.kinds import Array, Inert, Scalar, is_list, join
+from microgradpy.ir.nodes import (
+    FROM_FRONT,
+    Const,
+    If,
+    Op,
+    Opcode,
+    Region,
+    Value,
+    Var,
+    Yield,
+    fresh,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Escapes, Frame, Known, ListOf, View, Writes, is_thing
+from microgradpy.runtime.keys import new_defaultdict
 
 _MAKE_LISTS: tuple[Any, ...] = (list, sorted, operator.add, operator.mul)
 _MAKE_DICTS: tuple[Any, ...] = (dict, dict.fromkeys)
@@ -36,6 +51,8 @@ _GIVE_NUMBERS: frozenset[Any] = frozenset({
     len, float, sum, max, min, abs,
     *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")),
 })  # fmt: skip
+_CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem")
+_NEW_DEFAULTDICT = function_constant(new_defaultdict)
 _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
 
@@ -55,10 +72,23 @@ class Stores(Containers):
         if origin not in self.facts.written:
             self.fresh[result] = origin
             return
-        place = ListOf(origin, result.hint, sort=sort)
+        default = self.default_of_dict(op, head)
+        place = ListOf(origin, result.hint, sort=sort, default=default)
+        if default is not None:  # a dict of which nothing is known but what is put there
+            self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
+            self.kinds.note(made)
         self.fields[place, CONTENTS] = result
         self.made_in[place] = self.out
         self.made = place
+
+    def default_of_dict(self, op: Op, head: Any) -> Const | None:
+        """What is put under a key that a `defaultdict` does not have, if that is a number."""
+        if not isinstance(head, Const) or head.value is not collections.defaultdict or op.keywords:
+            return None
+        match op.arguments:
+            case (Const(value=factory),) if factory is float or factory is int:
+                return Const(factory())
+        return None
 
     def sort_made(self, op: Op, head: Any, result: Var) -> str | None:
         """What a call makes that nobody else has: a list, a dict or an array."""
@@ -67,7 +97,7 @@ class Stores(Containers):
             is_known = len(op.arguments) == function.nin and not op.keywords
         else:
             is_known = _is_in(function, _MAKE_ARRAYS) or function == "copy"
-        if _is_in(function, _MAKE_DICTS):
+        if _is_in(function, _MAKE_DICTS) or self.default_of_dict(op, head) is not None:
             return "dict"
         if is_known and not {"copy", "out"} & {name for name, _ in op.keywords}:
             match self.kinds.of(result):
@@ -92,6 +122,8 @@ class Stores(Containers):
 
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
+        if place.default is not None:
+            return self.get(op, place, index, place.default, frame, puts=True)
         version = self.plain(self.fields[place, CONTENTS])
         self.emit(replace(op, payload=None), op.callee, (version, index), {}, frame)  # type: ignore[arg-type]
         read = self.known_result(op, frame)
@@ -103,6 +135,37 @@ class Stores(Containers):
         self.out.pop()  # it is read as a copy
         copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))  # type: ignore[arg-type]
         return View(place, index, version, copy)  # type: ignore[arg-type]
+
+    def get(self, op: Op, place: ListOf, key: Known, default: Known, frame: Frame, *, puts: bool = False) -> Known:
+        """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
+        if is_thing(key):
+            raise Escapes(place.origin)
+        version, other = self.plain(self.fields[place, CONTENTS]), self.plain(default)
+        is_there, read, result = fresh("is_there"), fresh(""), self.define(op.results[0], frame)
+        self.add(Op(_CONTAINS, (version, key), (is_there,), from_user=False, where=op.where))  # type: ignore[arg-type]
+        there = Op(_GETITEM, (version, key), (read,), where=op.where)  # type: ignore[arg-type]
+        self.kinds.note(there)
+        then, orelse, results = Region((there,), Yield((read,))), Region((), Yield((other,))), (result,)
+        if puts:
+            put, after = fresh(place.hint, True), fresh(place.hint, True)
+            stored = Op(Opcode.STORE, (version, key, other), (put,), payload=FROM_FRONT, where=op.where)  # type: ignore[arg-type]
+            self.kinds.note(stored)
+            then, orelse = Region((there,), Yield((read, version))), Region((stored,), Yield((other, put)))
+            results = (result, after)
+            self.kinds.set(after, lambda: join(self.kinds.of(version), self.kinds.of(put)))
+        self.kinds.set(result, lambda: join(self.kinds.of(read), self.kinds.of(other)))
+        self.add(If(is_there, then, orelse, results, op.where))
+        if puts:
+            self.write(place, CONTENTS, after)
+        return result
+
+    def contains(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`key in d`"""
+        place, key = arguments
+        if not isinstance(place, ListOf) or place.sort != "dict" or is_thing(key):
+            return None
+        self.emit(op, op.callee, (self.fields[place, CONTENTS], key), {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
 
     def read_of_array(self, op: Op, place: ListOf, name: str, frame: Frame) -> Known:
         """An attribute of an array in sight."""

@@ -3,6 +3,7 @@ places of items in lists that grow."""
 
 from __future__ import annotations
 
+import collections
 import enum
 import functools
 import operator
@@ -13,6 +14,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import non_differentiable
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.projection import fields_of
 
 
@@ -97,6 +99,12 @@ non_differentiable(check_key, check_keys, constant_key, check_index, check_bound
 
 
 # Lists that grow while they are read: where an item stands for good
+
+
+@returns(dict)
+def new_defaultdict(factory: Any) -> Any:
+    """A `defaultdict` that only its keys are asked of which it has."""
+    return collections.defaultdict(factory)
 
 
 def item_of_growing(items: list[Any], index: Any) -> Any:

@@ -47,7 +47,8 @@ def like(index: int) -> Callable[[F], F]:
 
 
 def returns(cls: type) -> Callable[[F], F]:
-    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `list`, a new list of real numbers."""
+    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `list`, a new list of real numbers;
+    for `dict`, an empty dict."""
     return _note_in(RETURNS, cls)
 
 
