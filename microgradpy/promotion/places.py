@@ -90,8 +90,8 @@ class Object:
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
     """A list, or a dict or array as `sort` says; its one field is the list as it is now. `depth` says how deep the lists in it
-    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table. `default` is what
-    a `defaultdict` puts under a key that it does not have."""
+    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table. `default` is
+    what a `defaultdict` puts under a key that it does not have."""
 
     origin: Origin
     hint: str

@@ -18,10 +18,13 @@ import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Array, Inert, Scalar, is_list, join
+from microgradpy.ir.kinds import Array, Inert, Scalar, Sequence, is_list, item_kind, join
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
+    Continue,
+    Each,
+    For,
     If,
     Op,
     Opcode,
@@ -72,6 +75,8 @@ class Stores(Containers):
         if origin not in self.facts.written:
             self.fresh[result] = origin
             return
+        if self.method_called(head) == dict.fromkeys:
+            result = self.filled_dict(op)
         default = self.default_of_dict(op, head)
         place = ListOf(origin, result.hint, sort=sort, default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
@@ -80,6 +85,19 @@ class Stores(Containers):
         self.fields[place, CONTENTS] = result
         self.made_in[place] = self.out
         self.made = place
+
+    def filled_dict(self, op: Op) -> Var:
+        """`dict.fromkeys(keys, value)` as a loop over the keys."""
+        keys, value = (*op.arguments, Const(None))[:2]
+        self.out.pop()
+        key, before, after, result = fresh("key"), fresh(""), fresh(""), fresh(op.results[0].hint, True)
+        self.add(Op(Opcode.DICT, (), op.results, where=op.where))
+        put = Op(Opcode.STORE, (before, key, value), (after,), payload=FROM_FRONT, where=op.where)
+        body = Region((put,), Continue((after,)))
+        self.add(For(Each(keys, key), body, (before,), op.results, (result,), op.where))
+        kinds = self.kinds
+        kinds.set(result, lambda: Sequence("dict", kinds.of(value), (), item_kind(kinds.of(keys))))
+        return result
 
     def default_of_dict(self, op: Op, head: Any) -> Const | None:
         """What is put under a key that a `defaultdict` does not have, if that is a number."""
@@ -107,11 +125,13 @@ class Stores(Containers):
             return "list" if is_list(self.kinds.of(result)) else None
         return None
 
-    def method_called(self, head: Value) -> str | None:
-        """The name of the method that a call without arguments is one of."""
+    def method_called(self, head: Value) -> Any:
+        """The method that is called: its name, or what a class has under that."""
         made = self.kinds.builder.producers.get(head) if isinstance(head, Var) else None
         name = made.arguments[1] if made is not None and is_getattr(made.callee) else None
-        return name.value if isinstance(name, Const) else None
+        if not isinstance(name, Const) or made is None:
+            return None
+        return dict.fromkeys if made.arguments[0] == Const(dict) and name.value == "fromkeys" else name.value
 
     def check_written(self, target: Known) -> None:
         """Let what a call has made be in sight if it is written into."""
