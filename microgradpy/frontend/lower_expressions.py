@@ -185,7 +185,10 @@ def lower_display(low: Lowering, opcode: Opcode, items: Sequence[ast.expr], node
         if plain:
             pieces.append(low.emit(opcode, *plain, node=node))
             plain = []
-        pieces.append(low.emit(make, low.expression(item.value), node=item))
+        starred = item.value
+        if isinstance(starred, ast.GeneratorExp):  # all that it gives is taken at once
+            starred = ast.copy_location(ast.ListComp(starred.elt, starred.generators), starred)
+        pieces.append(low.emit(make, low.expression(starred), node=item))
     if plain:
         pieces.append(low.emit(opcode, *plain, node=node))
     total, *others = pieces

@@ -26,20 +26,16 @@ from microgradpy.ir.nodes import (
     If,
     Op,
     Opcode,
-    Region,
     Return,
-    Statement,
     Terminator,
     Value,
     Var,
-    Yield,
 )
 from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Lower, Named, is_in_file
-from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import (
     MOST_ROUNDS,
     OF_RECORDS,
@@ -48,7 +44,6 @@ from microgradpy.promotion.given import (
     holds_objects,
     known_of,
     method_of_class,
-    rounds_of,
 )
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
@@ -430,32 +425,8 @@ class Arguments(Calls):
             statement = replace(statement, condition=Const(items is None or bool(items)))
         super().branch(statement, frame)
 
-    def statement(self, statement: Statement, frame: Frame) -> None:
-        rounds = rounds_of(self, statement.items, statement.body, frame) if isinstance(statement, For) else None
-        if rounds is None:
-            super().statement(statement, frame)
-            return
-        assert isinstance(statement, For)
-        region = as_step(statement.body)
-        if region is None or len(rounds) > MOST_ROUNDS:
-            raise Escapes(next(iter(self.roots.values())).origin)
-        self.write_out(statement, region, rounds, frame)
-
-    def write_out(self, statement: For, region: Region, rounds: list[dict[Var, Known]], frame: Frame) -> None:
-        """The iterations of a loop, one after the other."""
-        carried = [self.known(value, frame) for value in statement.initial]
-        copies, frame.copies = frame.copies, True
-        for items in rounds:
-            for var, known in (*zip(statement.parameters, carried, strict=True), *items.items()):
-                self.bind(var, known, frame)
-            for inner in region.statements:
-                self.statement(inner, frame)
-            if not isinstance(region.terminator, Yield):
-                raise Escapes(next(iter(self.roots.values())).origin)  # it always raises
-            carried = [self.known(value, frame) for value in region.terminator.values]
-        frame.copies = copies
-        for result, known in zip(statement.results, carried, strict=True):
-            self.bind(result, known, frame)
+    def is_written_out(self, statement: For, frame: Frame) -> bool:
+        return True
 
 
 _KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | None]] = {

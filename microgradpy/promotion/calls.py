@@ -14,20 +14,27 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
     RAISED,
     Const,
+    For,
     Op,
     Opcode,
+    Region,
     Return,
+    Statement,
     Value,
     Var,
+    Yield,
     fresh,
     function_constant,
 )
+from microgradpy.ir.traversal import item_sources
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.functions import Named, is_in_file
-from microgradpy.promotion.fusing import run
+from microgradpy.promotion.fusing import as_step, run
+from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
+    CONTENTS,
     Cell,
     Closure,
     DictOf,
@@ -40,6 +47,7 @@ from microgradpy.promotion.places import (
     Method,
     Nests,
     Object,
+    Origin,
     Part,
     Table,
     View,
@@ -101,6 +109,8 @@ class Calls(Stores):
         results = tuple(self.define(result, frame) for result in op.results)
         if isinstance(head, Const) and head.value is len:
             self.lengths.update(results)
+        for result in results:
+            self.contents.pop(result, None)
         made = replace(op, callee=head, arguments=given, keywords=named, results=results)
         self.add(made)
         if len(results) == 1:
@@ -114,6 +124,8 @@ class Calls(Stores):
         if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
             self.bind(op.results[0], arguments[0], frame)
             self.append(op, arguments[0], arguments[1])
+        elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
+            self.helped = True
         elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
             self.unpack(op, arguments[0], frame)
         elif opcode is Opcode.SUSPEND and frame.step is not None:
@@ -145,6 +157,64 @@ class Calls(Stores):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
             return False
+        return True
+
+    # Loops that are written out
+
+    def statement(self, statement: Statement, frame: Frame) -> None:
+        rounds = None
+        if isinstance(statement, For) and self.is_written_out(statement, frame):
+            rounds = rounds_of(self, statement.items, statement.body, frame)
+        if rounds is None:
+            super().statement(statement, frame)
+            return
+        assert isinstance(statement, For)
+        region = as_step(statement.body)
+        if region is None or len(rounds) > MOST_ROUNDS:
+            raise Escapes(self.origin_of_items(statement, frame))
+        self.write_out(statement, region, rounds, frame)
+
+    def is_written_out(self, statement: For, frame: Frame) -> bool:
+        """Whether a loop may be written out, iteration by iteration: over the items of namedtuples in sight."""
+        return any(_is_record(self.known(value, frame)) for value in item_sources(statement.items))
+
+    def origin_of_items(self, statement: For, frame: Frame) -> Origin:
+        known = tuple(self.known(value, frame) for value in item_sources(statement.items))
+        return first_origin(known) if any(map(is_thing, known)) else next(iter(self.roots.values())).origin
+
+    def items(self, known: Known) -> tuple[Known, ...] | None:
+        """The items of something in sight, if these are known."""
+        return self.items_of_record(known) if isinstance(known, Object) and _is_record(known) else None
+
+    def pairs(self, known: Known) -> list[tuple[Any, Known]] | None:
+        """The same of a dict."""
+        return None
+
+    def write_out(self, statement: For, region: Region, rounds: list[dict[Var, Known]], frame: Frame) -> None:
+        """The iterations of a loop, one after the other."""
+        origin = self.origin_of_items(statement, frame)
+        carried = [self.known(value, frame) for value in statement.initial]
+        copies, frame.copies = frame.copies, True
+        for items in rounds:
+            for var, known in (*zip(statement.parameters, carried, strict=True), *items.items()):
+                self.bind(var, known, frame)
+            for inner in region.statements:
+                self.statement(inner, frame)
+            if not isinstance(region.terminator, Yield):
+                raise Escapes(origin)  # it always raises
+            carried = [self.known(value, frame) for value in region.terminator.values]
+        frame.copies = copies
+        for result, known in zip(statement.results, carried, strict=True):
+            self.bind(result, known, frame)
+
+    def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """`f(*items)` as a call with the items, if these are known; whether it is one."""
+        callee, given, named = arguments
+        items = self.contents.get(given) if isinstance(given, Var) else None
+        made = self.kinds.builder.producers.get(named) if isinstance(named, Var) else None
+        if items is None or made is None or made.callee is not Opcode.DICT or made.arguments or not isinstance(callee, Const):
+            return False
+        self.operation(replace(op, callee=callee, arguments=items), frame)
         return True
 
     # Calls
@@ -247,6 +317,12 @@ class Calls(Stores):
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
         origin = (*frame.path, *op.results)
+        if function is tuple and isinstance(arguments[0], ListOf) and self.fields[arguments[0], CONTENTS] in self.contents:
+            items = self.contents[self.fields[arguments[0], CONTENTS]]  # type: ignore[index]
+            self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
+            result = self.known_result(op, frame)
+            self.contents[result] = items  # type: ignore[index]
+            return result
         is_list = isinstance(arguments[0], ListOf) and arguments[0].sort == "list"
         if is_list and function in _MAKE_LISTS and not {origin} & (self.facts.kept | self.facts.grown):
             self.new_list_of(op, arguments, frame)
@@ -302,6 +378,10 @@ class Calls(Stores):
             return None
         self.emit(op, op.callee, (self.collected(op, arguments, frame),), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
+
+
+def _is_record(known: Known) -> bool:
+    return isinstance(known, Object) and classes.is_record(known.cls)
 
 
 def _has_own_keys(keys: tuple[Value, ...]) -> bool:

@@ -63,6 +63,8 @@ class Containers(Objects):
         super().__init__(function, lower, facts)
         self.appended: set[Origin] = set()
         self.fresh: dict[Value, Any] = {}
+        self.contents: dict[Value, tuple[Value, ...]] = {}
+        """What is in a version of a list, or in a tuple, where all of it is known."""
         self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
@@ -80,6 +82,8 @@ class Containers(Objects):
         self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
         self.add(replace(op, arguments=given, results=(made,)))
+        if op.callee is Opcode.LIST:
+            self.contents[made] = given
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
@@ -184,6 +188,8 @@ class Containers(Objects):
         given = self.given_to(place, item, key or place.origin)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
+        if version in self.contents:
+            self.contents[after] = (*self.contents[version], given)  # type: ignore[index]
         if place.depth:
             self.stands(item, None)  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
