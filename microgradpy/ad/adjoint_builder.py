@@ -28,6 +28,7 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real,
     is_real_scalar,
+    is_tuple_of_numbers,
     join,
 )
 from microgradpy.ir.nodes import (
@@ -183,6 +184,8 @@ class AdjointBuilder(TypedBuilder):
         left_kind, right_kind = self.kind(left), self.kind(right)
         if left_kind == right_kind and holds_numbers(left_kind):
             return self.helper(run_time.sum_of_lists, left, right, hint=hint, kind=left_kind)
+        if is_tuple_of_numbers(left_kind) and left_kind == right_kind:
+            return self._sum_of_tuples(left_kind, left, right, hint)
         if not (is_numeric(left_kind) and is_numeric(right_kind)):
             return self.helper(arithmetic.accumulate, left, right, hint=hint)
         if self.are_same(left, right):
@@ -190,6 +193,22 @@ class AdjointBuilder(TypedBuilder):
             return self.call(operator_constant("mul"), (Const(2.0), half), hint=hint, kind=left_kind)
         kind = left_kind if left_kind == right_kind else None
         return self.call(operator_constant("add"), (left, right), hint=hint, kind=kind)
+
+    def _sum_of_tuples(self, kind: Kind, left: Value, right: Value, hint: str) -> Value:
+        """The sum of two cotangents of a tuple of numbers, part by part."""
+        assert isinstance(kind, TupleOf)
+        sums = tuple(
+            a if b == Const(0.0) else b if a == Const(0.0) else self.sum(a, b, "")
+            for a, b in zip(self._parts(left, kind), self._parts(right, kind), strict=True)
+        )
+        return self.operation(Opcode.TUPLE, sums, kinds=(kind,), hints=(hint,))[0]
+
+    def _parts(self, whole: Value, kind: TupleOf) -> tuple[Value, ...]:
+        made = self.producers.get(whole) if isinstance(whole, Var) else None
+        if made is not None and made.callee is Opcode.TUPLE:
+            return made.arguments
+        get = operator_constant("getitem")
+        return tuple(self.call(get, (whole, Const(place)), kind=item) for place, item in enumerate(kind.items))
 
     def are_same(self, left: Value, right: Value) -> bool:
         """Whether two values are one, or the outcome of the same arithmetic on the same values."""
@@ -250,6 +269,9 @@ class AdjointBuilder(TypedBuilder):
         if self.has_numbers(container):
             self.add_to_list(container, (index,), part)
             return
+        if is_tuple_of_numbers(kind) and isinstance(index, Const) and type(index.value) is int and is_real(self.kind(part)):
+            self.accumulate(container, self._alone(kind, index.value, part))
+            return
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
         current = self.cotangents.get(container)
         if current is not None and self._is_added_in_place(kind, self.kind(current), index, part):
@@ -267,6 +289,14 @@ class AdjointBuilder(TypedBuilder):
         self.owned.add(total)
         self.select(total, self.both(self.passes, current is None or self.is_selected(current)))
         self.cotangents[container] = total
+
+    def _alone(self, kind: Kind, place: int, part: Value) -> Value:
+        """The cotangent of a tuple of numbers of which one was read."""
+        assert isinstance(kind, TupleOf)
+        items: list[Value] = [Const(0.0)] * len(kind.items)
+        items[place] = part
+        (whole,) = self.operation(Opcode.TUPLE, tuple(items), kinds=(TupleOf(tuple(map(self.kind, items))),))
+        return whole
 
     def _is_added_in_place(self, array: Kind, bars: Kind, index: Value, part: Value) -> bool:
         """Whether `x_bar[index] += part` adds to each entry that the index means: none is meant twice, and nothing has to be

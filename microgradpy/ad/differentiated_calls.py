@@ -33,8 +33,10 @@ from microgradpy.ir.kinds import (
     FLOAT,
     INT,
     UNKNOWN,
+    Array,
     Inert,
     Kind,
+    Numeric,
     Scalar,
     Sequence,
     TupleOf,
@@ -43,9 +45,11 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     features_of_kind,
     in_terms_of,
+    is_list,
     is_list_of_numbers,
     is_numeric,
     is_real_scalar,
+    item_kind,
     object_with,
     present,
     python_type,
@@ -164,6 +168,8 @@ _OF_ONE: dict[Any, Rule] = {
 
 def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule for a call by position with arguments of these kinds, if there is one for lists of numbers."""
+    if function is sum and len(kinds) == 1 and is_list(kinds[0]) and isinstance(item_kind(kinds[0]), Array | Numeric):
+        return number_lists.sum_of_arrays_rrule
     if not kinds or not is_list_of_numbers(kinds[0]):
         return None
     if function is operator.add and all(map(is_list_of_numbers, kinds)):

@@ -341,18 +341,28 @@ def is_items(kind: Kind) -> bool:
 
 
 def holds_numbers(kind: Kind) -> bool:
-    """Proven to be a list or a dict of real numbers, or of such lists and dicts."""
+    """Proven to be a list or a dict of real numbers, of tuples of real numbers, or of such lists and dicts."""
     if not isinstance(kind, Sequence) or kind.name not in ("list", "dict"):
         return False
-    return is_real_scalar(kind.item) or holds_numbers(kind.item)
+    return is_real_scalar(kind.item) or is_tuple_of_numbers(kind.item) or holds_numbers(kind.item)
+
+
+def is_tuple_of_numbers(kind: Kind) -> bool:
+    """Proven to be a tuple of real numbers, so many of them."""
+    return isinstance(kind, TupleOf) and bool(kind.items) and all(map(is_real_scalar, kind.items))
 
 
 def cotangents_of(kind: Kind) -> Sequence:
     """What is proven of the cotangent of a list or dict, where it is one: numbers for numbers, however deep they are inside of
     each other; of other items it may be None."""
     assert isinstance(kind, Sequence)
-    inner: Kind = FLOAT if is_real_scalar(kind.item) else cotangents_of(kind.item) if holds_numbers(kind.item) else UNKNOWN
-    return Sequence(kind.name, inner, (), kind.keys)
+    return Sequence(kind.name, _cotangent_in(kind.item), (), kind.keys)
+
+
+def _cotangent_in(item: Kind) -> Kind:
+    if is_tuple_of_numbers(item):
+        return TupleOf((FLOAT,) * len(item.items))  # type: ignore[union-attr]
+    return FLOAT if is_real_scalar(item) else cotangents_of(item) if holds_numbers(item) else UNKNOWN
 
 
 def is_real(kind: Kind) -> bool:

@@ -1,4 +1,5 @@
-"""Rules for what is proven to be a list of real numbers: its cotangent is a list of as many numbers, never None.
+"""Rules for what is proven to be a list of real numbers: its cotangent is a list of as many numbers, never None. And one for
+sums of lists of arrays.
 
 They are chosen when code is made, by what is proven, and not by the classes of the arguments when it runs.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent, Untouched
 
@@ -24,6 +26,20 @@ def sum_rrule(items):
 def for_each(items: list[Any], y_bar: Any) -> list[Any]:
     """The same cotangent for each of some numbers."""
     return [y_bar] * len(items)
+
+
+def sum_of_arrays_rrule(items):
+    """The same of numbers and arrays, which are added up as they are broadcast."""
+
+    def sum_of_arrays_pullback(y_bar):
+        return NoTangent(), as_each(items, y_bar)
+
+    return sum(items), sum_of_arrays_pullback
+
+
+def as_each(items: list[Any], y_bar: Any) -> list[Any]:
+    """The cotangent of a sum for each of what was added."""
+    return [unbroadcast(y_bar, item) for item in items]
 
 
 def max_rrule(items):

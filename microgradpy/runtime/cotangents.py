@@ -109,6 +109,9 @@ def number_bars(x_bar: Any, x: Any) -> Any:
 def _number_bar(bar: Any, item: Any) -> Any:
     if isinstance(item, list | dict):
         return number_bars(bar, item)
+    if isinstance(item, tuple):
+        bar = (None,) * len(item) if is_structural_zero(bar) else bar
+        return tuple(Untouched() if is_structural_zero(each) else each for each in bar)
     return Untouched() if is_structural_zero(bar) else bar
 
 
@@ -116,10 +119,15 @@ def _number_bar(bar: Any, item: Any) -> Any:
 def zeros_for(x: Any) -> Any:
     """The cotangent zero of a list or dict of real numbers, or of such lists and dicts."""
     if isinstance(x, dict):
-        return {key: zeros_for(item) if isinstance(item, list | dict) else Untouched() for key, item in x.items()}
+        return {key: zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for key, item in x.items()}
+    if isinstance(x, tuple):
+        return (Untouched(),) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    return list(map(zeros_for, x)) if x and isinstance(x[0], list | dict) else [Untouched()] * len(x)
+    return list(map(zeros_for, x)) if x and isinstance(x[0], _HOLDERS) else [Untouched()] * len(x)
+
+
+_HOLDERS = (list, dict, tuple)
 
 
 @returns(list)
@@ -156,6 +164,8 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
 def _sum_of_parts(left: Any, right: Any) -> Any:
     if right is None or type(right) is Untouched:
         return left
+    if isinstance(left, tuple):
+        return tuple(map(_sum_of_parts, left, right))
     return sum_of_lists(left, right) if isinstance(left, list | dict) else left + right
 
 
