@@ -269,8 +269,9 @@ class AdjointBuilder(TypedBuilder):
         if self.has_numbers(container):
             self.add_to_list(container, (index,), part)
             return
-        if is_tuple_of_numbers(kind) and isinstance(index, Const) and type(index.value) is int and is_real(self.kind(part)):
-            self.accumulate(container, self._alone(kind, index.value, part))
+        place = index.value if isinstance(index, Const) else None
+        if type(place) is int and self._is_tuple_made_here(container) and is_real(self.kind(part)):
+            self.accumulate(container, self._alone(kind, place, part))
             return
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
         current = self.cotangents.get(container)
@@ -289,6 +290,11 @@ class AdjointBuilder(TypedBuilder):
         self.owned.add(total)
         self.select(total, self.both(self.passes, current is None or self.is_selected(current)))
         self.cotangents[container] = total
+
+    def _is_tuple_made_here(self, container: Var) -> bool:
+        """Whether this is a tuple of numbers that is no part of an argument, of which nobody asks what was not read."""
+        made = self.made.get(container)
+        return is_tuple_of_numbers(self.kind(container)) and made is not None and made.callee is Opcode.TUPLE
 
     def _alone(self, kind: Kind, place: int, part: Value) -> Value:
         """The cotangent of a tuple of numbers of which one was read."""

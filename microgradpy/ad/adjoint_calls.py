@@ -48,6 +48,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     holds_numbers,
     is_numeric,
+    is_tuple_of_numbers,
 )
 from microgradpy.ir.nodes import Const, Opcode, Undefined, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import is_none
@@ -323,7 +324,7 @@ def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) ->
     bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
     part = _bar_of_item(adjoint, bars, call.indices)
     zero: Value = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
-    if holds_numbers(adjoint.kind(part)):
+    if holds_numbers(adjoint.kind(part)) or is_tuple_of_numbers(adjoint.kind(part)):
         zero = adjoint.helper(run_time.zeros_for, part, kind=adjoint.kind(part))
     emptied = adjoint.stored(bars, call.indices, zero, None)
     adjoint.accumulate(call.item, part)

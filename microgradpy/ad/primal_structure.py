@@ -37,6 +37,7 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     dict_of,
+    holds_numbers,
     is_list,
     is_numeric,
     item_kind,
@@ -222,7 +223,7 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
     """Another item of a list, whose kind and the index's are proven: `x[i] = y` may be anything else."""
     (items, *indices, item), _ = primal.inputs(op)
     kind = with_item(primal.kind(items), tuple(map(primal.kind, indices)), primal.kind(item))
-    if kind is None:
+    if kind is None or (len(indices) > 1 and not holds_numbers(kind)):
         raise NeedsTracking(f"an item of a container in line {op.where.line}")
     active = primal.any_active((items, item))
     if active and op.payload != FROM_FRONT and is_list(kind):

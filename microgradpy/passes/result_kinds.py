@@ -32,6 +32,7 @@ from microgradpy.ir.kinds import (
     Inert,
     Kind,
     Optional,
+    Scalar,
     Sequence,
     TupleOf,
     carries_nothing,
@@ -148,7 +149,7 @@ def _fails_for_none(callee: object, arguments: Arguments) -> bool:
     """Whether this is arithmetic with None and numbers, which Python refuses."""
     if _NOTHING not in arguments or not _is_arithmetic(callee):
         return False
-    return all(kind == _NOTHING or is_numeric(present(kind)) for kind in arguments)
+    return all(kind == _NOTHING or isinstance(present(kind), Scalar) for kind in arguments)  # not of empty arrays
 
 
 def _is_arithmetic(callee: object) -> bool:
