@@ -71,7 +71,7 @@ from microgradpy.linking import (
 )
 from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.driver import Promoted, followed_code, promoted
+from microgradpy.promotion.driver import Promoted, promoted
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -330,7 +330,7 @@ def _analyse(
         if in_sight is not None:
             ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
     assumed: Kind = FLOAT
-    followed = in_sight.followed if in_sight is not None else frozenset() if tracks else followed_code(function, (), ir)
+    followed = in_sight.followed if in_sight is not None else frozenset()
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False

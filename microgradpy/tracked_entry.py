@@ -50,7 +50,7 @@ from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
 from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
-from microgradpy.tangents.types import Projected
+from microgradpy.tangents.projected import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 

@@ -387,8 +387,18 @@ def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
     elif _is_method_of_immutable(primal, callee):
         primal.plain(op, kind=UNKNOWN, callee=callee)
     else:
+        if not primal.services.tracks and any(_is_text_of_active(primal, value) for value in arguments):
+            raise NeedsTracking(f"a text of differentiated numbers is handed on in line {op.where.line}")
         kinds = (UNKNOWN, *map(primal.kind, given_values(arguments, keywords)))
         _call_inactive(primal, op, callee, UNKNOWN, kinds)
+
+
+def _is_text_of_active(primal: PrimalBuilder, value: Value, depth: int = 4) -> bool:
+    """Whether a text is made of what is differentiated: what is read back from where it is written to has a derivative."""
+    made = primal.producers.get(value) if isinstance(value, Var) and primal.kind(value) == Inert("str") else None
+    if made is None or not depth:
+        return False
+    return any(primal.is_active(part) or _is_text_of_active(primal, part, depth - 1) for part in made.arguments)
 
 
 def _is_method_of_immutable(primal: PrimalBuilder, callee: Value) -> bool:

@@ -67,7 +67,7 @@ def min_rrule(items):
 @returns(list)
 def for_one(items: list[Any], place: int, y_bar: Any) -> list[Any]:
     """The cotangent of one of some numbers, and zero for the others."""
-    bars: list[Any] = [Untouched()] * len(items)
+    bars: list[Any] = [0.0] * len(items)
     bars[place] = y_bar
     return bars
 

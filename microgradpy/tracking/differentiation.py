@@ -30,8 +30,9 @@ from microgradpy.runtime.dispatch import CONTAINERS, resolve, value_kind
 from microgradpy.runtime.keys import constant_key
 from microgradpy.state.reach import any_may_write, may_write
 from microgradpy.state.shadows import contents_of
+from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import unthunk
-from microgradpy.tangents.types import Projected, Tangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 from microgradpy.tracking.contexts import Call, Context
 from microgradpy.tracking.control import ReturnNode
 from microgradpy.tracking.nodes import (
