@@ -807,13 +807,6 @@ def writes_what_a_ufunc_made_of_python_gives(x):
     return np.sum(y)
 
 
-@rejected(np.ones(2), error=MissingRuleError, words="vectorized np.vectorize")
-def calls_a_ufunc_that_captured_what_is_written(x):
-    y = np.zeros(2)
-    y[0] = x[0]
-    return np.frompyfunc(lambda v: v * y[0], 1, 1)(2.0) * x[1]  # here
-
-
 @rejected(np.ones(2), error=MissingRuleError, words="objects complex astype(complex)")
 def makes_complex_objects(x):
     return np.sum((SQUARES(x) * 1.0j).astype(complex)).imag  # here

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data_functions": set(),
     "dataclasses": {"data_functions"},
     "ir": {"errors", "dataclasses"},
-    "tangents": {"errors", "dataclasses"},
+    "tangents": {"errors", "dataclasses", "projecting"},
     "originals": {"errors"},
     "projecting": set(),
     "frontend": {"errors", "originals", "quiet", "dataclasses", "ir", "runtime"},
@@ -37,8 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ad": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "runtime", "state", "frontend", "passes", "originals"},
     "promotion": {"errors", "dataclasses", "ir", "rules", "runtime", "tangents", "frontend", "ad", "passes"},
     "codegen": {"errors", "originals", "quiet", "dataclasses", "ir"},
-    "rules": {"errors", "originals", "named", "dataclasses", "tangents"},
-    "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules"},
+    "rules": {"errors", "originals", "named", "dataclasses", "tangents", "projecting"},
+    "runtime": {"errors", "named", "dataclasses", "ir", "tangents", "rules", "projecting"},
 }
 BELOW = {"errors", "originals", "quiet", "dataclasses", "ir", "tangents", "frontend", "passes", "ad", "codegen"}
 BELOW |= {"promotion", "rules", "runtime", "state", "named", "data_functions"}

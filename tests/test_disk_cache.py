@@ -527,7 +527,7 @@ def test_other_results_than_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers, which send the signal here")
 def test_a_handler_of_a_signal_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "def f(x, n):\n    y = x\n    for i in range(n):\n        y = y * 1.0\n    return y\n"
+    text = "def f(x, n):\n    y = x\n    for i in range(n):\n        y = y - 1e-9\n    return y\n"
     f = keep(tmp_path, monkeypatch, text, 3.0, 4).f
 
     def handler(*_: object) -> None:

@@ -293,6 +293,8 @@ def agrees(helper: Any, args: tuple[Any, ...], value: Any) -> bool:
     """Whether a helper returned what it is declared to return: a number, or something of the shape of an argument, and
     real if that is."""
     if helper in RETURNS and not any(map(np.iscomplexobj, args)):  # `math` takes no complex numbers
+        if RETURNS[helper] is list:
+            return isinstance(value, list | dict)
         return dtype_of_number(value) in (RETURNS[helper].__name__, "int")
     if helper in NUMERIC_RESULT:
         return isinstance(value, np.ndarray) or bool(dtype_of_number(value))

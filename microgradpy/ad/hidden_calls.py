@@ -10,8 +10,8 @@ from microgradpy.ad.tracked_calls import lower_tracked_constant
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Scalar, is_immutable, is_proven
 from microgradpy.ir.nodes import Break, Const, If, Op, Region, Unreachable, Value, Var, While, Yield, function_constant
+from microgradpy.state.asking import truth
 from microgradpy.state.iteration import items_of_pattern
-from microgradpy.state.truth import truth
 
 BOOL = function_constant(bool)
 

@@ -72,7 +72,7 @@ from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.opaque import refuse_mutation
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state.truth import check_shown
+from microgradpy.state.asking import check_shown
 
 
 @final

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.tangents.types import Untouched
+from microgradpy.projecting import Untouched
 
 
 class DifferentiationError(Exception):

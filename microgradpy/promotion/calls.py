@@ -143,6 +143,8 @@ class Calls(Stores):
             if opcode is Opcode.DICT:
                 self.note_made(made, None, results[0], origin)
                 self.bind_made(op, frame)
+            if opcode is Opcode.CLOSURE and origin not in self.facts.kept:
+                self.fresh[results[0]] = origin
 
     def makes(self, op: Op, opcode: Opcode, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a list, dict or function that is in sight; whether it is one."""
@@ -153,7 +155,7 @@ class Calls(Stores):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE:
+        elif opcode is Opcode.CLOSURE and (any(map(is_thing, arguments)) or origin in self.facts.written):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
             return False
@@ -241,11 +243,7 @@ class Calls(Stores):
     ) -> Known | None:
         """A call that may give something in sight."""
         function = callee.value
-        if function is operator.setitem:
-            self.check_written(arguments[0])
-        if function is operator.setitem and arguments[0] in self.read_from:
-            place, depth = self.read_from[arguments[0]]  # type: ignore[index]
-            raise Nests(place.origin, depth)
+        self.check_call(function, (*arguments, *keywords.values()))
         if (*frame.path, op.results[0]) in self.facts.kept:
             return None
         if function is new_cell and not arguments:
@@ -260,6 +258,17 @@ class Calls(Stores):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
         return None
+
+    def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
+        """Let what a call writes into be in sight, and functions that another one of the module gets."""
+        if function is operator.setitem:
+            self.check_written(given[0])
+            if given[0] in self.read_from:
+                place, depth = self.read_from[given[0]]  # type: ignore[index]
+                raise Nests(place.origin, depth)
+        elif isinstance(function, types.FunctionType) and is_in_file(function, self.function):
+            for each in given:
+                self.check_given(each)
 
     def is_factory(self, function: types.FunctionType) -> bool:
         """Whether a function returns a closure with variables of its own, or an object that it has made."""

@@ -54,7 +54,7 @@ class Refers(Exception):
 
 
 class Writes(Exception):
-    """A list, dict or array that a call has made is written into."""
+    """A list, dict or array that a call has made is written into, or a function that is made inside is given to another one."""
 
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)

@@ -138,6 +138,12 @@ class Stores(Containers):
         if isinstance(target, Var) and target in self.fresh:
             raise Writes(self.fresh[target])
 
+    def check_given(self, value: Known) -> None:
+        """Let a function that is made inside be in sight if another function of the module gets it."""
+        made = self.kinds.builder.producers.get(value) if isinstance(value, Var) else None
+        if made is not None and made.callee is Opcode.CLOSURE and value in self.fresh:
+            raise Writes(self.fresh[value])  # type: ignore[index]
+
     # Reading
 
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:

@@ -158,12 +158,12 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("transposes", "microgradpy.rules.linear",
         "cross_bar diag_bar diagonal_bar inner_left_bar inner_right_bar kron_left_bar kron_right_bar"),
     ("transposes", "microgradpy.tangents.arithmetic", "conj divide item_cotangent own real_like unbroadcast"),
+    ("transposes", "microgradpy.tangents.casts", "in_precision_of"),
     ("transposes", "microgradpy.tangents.decompositions", "largest refuse_choice"),
     ("transposes", "microgradpy.tangents.linear",
         "dot_left_bar dot_right_bar expand_reduced matmul_left_bar matmul_right_bar tensordot_left_bar "
         "tensordot_right_bar"),
     ("transposes", "microgradpy.tangents.powers", "power_base_bar power_exponent_bar"),
-    ("transposes", "microgradpy.tangents.casts", "in_precision_of"),
     ("transposes", "microgradpy.tangents.types", "accumulate"),
     ("trigonometric", "numpy",
         "acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh cos cosh deg2rad degrees rad2deg "

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from microgradpy.projecting import Untouched
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import NoTangent, Untouched
+from microgradpy.tangents.types import NoTangent
 
 
 def sum_rrule(items):

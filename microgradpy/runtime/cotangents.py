@@ -12,6 +12,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
+from microgradpy.projecting import Untouched
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
 from microgradpy.runtime.members import Role, member_of, role_of
@@ -19,7 +20,7 @@ from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.helpers import returns
-from microgradpy.tangents.types import Tangent, Untouched, is_structural_zero
+from microgradpy.tangents.types import Tangent, is_structural_zero
 
 
 def or_zero(x_bar: Any, x: Any) -> Any:

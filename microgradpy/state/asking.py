@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
+from microgradpy.ir.objects import LEAVES, is_function, static_member
+from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.array_calls import stands_for_text
-from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, may_ask_anything
+from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, TEXTS, may_ask_anything
 from microgradpy.runtime.bars import Resolve, Resolved
 from microgradpy.runtime.dispatch import name_of
 from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.state.events import looked_up
 from microgradpy.state.held import PLAIN
-from microgradpy.state.reach import writing_function, writing_method
-from microgradpy.state.truth import check_shown
+from microgradpy.state.reach import any_may_write, own_method_that_writes, writing_function, writing_method
 
 
 def by_asking(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -62,3 +63,25 @@ def _refuse_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Non
             None,
             "Call it by its name in the differentiated function, or let it compute its answer without writing.",
         )
+
+
+def truth(x: Any) -> bool:
+    """bool(x); refuses a class whose method may write, which nobody would undo."""
+    cls = type(x)
+    if cls not in LEAVES:
+        method = static_member(cls, "__bool__") or static_member(cls, "__len__")
+        if is_function(method) and any_may_write([method, x]):
+            found = f"an `if` calls {method.__qualname__}, which may write"
+            raise MutationError(found, None, "Call the method by its name before.")
+    return bool(x)
+
+
+def check_shown(cls: type, *held: Any) -> None:
+    """Refuse to make an exception that holds objects whose texts may write: whoever catches it may print it."""
+    method = writing_method(held, TEXTS) or own_method_that_writes(cls, TEXTS)
+    if method is not None:
+        found = f"{cls.__name__} may be printed, which calls {method.__qualname__}, which may write"
+        raise MutationError(found, None, "Give the exception a text, or let the method compute its answer without writing.")
+
+
+non_differentiable(truth, check_shown)

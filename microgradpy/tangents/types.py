@@ -90,13 +90,6 @@ class ZeroTangent(_StructuralZero):
 
 
 @final
-class Untouched(float):
-    """The cotangent zero of a number in a list from which nobody has read it: 0.0 to compute with, and None for the user."""
-
-    __slots__ = ()
-
-
-@final
 class NotImplementedTangent:
     """A cotangent that nobody has worked out. It may be added and multiplied by zero; if it is really used, it is refused with
     what `not_implemented` was told."""

@@ -121,10 +121,11 @@ def test_draws_happen_once() -> None:
 
 def test_what_writes_goes_by_its_pullback() -> None:
     def filled(x: Any) -> Any:
-        out = np.zeros(3)
+        out = [np.zeros(3)]
+        out.extend([])
         for k in range(3):
-            out[k] = x[k] * x[0]
-        return out
+            out[0][k] = x[k] * x[0]
+        return out[0]
 
     x, dx = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.5])
     y, dy = jvp(filled, (x,), (dx,))

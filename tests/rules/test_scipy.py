@@ -15,6 +15,7 @@ from scipy.spatial import distance
 
 from microgradpy import MissingRuleError, MutationError, gradient
 from microgradpy.compiler import always_dispatch, always_track
+from microgradpy.testing import check_gradient
 from tests.finite_differences import differences, flatten_cotangent
 from tests.ways import WAYS
 
@@ -511,12 +512,15 @@ def cubic_grid(p):
 
 REFUSED = (
     function_that_leaves_something_behind, width_of_a_filter, distance_of_another_kind, knots_that_move,
-    curve_that_is_filled_in,
     values_of_a_spline_by_its_kind, fill_value, cubic_grid,
     states_where_the_solver_stopped, time_of_an_event, error_of_an_integral, slope_that_is_written_afterwards,
     sign_at_a_jump, sign_at_a_pole, the_same_equation_twice, root_that_is_none, root_after_two_steps, minimum_after_two_steps,
     minimum_on_a_bound, minimum_under_a_constraint, minimum_at_a_kink, inverse_hessian, robust_fit,
 )  # fmt: skip
+
+
+def test_a_curve_that_is_filled_in() -> None:
+    check_gradient(curve_that_is_filled_in, 1.7)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -369,3 +371,46 @@ def lists_made_of_lists(values, x):
         inner = [b + x * (a - 2 * b + c) for a, b, c in zip(ends, ends[1:], ends[2:])]
         ends = [ends[0]] + inner + [x] * 2
     return sum(ends) * max(values) + min(ends) + ends[-1]
+
+
+@program(np.array([0.5, -1.0]), features="array, ufunc")
+def a_ufunc_over_an_entry(x):
+    y = np.zeros(2)
+    y[0] = x[0]
+    return np.frompyfunc(lambda v: v * y[0], 1, 1)(2.0) * x[1]
+
+
+@program(X, N, features="dict")
+def defaults_of_dicts(x, steps):
+    totals, counts, rest = defaultdict(float), defaultdict(int), dict.fromkeys(range(3), x * 2.0)
+    for i in range(steps):
+        totals[i % 3] += x * i
+        counts[i % 3] += 1
+        rest[i % 2] = rest.get(i % 2, 0.0) + totals[i % 3] * x
+        if (i, 1) not in rest:
+            rest[i, 1] = x
+    return sum(totals[k] ** 2 / counts[k] for k in totals) + rest[0] * rest[1] + len(totals) + rest[2, 1]
+
+
+class Place(NamedTuple):
+    x: float
+    y: float
+    z: float
+
+
+@program(X, N, features="namedtuple")
+def moved_in_all_directions(x, steps):
+    place = Place(x, 1.0, x * x)
+    for _ in range(steps):
+        rates = Place(place.y * x, -place.x, place.z)
+        place = Place(*(a + 0.1 * b for a, b in zip(place, rates)))
+    return place.x * place.y + place.z
+
+
+@program(X, N, features="list of tuples")
+def pairs_in_a_list(x, steps):
+    pairs = [(x * i, 1.0 + x) for i in range(3)]
+    for i in range(steps):
+        a, b = pairs[i % 3]
+        pairs[(i + 1) % 3] = (a * b + pairs[0][1], b * x)
+    return sum(a * b for a, b in pairs[1:]) + max(pairs[0])
