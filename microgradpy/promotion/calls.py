@@ -362,7 +362,7 @@ class Calls(Stores):
             raise Escapes(receiver.origin)
         is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
         if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
-            return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)  # type: ignore[arg-type]
+            return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)
         if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")

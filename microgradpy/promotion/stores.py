@@ -171,7 +171,8 @@ class Stores(Containers):
         self.add(Op(_CONTAINS, (version, key), (is_there,), from_user=False, where=op.where))  # type: ignore[arg-type]
         there = Op(_GETITEM, (version, key), (read,), where=op.where)  # type: ignore[arg-type]
         self.kinds.note(there)
-        then, orelse, results = Region((there,), Yield((read,))), Region((), Yield((other,))), (result,)
+        then, orelse = Region((there,), Yield((read,))), Region((), Yield((other,)))
+        results: tuple[Var, ...] = (result,)
         if puts:
             put, after = fresh(place.hint, True), fresh(place.hint, True)
             stored = Op(Opcode.STORE, (version, key, other), (put,), payload=FROM_FRONT, where=op.where)  # type: ignore[arg-type]
