@@ -18,7 +18,7 @@ import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Array, Inert, Scalar, Sequence, is_list, item_kind, join
+from microgradpy.ir.kinds import Array, Inert, Scalar, Sequence, is_basic_index, is_list, item_kind, join
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -156,8 +156,8 @@ class Stores(Containers):
         kind = self.kinds.of(read)
         if place.sort == "dict" or isinstance(kind, Scalar):
             return read
-        if not isinstance(kind, Array) or is_thing(index) or not isinstance(read, Var):
-            raise Escapes(place.origin)
+        if not isinstance(kind, Array) or not isinstance(read, Var) or not is_basic_index(self.kinds.of(index)):
+            raise Escapes(place.origin)  # nor what indices pick, which is no view
         self.out.pop()  # it is read as a copy
         copy = self.copy_of_part(version, index, fresh(read.hint, read.user_named))  # type: ignore[arg-type]
         return View(place, index, version, copy)  # type: ignore[arg-type]

@@ -224,6 +224,25 @@ def a_part_that_is_a_view(x):
 
 
 @program(np.array([0.5, -1.0, 2.0]), features="array")
+def what_indices_pick_is_no_view(x):
+    y = x * 2.0
+    picked, masked, row = y[[0, 2]], y[y > 0.0], y[1:]
+    y[0] = x[1] * x[2]
+    y[2] *= x[0]
+    return np.sum(picked) * x[0] + np.sum(masked * x[1]) + np.sum(row * y[:2])
+
+
+@program(np.array([0.5, -1.0, 2.0]), features="array")
+def shapes_of_what_is_put(x):
+    table = np.zeros((2, 3))
+    table[0] = x[None, :] * 2.0
+    table[:, 1] = x[:1]
+    table[1, ...] = x[2]
+    table[0:1, 2:] = x[0] * np.ones((1, 1))
+    return np.sum(table * np.arange(6.0).reshape(2, 3)) * table[0, 0]
+
+
+@program(np.array([0.5, -1.0, 2.0]), features="array")
 def parts_that_overlap(x):
     y = np.concatenate([x, x * x])
     y[1:] = y[:-1] * 2.0
