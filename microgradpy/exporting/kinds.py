@@ -33,8 +33,8 @@ def spec(kind: Kind, axes: Axes) -> Spec:
     match kind:
         case Scalar(name=name):
             return name
-        case Array(ndim=int(), dtype=dtype, shape=shape) if dtype:
-            return f"{dtype} array[{', '.join(map(axes.name, shape))}]"
+        case Array(ndim=int() as ndim, dtype=dtype, shape=shape) if dtype:
+            return f"{dtype} array[{', '.join(map(axes.name, shape) if len(shape) == ndim else ['any'] * ndim)}]"
         case TupleOf(items=items):
             return tuple(spec(item, axes) for item in items)
         case Sequence(name="list", item=item):

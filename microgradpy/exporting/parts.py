@@ -47,12 +47,14 @@ def described(x: Any) -> str:
 
 def check_array(name: str, x: Any, kind: str, lengths: dict[str, int]) -> None:
     """Refuse an argument that is no array of this kind, such as "float array[n, 3]": the first axis of a length called n, the
-    second of length 3. The lengths that are found are noted in `lengths`."""
+    second of length 3; "any" stands for each length. The lengths that are found are noted in `lengths`."""
     dtype, _, rest = kind.partition(" array")
     axes = rest.strip("[]").split(", ") if rest != "[]" else []
     letters = {"float": "f", "int": "iu", "bool": "b", "complex": "c"}[dtype]
     fits = type(x) is np.ndarray and x.ndim == len(axes) and x.dtype.kind in letters
     for axis, length in zip(axes, x.shape if fits else (), strict=fits):
+        if axis == "any":
+            continue
         fits = fits and lengths.setdefault(axis, int(axis) if axis.isdigit() else length) == length
     if not fits:
         known = ", ".join(
