@@ -132,7 +132,6 @@ _FOLDERS: dict[Any, Callable[[tuple[Value, ...], KindOf], Value | None]] = {
     ZeroTangent: _fold_none,
     conj: _fold_conj,
     floating: _fold_floating,
-    np.conj: _fold_conj,
     own: _fold_own,
     real_like: _fold_real_like,
     unbroadcast: _fold_unbroadcast,
