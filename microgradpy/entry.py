@@ -23,7 +23,7 @@ from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
-from microgradpy.patterns import Match, check_unchanged_parts, matched, unit_by_pattern
+from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -97,6 +97,8 @@ def _differentiate_parts(
     key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
     plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
+        if renewed(function, read, bound.values) is not read:
+            return _differentiate_parts(function, bound, count, wanted, keywords_wanted)
         active = read.pattern.spread(active_inputs(bound, wanted, keywords_wanted))
         unit = unit_by_pattern(function, read, bound.values, active)
         if unit is None:

@@ -25,7 +25,7 @@ from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
 from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
-from microgradpy.patterns import matched, unit_by_pattern
+from microgradpy.patterns import matched, renewed, unit_by_pattern
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
 
@@ -175,6 +175,7 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
     owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
     values = [*captured_values(function), *owner, *args]
     read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
+    read = None if read is None else renewed(function, read, values)
     unit = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
     return unit or compile_for_call(function, kinds, active)
 

@@ -116,9 +116,12 @@ class Patterns:
     declined: set[tuple[type, ...]] = field(default_factory=set)
     credit: int = _MOST_CREDIT
 
+    def forget(self, pattern: Pattern) -> None:
+        self.found = [other for other in self.found if other is not pattern]
+
     def decline(self, pattern: Pattern, values: list[Any]) -> None:
         """Forget a pattern by which the function cannot be compiled."""
-        self.found = [other for other in self.found if other is not pattern]
+        self.forget(pattern)
         self.declined.add(tuple(map(type, values)))
 
     def matched(self, function: types.FunctionType, values: list[Any]) -> Match | None:
@@ -141,10 +144,6 @@ class Patterns:
         self.found = [made, *self.found[: _MOST_PATTERNS - 1]]
         return Match(made, *read)
 
-    def renew(self, pattern: Pattern) -> None:
-        """Forget a pattern that was made when names meant something else."""
-        self.found = [other for other in self.found if other is not pattern]
-
 
 def patterns_of(function: types.FunctionType) -> Patterns:
     key = id(function.__code__), id(function.__globals__)
@@ -161,13 +160,18 @@ def matched(function: types.FunctionType, values: list[Any]) -> Match | None:
     return None if _SIMPLE.issuperset(map(type, values)) else patterns_of(function).matched(function, values)
 
 
+def renewed(function: types.FunctionType, read: Match, values: list[Any]) -> Match | None:
+    """The same match, or that by another pattern if its own was made when names or rules meant something else."""
+    if read.pattern.version == rrule.version and read.pattern.guards.hold():
+        return read
+    patterns_of(function).forget(read.pattern)
+    return matched(function, values)
+
+
 def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], active: tuple[bool, ...]) -> Unit | None:
     """The unit of a function for the parts of its arguments that a pattern has given; None if it cannot be called by them: it
     writes, or calls what is not known before."""
     patterns = patterns_of(function)
-    if read.pattern.version != rrule.version or not read.pattern.guards.hold():
-        patterns.renew(read.pattern)  # the next call makes another one
-        return None
     try:
         unit = compile_unit(function, kinds_of(read.values, value_kind), active, pattern=read.pattern)
     except (NeedsTracking, DifferentiationError):

@@ -334,6 +334,21 @@ def test_a_rule_that_is_declared_later_for_what_was_written_out() -> None:
         rrule.opt_out(scaled)
 
 
+def test_the_text_is_the_same_after_a_rule_is_declared() -> None:
+    model = Dense(2, 2)
+    text = code_adjoint(by_helper, model, X)
+    rrule.register(unrelated)(lambda x: (x, lambda y_bar: (NoTangent(), y_bar)))
+    try:
+        assert code_adjoint(by_helper, model, X) == text
+        assert patterns() == 1
+    finally:
+        rrule.opt_out(unrelated)
+
+
+def unrelated(x: Any) -> Any:
+    return x
+
+
 class Switched(Module):
     def __init__(self) -> None:
         self.w = array(2, 2)

@@ -12,7 +12,6 @@ from typing import Any
 from microgradpy.exporting.driver import listed
 from microgradpy.exporting.entries import Entry
 from microgradpy.exporting.kinds import shown
-from microgradpy.exporting.lint import lint_codes
 from microgradpy.exporting.target import Target
 from microgradpy.frontend.source import find_source
 
@@ -22,11 +21,9 @@ WIDTH = 100
 
 def head(target: Target, version: str, entries: list[Entry], public: list[str], body: str) -> str:
     """The text down to `__all__`, the names in `public`; `body` is what follows."""
-    codes = lint_codes(body)
-    noqa = f"# ruff: noqa: {', '.join(codes)}\n\n" if codes else ""
     names = ", ".join(f'"{name}"' for name in public)
     imports = "\n".join(_import_lines(entries, body))
-    top = f"{_docstring(target, version, len(public) > 1)}\n\n{noqa}from __future__ import annotations\n\n"
+    top = f"{_docstring(target, version, len(public) > 1)}\n\n# ruff: noqa\n\nfrom __future__ import annotations\n\n"
     return f"{top}{imports}\n__all__ = [{names}]"
 
 

@@ -30,6 +30,7 @@ from microgradpy import (
 from microgradpy import value_and_gradient as value_and_gradient_here
 from microgradpy.compiler import always_dispatch
 from microgradpy.exporting.syntax import has_newer_texts
+from tests.exporting.corpus import LINTER
 from tests.test_programs import same, same_cotangents
 from tests.ways import some
 
@@ -617,8 +618,7 @@ def binds_library_names(x):
 @pytest.mark.parametrize("f", [calls_an_annotated, takes_the_first, binds_library_names], ids=lambda f: f.__name__)
 def test_what_a_linter_or_another_module_would_not_take(f: Any, exported: Any, tmp_path: Path) -> None:
     assert exported(f, 2.0).value_and_gradient(2.0) == value_and_gradient_here(f, 2.0)
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", str(tmp_path / "made.py")]
-    found = subprocess.run(command, capture_output=True, text=True)
+    found = subprocess.run([*LINTER, str(tmp_path / "made.py")], capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
 
 
