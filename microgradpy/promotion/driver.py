@@ -26,6 +26,7 @@ from microgradpy.promotion.places import (
     Mutates,
     Nests,
     NotInSight,
+    Origin,
     Part,
     Refers,
     Whole,
@@ -96,6 +97,14 @@ def _nested(code: types.CodeType) -> set[types.CodeType]:
     return {code}.union(*(_nested(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)))
 
 
+def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Origin]:
+    """The lists that get more items, by their own names or by those of others."""
+    found = set(appended)
+    while more := {each for pair in pairs if not found.isdisjoint(pair) for each in pair} - found:
+        found |= more
+    return found
+
+
 def promoted(
     function: types.FunctionType,
     ir: Function,
@@ -120,8 +129,9 @@ def promoted(
             return None
         if not walker.helped:
             return None
-        if not walker.appended <= facts.grown:
-            facts.grown |= walker.appended
+        grown = _grown(walker.appended, walker.stand_for_each_other)
+        if not grown <= facts.grown:
+            facts.grown |= grown
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
