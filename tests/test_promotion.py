@@ -13,7 +13,7 @@ import pytest
 
 from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
-from tests.programs.mutation import MUTATION, in_sight, stored
+from tests.programs.mutation import MUTATION, in_sight, replaced, stored
 
 
 class Base:
@@ -223,7 +223,7 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-OF_MEMORY = [p for p in MUTATION if p.function.__module__ in (in_sight.__name__, stored.__name__)]
+OF_MEMORY = [p for p in MUTATION if p.function.__module__ in (in_sight.__name__, replaced.__name__, stored.__name__)]
 
 
 @pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)
@@ -233,6 +233,49 @@ def test_forward_mode_agrees(program: Any) -> None:
     _, y_dot = jvp(program.function, copy.deepcopy(program.args), (np.ones_like(x), *[None] * len(others)))
     (x_bar, *_) = gradient(program.function, *copy.deepcopy(program.args))
     assert y_dot == pytest.approx(np.sum(x_bar), rel=1e-9)
+
+
+UNDER_SEVERAL_NAMES = {
+    "buffers_exchanged_under_a_third_name", "replaced_by_a_list_that_stays", "two_names_for_the_new_list",
+    "resampled_under_another_name",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if p.function.__module__ == replaced.__name__], ids=lambda p: p.id)
+def test_what_others_take_the_place_of_is_in_sight_under_one_name(program: Any) -> None:
+    text = code_adjoint(program.function, *copy.deepcopy(program.args))
+    assert ("shadows" in text) == (program.function.__name__ in UNDER_SEVERAL_NAMES)
+
+
+class Link:
+    def __init__(self, value, next):
+        self.value, self.next = value, next
+
+
+def third_from(x: float, steps: int) -> float:
+    head = None
+    for i in range(steps):
+        head = Link(x * i, head)
+    return head.next.next.value
+
+
+def second_caught(x: float, steps: int) -> float:
+    head = None
+    for i in range(steps):
+        head = Link(x * i, head)
+    try:
+        return head.next.value * x
+    except AttributeError:
+        return x * x
+
+
+def test_an_attribute_of_none_is_pythons_error() -> None:
+    assert gradient(third_from, 0.5, 4)[0] == 1.0
+    assert "shadows" not in code_adjoint(third_from, 0.5, 4)
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'value'"):
+        gradient(third_from, 0.5, 2)
+    assert gradient(second_caught, 0.5, 3)[0] == pytest.approx(2 * 0.5)
+    assert gradient(second_caught, 0.5, 1)[0] == pytest.approx(2 * 0.5)
 
 
 class Slotted:

@@ -3,9 +3,9 @@
 Every program is tested as the compiler computes it by itself, in reverse and in forward mode. Besides, the tests force other
 ways on it, which have to give the same. By default every other test is run in one of the forced ways that it has parameters
 for; which one depends on its name alone, so that it is the same one in every run. Of long tables of cases that are much alike,
-one in three is tried. With `MICROGRADPY_ALL_WAYS=1` tests are run in all ways, and with all cases; with `MICROGRADPY_SHARE=1` or
-`2` in other ways, and with other cases, than by default: after all three every case of three has been tried, and every test in
-some forced way.
+one in three is tried. With `MICROGRADPY_ALL_WAYS=1` tests are run in all ways, and with all cases; with `MICROGRADPY_SHARE=1`
+or `2` in other ways, and with other cases, than by default: after all three every case of three has been tried, and every test
+in some forced way.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@
 
 An object, a dict or the cell of a shared variable that is made in a function, and that nobody else gets, becomes one variable
 for each of its fields; methods, operators, functions inside and generators are written where they are called. A list stays the
-list that it is, with a variable for each of its versions. What is left has no writes, so its cotangents travel by value.
+list that it is, with a variable for each of its versions. Objects that refer to each other have numbers, and a list for each of
+their fields. What is left has no writes, so its cotangents travel by value.
 
-`driver` has the entry, `walker` goes over the program, `base` says what branches make of fields and `loops` what loops do;
-`calls`, `objects`, `containers` and `functions` what is done with what is in sight, `fusing` what a loop over a generator is,
-`classes` what a class makes of a name, `places` what there is in sight.
+`driver` has the entry, `walker` goes over the program, `merging` says what branches make of fields and containers, `loops` and
+`carried` what loops do; `calls`, `objects`, `pools`, `containers` and `functions` what is done with what is in sight, `fusing`
+what a loop over a generator is, `classes` what a class makes of a name, `places` what there is in sight.
 """

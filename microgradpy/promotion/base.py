@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from functools import partial, reduce
-from types import BuiltinFunctionType
-from typing import Any, final
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from microgradpy.ad.instrument import OUT_OF_PLACE
-from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, is_immutable, item_kind, join, list_of, with_item
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import (
+    Scalar,
+)
 from microgradpy.ir.nodes import (
     Const,
     Op,
-    Opcode,
     Region,
     Statement,
     Terminator,
     Undefined,
     Value,
     Var,
-    Yield,
     fresh,
     function_constant,
     operator_constant,
 )
-from microgradpy.ir.traversal import given_values
-from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.classes import is_record
+from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
@@ -42,13 +38,14 @@ from microgradpy.promotion.places import (
     ListOf,
     Mutates,
     NotInSight,
+    Numbers,
     Object,
     Origin,
     Place,
+    Refers,
     Row,
     Table,
     View,
-    is_thing,
     origin_of,
 )
 
@@ -57,71 +54,6 @@ Fields = dict[Field, Known]
 MOST_STATEMENTS = 3_000
 
 
-@final
-class Kinds:
-    """What is proven of the values, found out where it is asked. Of what a loop carries it is assumed first, and checked where
-    an iteration ends."""
-
-    def __init__(self) -> None:
-        self.builder = TypedBuilder()
-        self.sources: dict[Var, Callable[[], Kind]] = {}
-        self.depth = 0
-
-    def of(self, value: Known) -> Kind:
-        if is_thing(value):
-            return UNKNOWN
-        if not isinstance(value, Var):
-            return self.builder.kind(value)  # type: ignore[arg-type]
-        source = self.sources.get(value)
-        if value not in self.builder.kinds and source is not None and self.depth < _DEEPEST:
-            self.depth += 1
-            self.builder.know(value, source())
-            self.depth -= 1
-        return self.builder.kind(value)
-
-    def set(self, var: Var, source: Callable[[], Kind]) -> None:
-        """Note how to find out what a variable is."""
-        self.builder.kinds.pop(var, None)
-        self.sources[var] = source
-
-    def assume(self, var: Var, kind: Kind) -> None:
-        self.set(var, lambda: UNKNOWN)
-        self.builder.know(var, kind)
-
-    def note(self, op: Op) -> None:
-        """Note an operation."""
-        for number, result in enumerate(op.results):
-            self.builder.producers[result] = op
-            self.set(result, partial(self._of_result, op, number))
-
-    def _of_result(self, op: Op, number: int) -> Kind:
-        for value in given_values(op.arguments, op.keywords):
-            self.of(value)
-        kinds = tuple(map(self.of, op.arguments))
-        if not isinstance(op.callee, Opcode):
-            callee = op.callee
-            if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE and is_immutable(kinds[0]):
-                callee = OUT_OF_PLACE[callee.value]
-            return self.builder.kind_of_call(callee, op.arguments, op.keywords)
-        match op.callee:
-            case Opcode.LIST:
-                return list_of(kinds)
-            case Opcode.TUPLE:
-                return TupleOf(kinds)
-            case Opcode.APPEND:
-                return join(kinds[0], list_of(kinds[1:]))
-            case Opcode.STORE if isinstance(kinds[0], Array):
-                return kinds[0]
-            case Opcode.STORE:
-                return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
-            case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
-                return kinds[0].items[number]
-            case Opcode.UNPACK:
-                return item_kind(kinds[0])
-        return UNKNOWN
-
-
-_DEEPEST = 60
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
 
@@ -145,10 +77,14 @@ class Walk(ABC):
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
         """The items of lists in sight, with how deep in them they are."""
+        self.fresh: dict[Value, Origin] = {}
+        """The results of calls that nobody else has, with where they are made."""
         self.made_in: dict[Object | ListOf, list[Statement]] = {}
         """Among which statements an object or a list was made."""
         self.stand_for_each_other: set[tuple[Origin, Origin]] = set()
         """The origins of containers of which something in sight may be either."""
+        self.gone: set[Place] = set()
+        """The containers that another one has taken the place of."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
@@ -157,6 +93,14 @@ class Walk(ABC):
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()
         self.attempts = 0
+        self.present: frozenset[Value] = frozenset()
+        """The numbers of objects that are known not to be None here."""
+        self.tests: dict[Value, tuple[Value, bool]] = {}
+        """The conditions that ask this of a number, and whether they hold then."""
+        self.undecided: dict[Value, tuple[Any, Any]] = {}
+        """What a loop carries that is None where it begins, with the loop and the key."""
+        self.either: dict[Value, tuple[Value, Value]] = {}
+        """What a value is after a branch: one of two."""
         self.helped = False
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
@@ -253,6 +197,10 @@ class Walk(ABC):
         self.add(replace(place.made, arguments=arguments, results=(result,)))
         return result
 
+    def condition(self, known: Known) -> Value:
+        """What a branch asks."""
+        return self.plain(known, shows=False, hands=False)
+
     def values(self, values: Iterable[Value], frame: Frame) -> tuple[Value, ...]:
         return tuple(self.plain(self.known(value, frame)) for value in values)
 
@@ -292,6 +240,19 @@ class Walk(ABC):
             if place in self.shown or (place, CONTENTS) not in self.fields:
                 raise Escapes(place.origin)
             del self.fields[place, CONTENTS]
+            self.gone.add(place)
+
+    def check_decided(self, value: Known, table: Table) -> None:
+        """Let who has made a value know that it is one of the objects of a pool: a loop that carries what is None where it
+        begins, a field that has been None so far."""
+        if not table.is_pool or not isinstance(value, Var):
+            return
+        if value in self.undecided:
+            raise Numbers(*self.undecided[value], table)
+        if value in self.read_from and self.read_from[value][0].key not in self.facts.refers:
+            raise Refers(self.read_from[value][0].key, table.origin)
+        for each in self.either.get(value, ()):
+            self.check_decided(each, table)
 
     def is_number(self, value: Known) -> bool:
         """Whether something is known to be a number."""
@@ -310,98 +271,6 @@ class Walk(ABC):
         """Objects that are written into after they were made are no values."""
         if place not in self.constructed and place.cls not in self.facts.mutable:
             raise Mutates(place.cls)
-
-
-# What two paths leave differently
-
-
-@final
-@dataclass(eq=False, slots=True)
-class Arm:
-    """One way through a branch. `yielded` is what it hands over; None if it leaves."""
-
-    statements: list[Statement]
-    end: Terminator
-    yielded: tuple[Known, ...] | None
-    fields: Fields
-
-
-@final
-class Merge:
-    """The end of a branch of which both arms go on."""
-
-    def __init__(self, walker: Walk, left: Arm, right: Arm) -> None:
-        self.walker = walker
-        self.arms = (left, right)
-        self.values: tuple[list[Value], list[Value]] = ([], [])
-        self.results: list[Var] = []
-        self.made: Fields = {}
-        self.joining: list[tuple[Object, Object]] = []
-
-    def joined(self, before: Fields, results: tuple[Var, ...], frame: Frame) -> tuple[list[Known], Fields, list[Var]]:
-        """What the results of the branch are, and what the fields are after it. Both arms get their ends."""
-        left, right = self.arms
-        assert left.yielded is not None and right.yielded is not None
-        known = []
-        for a, b, old in zip(left.yielded, right.yielded, results, strict=True):
-            known.append(self.of(a, b, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
-        fields: Fields = {}
-        for key in before:
-            place, name = key
-            hint = field_hint(place, name)
-            if key not in left.fields or key not in right.fields:
-                raise Escapes(place.origin)  # it went into a list on one of the paths
-            fields[key] = self.of(left.fields[key], right.fields[key], lambda hint=hint: fresh(hint))  # type: ignore[misc]
-        for arm in self.arms:
-            for place, name in arm.fields:
-                if (place, name) not in before and any(owner is place for owner, _ in before):
-                    raise Escapes(place.origin)  # there is a field on one of the paths only
-        for arm, values in zip(self.arms, self.values, strict=True):
-            arm.end = Yield(tuple(values))
-        return known, fields | self.made, self.results
-
-    def of(self, a: Known, b: Known, variable: Callable[[], Var], *, always: bool = False) -> Known:
-        if is_thing(a) or is_thing(b):
-            if a is b:
-                return a
-            if isinstance(a, Object) and isinstance(b, Object):
-                return self.objects(a, b)
-            if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
-                number = self.of(a.index, b.index, variable)
-                self.walker.counters |= {number} if isinstance(number, Var) else set()
-                return Element(a.table, number)  # type: ignore[arg-type]
-        elif a == b and not always:
-            return a
-        values = []
-        for arm, known in zip(self.arms, (a, b), strict=True):
-            outer, self.walker.out = self.walker.out, arm.statements
-            kept, self.walker.fields = self.walker.fields, arm.fields
-            values.append(self.walker.plain(known))
-            self.walker.declines |= isinstance(known, Const) and known.value is NotImplemented
-            self.walker.out, self.walker.fields = outer, kept
-        for ours, value in zip(self.values, values, strict=True):
-            ours.append(value)
-        self.results.append(result := variable())
-        kinds = self.walker.kinds
-        kinds.set(result, lambda: reduce(join, map(kinds.of, values)))
-        return result
-
-    def objects(self, a: Object, b: Object) -> Object:
-        """Two objects as one value: nobody writes into them."""
-        check_alike(self.walker, a, b)
-        if (a, b) in self.joining:
-            raise Escapes(a.origin)  # they hold themselves
-        self.joining.append((a, b))
-        merged = replace(a, merged=True)
-        left, right = (fields_of(arm.fields, each) for arm, each in zip(self.arms, (a, b), strict=True))
-        if left.keys() != right.keys():
-            raise Escapes(a.origin)
-        self.made[merged, THERE] = Const(None)
-        for name in left:
-            hint = field_hint(a, name)
-            self.made[merged, name] = self.of(left[name], right[name], lambda hint=hint: fresh(hint))  # type: ignore[misc]
-        self.joining.pop()
-        return merged
 
 
 def check_alike(walker: Walk, a: Object, b: Object) -> None:
@@ -435,6 +304,12 @@ def other_of(thing: ListOf | Table) -> ListOf | Table:
     if isinstance(thing, ListOf):
         return replace(thing)
     return replace(thing, columns={name: replace(column) for name, column in thing.columns.items()})
+
+
+def present_where(tests: Mapping[Value, tuple[Value, bool]], condition: Value, holds: bool) -> frozenset[Value]:
+    """The number of which a condition says, if it holds or not, that it is one of an object."""
+    index, when = tests.get(condition, (None, None))
+    return frozenset((index,)) if index is not None and when is holds else frozenset()
 
 
 def field_hint(place: Place, name: Any) -> str:

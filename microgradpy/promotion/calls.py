@@ -34,7 +34,6 @@ from microgradpy.promotion.fusing import as_step, run
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
-    CONTENTS,
     Cell,
     Closure,
     DictOf,
@@ -230,6 +229,7 @@ class Calls(Stores):
                 self.helped = True
                 return self.closure(op, callee, arguments, keywords, frame)
             case Object() | Element():
+                self.check_there(callee)
                 function = self.member_function(callee, "__call__")
                 return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
             case Const(value=function) if op.payload != RAISED:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import types
 from abc import abstractmethod
-from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
@@ -27,6 +26,7 @@ from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE, Objects
 from microgradpy.promotion.places import (
     CONTENTS,
+    NO_OBJECT,
     Cell,
     DictOf,
     Element,
@@ -62,7 +62,6 @@ class Containers(Objects):
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
         self.appended: set[Origin] = set()
-        self.fresh: dict[Value, Any] = {}
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
         self.tables_made: dict[Origin, Table] = {}
@@ -78,7 +77,7 @@ class Containers(Objects):
         made = self.define(result, frame)
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
-        given = tuple(self.given_to(place, each, origin) for each in known)
+        given = tuple(self.given_to(place, each) for each in known)
         self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
         self.add(replace(op, arguments=given, results=(made,)))
@@ -92,13 +91,18 @@ class Containers(Objects):
         """The table whose objects a list or a field refers to."""
         return self.tables_made.get(self.facts.refers.get(key, ()))
 
-    def given_to(self, place: ListOf, item: Known, key: Origin) -> Value:
+    def given_to(self, place: ListOf, item: Known) -> Value:
         """What a list in sight gets for an item."""
         if isinstance(item, Element):
+            if place.of is not item.table and place.key in self.facts.refers:
+                raise Escapes(place.origin)
             if place.of is not item.table:
-                raise Refers(key, item.table.origin)
+                raise Refers(place.key, item.table.origin)
             return item.index
+        if place.of is not None and place.of.is_pool and item == NONE:
+            return NO_OBJECT
         if place.of is not None:
+            self.check_decided(item, place.of)
             raise Escapes(place.origin)
         return self.row_of(place, item) if place.depth else self.plain(item)
 
@@ -143,11 +147,11 @@ class Containers(Objects):
             raise Escapes(origin)
         hint = op.results[0].hint
         of = {name: self.table_of((*origin, name)) for name in names}
-        columns = {name: ListOf(origin, f"{hint}_{name.lstrip('_')}", of=of[name]) for name in names}
+        columns = {name: ListOf(origin, f"{hint}_{name.lstrip('_')}", of=of[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
             values = (self.fields[each, name] for each in items if isinstance(each, Object))
-            given = tuple(self.given_to(column, value, (*origin, name)) for value in values)
+            given = tuple(self.given_to(column, value) for value in values)
             made = fresh(column.hint, True)
             self.add(Op(Opcode.LIST, given, (made,), where=op.where))
             self.fields[column, CONTENTS] = made
@@ -175,17 +179,19 @@ class Containers(Objects):
         number = length_of(self, table)
         self.counters.add(number)
         for name, column in table.columns.items():
-            self.append(op, column, fields[name], (*table.origin, name))
+            self.append(op, column, fields[name])
         self.stands(item, Element(table, number))
 
-    def append(self, op: Op, place: ListOf | Table, item: Known, key: Origin | None = None) -> None:
+    def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
         if isinstance(place, Table):
             self.append_object(op, place, item)
             return
+        if isinstance(item, Object) and place.origin in self.tables_made and self.tables_made[place.origin].is_pool:
+            raise Escapes(item.origin)
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         version = self.now(place)
-        given = self.given_to(place, item, key or place.origin)
+        given = self.given_to(place, item)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
         if version in self.contents:
@@ -252,7 +258,7 @@ class Containers(Objects):
             return Row(place, indices, version, read)  # type: ignore[arg-type]
         if place.of is not None:
             self.counters.add(read)  # type: ignore[arg-type]
-            return Element(place.of, read)  # type: ignore[arg-type]
+            return Element(place.of, read, place.of.is_pool)  # type: ignore[arg-type]
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
@@ -286,7 +292,7 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            given = self.given_to(target, value, target.origin) if isinstance(target, ListOf) else self.plain(value)
+            given = self.given_to(target, value) if isinstance(target, ListOf) else self.plain(value)
             self.write_list(op, target, index, given)
             return NONE
         raise Escapes(first_origin(arguments))
@@ -304,10 +310,10 @@ class Containers(Objects):
 
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
-        if isinstance(target, Object):
+        if isinstance(target, Object | Element):
             given = self.operator(op, len, arguments, frame)
             if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
-                raise Escapes(target.origin)  # Python looks at what `__len__` has given
+                raise Escapes(origin_of(target))  # Python looks at what `__len__` has given
             return given
         if isinstance(target, Table):
             return length_of(self, target)

@@ -26,6 +26,7 @@ from microgradpy.promotion.places import (
     Mutates,
     Nests,
     NotInSight,
+    Numbers,
     Origin,
     Part,
     Refers,
@@ -121,11 +122,13 @@ def promoted(
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
+            pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
+            made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
         except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
             facts.learn(found)
             continue
-        except NotInSight:
+        except (NotInSight, Numbers):
             return None
         if not walker.helped:
             return None

@@ -1,14 +1,13 @@
-"""What an iteration leaves to the next one, and what a loop runs over."""
+"""Loops as they are walked, and what they run over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import INT, UNKNOWN, Kind, item_kind, join, map_axes
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import INT, Kind, item_kind
 from microgradpy.ir.nodes import (
-    Const,
     Each,
     Enumerate,
     For,
@@ -27,220 +26,29 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
-from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.base import (
+    Field,
+    Walk,
+    field_hint,
+    present_where,
+)
+from microgradpy.promotion.carried import Loop, Merges, Others
 from microgradpy.promotion.places import (
-    CONTENTS,
-    THERE,
     Element,
     Escapes,
     Frame,
     Known,
     ListOf,
-    Object,
+    Numbers,
     Picked,
     Place,
     Row,
     Table,
-    Thing,
-    is_thing,
     origin_of,
 )
 
 Holder = Table | Picked | ListOf | Row
 """What is run over by number: the objects or lists in it are in sight."""
-
-
-class Merges(Exception):
-    """What a loop carries is another object in each iteration."""
-
-    def __init__(self, key: Any) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-class Others(Exception):
-    """What a loop carries is not of the kind that was assumed of it in every iteration, but of this one."""
-
-    def __init__(self, key: Any, kind: Kind) -> None:
-        super().__init__(key, kind)
-        self.key, self.kind = key, kind
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A value that a loop carries; `at` finds it where an iteration ends."""
-
-    key: Any
-    parameter: Var
-    initial: Value
-    result: Var
-    at: Callable[[tuple[Known, ...]], Known]
-
-
-@final
-class Loop:
-    """A loop while it is walked. `wanted` are the fields that it carries, `merging` the parameters that are another object in
-    each iteration, `others` what is assumed of those that do not stay of the kind that they begin with."""
-
-    def __init__(self, walker: Walk, wanted: list[Field], merging: set[Any], others: dict[Any, Kind]) -> None:
-        self.walker = walker
-        self.wanted = wanted
-        self.merging = merging
-        self.others = others
-        self.slots: list[Slot] = []
-        self.fixed: list[tuple[Any, Thing, Callable[[tuple[Known, ...]], Known]]] = []
-        self.after: Fields = {}
-        self.inside: set[Place] = set()
-        self.carrying: list[Object] = []
-        self.handed_over: dict[Place, Any] = {}
-        """What the end of an iteration hands over, by what it is there for."""
-        self.replaced: dict[Place, ListOf | Table] = {}
-        """The containers that something stands for inside."""
-        self.changed: list[Field] = []
-        self.start: Fields = {}
-
-    def carry(
-        self,
-        key: Any,
-        initial: Known,
-        at: Callable[[tuple[Known, ...]], Known],
-        variables: Callable[[], tuple[Var, Var]],
-        hint: str,
-    ) -> tuple[Known, Known]:
-        """What is carried: in the loop, and after it."""
-        if isinstance(initial, Row):
-            initial = self.walker.plain(initial)
-        if not is_thing(initial):
-            parameter, result = variables()
-            self.slots.append(Slot(key, parameter, initial, result, at))  # type: ignore[arg-type]
-            kinds = self.walker.kinds
-            kind = self.others[key] if key in self.others else map_axes(kinds.of(initial), lambda axis: None)
-            kinds.assume(parameter, kind)
-            kinds.set(result, lambda: kinds.of(parameter))
-            return parameter, result
-        if isinstance(initial, Element):
-            return self.carry_element(key, initial, at, variables)
-        if isinstance(initial, ListOf | Table) and key in self.merging:
-            return self.carry_container(key, initial, at, variables)
-        if not isinstance(initial, Object) or key not in self.merging:
-            self.fixed.append((key, initial, at))  # type: ignore[arg-type]
-            return initial, initial
-        inside, after = replace(initial, merged=True), replace(initial, merged=True)
-        self.inside.add(inside)
-        if initial in self.carrying:
-            raise Escapes(initial.origin)  # it holds itself
-        self.carrying.append(initial)
-        self.walker.fields[inside, THERE] = self.after[after, THERE] = Const(None)
-        for name, known in fields_of(self.walker.fields, initial).items():
-            hint = field_hint(initial, name)
-            found = self.carry(
-                (*key, name),
-                known,
-                lambda values, name=name: self.field_at(at(values), initial, name),  # type: ignore[misc]
-                lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
-                hint,
-            )
-            self.walker.fields[inside, name], self.after[after, name] = found
-        self.carrying.pop()
-        return inside, after
-
-    def carry_container(
-        self, key: Any, initial: ListOf | Table, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
-    ) -> tuple[Known, Known]:
-        """A list, dict, array or table that is another one in each iteration is carried by its contents."""
-        walker = self.walker
-        inside, after = other_of(initial), other_of(initial)
-        for number, (old, new, end) in enumerate(zip(lists_of(initial), lists_of(inside), lists_of(after), strict=True)):
-            found = self.carry(
-                (*key, number),
-                walker.now(old),
-                lambda values, number=number: self.contents_at((*key, number), at(values), initial, number),  # type: ignore[misc]
-                variables if old is initial else lambda hint=old.hint: (fresh(hint, True), fresh(hint, True)),  # type: ignore[misc]
-                old.hint,
-            )
-            walker.fields[new, CONTENTS], self.after[end, CONTENTS] = found
-            self.inside.add(new)
-            self.replaced[old] = initial
-        walker.retire(initial)
-        return inside, after
-
-    def contents_at(self, key: Any, found: Known, initial: ListOf | Table, number: int) -> Known:
-        """What is in a container where an iteration ends, which goes by no other name from there on."""
-        if not are_alike(found, initial):
-            raise Escapes(initial.origin)
-        place = lists_of(found)[number]  # type: ignore[arg-type]
-        is_older = (place, CONTENTS) in self.start and place not in self.inside
-        if is_older or place in self.walker.shown or self.handed_over.setdefault(place, key) != key:
-            raise Escapes(place.origin)
-        self.walker.stand_for_each_other.add((initial.origin, place.origin))
-        return self.walker.now(place)
-
-    def carry_element(
-        self, key: Any, initial: Element, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
-    ) -> tuple[Known, Known]:
-        """An object of a table is carried by its number."""
-
-        def number(values: tuple[Known, ...]) -> Known:
-            found = at(values)
-            if not isinstance(found, Element) or found.table is not initial.table:
-                raise Escapes(initial.table.origin)
-            return found.index
-
-        parameter, result = variables()
-        self.slots.append(Slot(key, parameter, initial.index, result, number))
-        self.walker.kinds.assume(parameter, INT)
-        self.walker.kinds.assume(result, INT)
-        self.walker.counters |= {parameter, result}
-        return Element(initial.table, parameter), Element(initial.table, result)
-
-    def field_at(self, found: Known, initial: Object, name: Any) -> Known:
-        if not isinstance(found, Object):
-            raise Escapes(initial.origin)
-        check_alike(self.walker, initial, found)
-        known = self.walker.fields.get((found, name))
-        if known is None:
-            raise Escapes(initial.origin)
-        return known
-
-    def carried(self, known: tuple[Known, ...]) -> tuple[Value, ...]:
-        """What the end of an iteration hands over."""
-        walker = self.walker
-        self.handed_over = {}
-        for key, thing, at in self.fixed:
-            found = at(known)
-            if found is thing:
-                continue
-            if isinstance(thing, Object) and isinstance(found, Object):
-                check_alike(walker, thing, found)
-                raise Merges(key)
-            if are_alike(thing, found):
-                raise Merges(key)
-            raise Escapes(origin_of(thing))
-        self.note_changes()
-        if self.changed:
-            return ()
-        values = tuple(walker.plain(slot.at(known)) for slot in self.slots)
-        for slot, value in zip(self.slots, values, strict=True):
-            assumed = map_axes(walker.kinds.of(slot.parameter), lambda axis: None)
-            if assumed == UNKNOWN:
-                continue
-            kind = join(assumed, map_axes(walker.kinds.of(value), lambda axis: None))
-            if kind != assumed:
-                raise Others(slot.key, kind)
-        return values
-
-    def note_changes(self) -> None:
-        """Note the fields that are something else at the end of an iteration."""
-        walker = self.walker
-        for each, before in self.start.items():
-            is_carried = each in self.wanted or each in self.changed or each[0] in self.inside
-            if not is_carried and walker.fields.get(each) is not before:
-                self.changed.append(each)
-        places = {place for place, _ in self.start}
-        for place, name in walker.fields:
-            if place in places and (place, name) not in self.start:
-                raise Escapes(place.origin)  # a field that there may be or not after the loop
 
 
 def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
@@ -250,21 +58,29 @@ def repeat(walker: Walk, statement: While | For, frame: Frame) -> None:
     wanted: list[Field] = []
     merging: set[Any] = set()
     others: dict[Any, Kind] = {}
+    pools: dict[Any, Table] = {}
+    undecided = dict(walker.undecided)
     while True:
+        walker.undecided = dict(undecided)
         walker.fields, walker.out, walker.handed = dict(entry), list(out), set(handed)
-        loop = Loop(walker, wanted, merging, others)
+        loop = Loop(walker, wanted, merging, others, pools)
         try:
             _walk(walker, statement, frame, initial, loop, shown)
             _check_handed(walker, loop, handed)
         except Merges as other:
             merging.add(other.key)
             continue
+        except Numbers as other:
+            if other.loop is not loop:
+                raise
+            pools[other.key] = other.table
+            continue
         except Others as some:
             others[some.key] = some.kind
             continue
         if not loop.changed:
             out[:] = walker.out
-            walker.out = out
+            walker.out, walker.undecided = out, undecided
             return
         wanted += loop.changed
 
@@ -285,6 +101,7 @@ def _walk(
     _carry_fields(walker, loop)
     loop.start = dict(walker.fields)
     outer, walker.loop = walker.loop, loop
+    present = walker.present
     lengthened = len(walker.lengthened)
     try:
         condition = _condition(walker, statement, frame, loop) if isinstance(statement, While) else None
@@ -293,9 +110,11 @@ def _walk(
             _bind_elements(walker, statement, frame, tables)
             _note_items(walker, items)
             _note_sources(walker, statement, frame)
+        if condition is not None and isinstance(condition.terminator, Yield):
+            walker.present |= present_where(walker.tests, condition.terminator.values[0], True)
         statements, end = walker.region(statement.body, frame)
     finally:
-        walker.loop = outer
+        walker.loop, walker.present = outer, present
     if loop.changed:
         return
     _check_changes(walker, loop, read, tables, walker.lengthened[lengthened:], shown)
@@ -377,20 +196,26 @@ def _carry_fields(walker: Walk, loop: Loop) -> None:
         walker.fields[place, name], loop.after[place, name] = loop.carry(
             (place, name),
             walker.fields[place, name],
-            lambda _, key=(place, name): walker.fields[key],  # type: ignore[misc]
+            lambda _, key=(place, name): _field(walker, key),  # type: ignore[misc]
             lambda hint=hint: (fresh(hint), fresh(hint)),  # type: ignore[misc]
             hint,
         )
+
+
+def _field(walker: Walk, key: Field) -> Known:
+    if key not in walker.fields:
+        raise Escapes(key[0].origin)
+    return walker.fields[key]
 
 
 def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Region:
     statements, end = walker.region(statement.condition, frame)
     assert isinstance(end, Yield)
     outer, walker.out = walker.out, statements
-    values = walker.values(end.values, frame)
+    values = tuple(walker.condition(walker.known(value, frame)) for value in end.values)
     walker.out = outer
     for (place, name), known in loop.start.items():
-        if walker.fields[place, name] is not known:
+        if walker.fields.get((place, name)) is not known:
             raise Escapes(place.origin)  # what a condition writes is not carried out of the loop
     return Region(tuple(statements), Yield(values))
 
@@ -466,7 +291,7 @@ def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: M
         if isinstance(table, ListOf) and table.of is not None:
             place = walker.variable_of(item, frame)
             walker.counters.add(place)
-            walker.bind(item, Element(table.of, place), frame)
+            walker.bind(item, Element(table.of, place, table.of.is_pool), frame)
         if table not in tables.values():
             continue
         number = next(number for number, other in tables.items() if other is table and number not in walker.taken)

@@ -9,12 +9,15 @@ from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import Inert
 from microgradpy.ir.nodes import Const, Op, Opcode, fresh, operator_constant
 from microgradpy.promotion import classes
+from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
+    NO_OBJECT,
     THERE,
     DictOf,
     Element,
@@ -54,6 +57,7 @@ class Objects(Functions):
 
     def operator(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """An operator on an object: a method of its class."""
+        self.check_there(*arguments)
         first = arguments[0]
         if isinstance(first, Object | Element):
             self.check_first(first, arguments[1:])
@@ -123,7 +127,7 @@ class Objects(Functions):
         self.members[cls, "__mro__"] = cls.__mro__
         self.helped = True
         if constructor is vars(object)["__init__"]:
-            return place if not arguments and not keywords else None
+            return place if not arguments and not keywords else None  # without fields: nothing is known of it by number
         if not isinstance(constructor, types.FunctionType):
             raise Escapes(origin)
         self.constructed.add(place)
@@ -133,7 +137,20 @@ class Objects(Functions):
         else:
             self.generated(op, place, fields, arguments, keywords, frame)
         self.constructed.discard(place)
-        return place
+        self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
+        return self.pooled(op, place) if cls in self.facts.pools else place
+
+    @abstractmethod
+    def pooled(self, op: Op, place: Object) -> Known:
+        """An object that has just been made, as one of those in the pool of its class."""
+
+    @abstractmethod
+    def there(self, op: Op, target: Element, name: str) -> Element:
+        """One of the objects of a pool, of which an attribute is asked: Python's error if it is None."""
+
+    @abstractmethod
+    def check_there(self, *known: Known) -> None:
+        """Let objects escape that may be None."""
 
     def record(
         self, op: Op, callee: Const, cls: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame
@@ -246,7 +263,9 @@ class Objects(Functions):
                 return self.read_super(target, name.value)
             case Object() if classes.is_record(target.cls) and name.value == "_replace":
                 return Method(target, None, "_replace")
-            case Object() | Element():
+            case Element():
+                return self.read_field(op, self.there(op, target, name.value), name.value, frame)
+            case Object():
                 return self.read_field(op, target, name.value, frame)
         raise Escapes(first_origin(arguments))
 
@@ -297,8 +316,13 @@ class Objects(Functions):
 
     def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, name, value = arguments
+        if self.kinds.of(target) == Inert("NoneType"):
+            self.emit(op, op.callee, (target, name, NONE), {}, frame)  # type: ignore[arg-type]  # raises, whatever is assigned
+            return NONE
         if not isinstance(target, Object | Element) or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
+        if isinstance(target, Element):
+            target = self.there(op, target, name.value)
         found = self.member(target.cls, name.value)
         if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
             self.inline(op, found.fset, (target, value), {}, frame, origin_of(target))
@@ -320,6 +344,11 @@ class Objects(Functions):
             raise Escapes(first_origin(arguments))
         if isinstance(a, Element) and isinstance(b, Element) and a.table is b.table:
             return self.is_same_element(op, a, b, frame)
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, Element) and one.may_be_none and one.index not in self.present:
+                if other != NONE:
+                    raise Escapes(origin_of(one))
+                return self.is_same_element(op, one, Element(one.table, NO_OBJECT), frame)
         if is_thing(a) and is_thing(b):
             return Const(a is b)
         value = b if is_thing(a) else a
@@ -340,10 +369,14 @@ class Objects(Functions):
         ways = {operator.is_: "eq", operator.is_not: "ne"}
         compared = replace(op, callee=operator_constant(ways[op.callee.value]), payload=None)  # type: ignore[union-attr]
         self.emit(compared, compared.callee, (a.index, b.index), {}, frame)  # type: ignore[arg-type]
-        return frame.values.get(op.results[0], op.results[0])
+        asked = frame.values.get(op.results[0], op.results[0])
+        if b.index == NO_OBJECT:
+            self.tests[asked] = a.index, op.callee.value is operator.is_not  # type: ignore[index, union-attr]
+        return asked
 
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
+        self.check_there(target)
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)

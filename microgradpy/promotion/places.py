@@ -61,6 +61,14 @@ class Writes(Exception):
         self.origin = origin
 
 
+class Numbers(Exception):
+    """What a loop carries under a key, and what is None where it begins, is one of the objects of a pool."""
+
+    def __init__(self, loop: Any, key: Any, table: Any) -> None:
+        super().__init__(loop, key, table)
+        self.loop, self.key, self.table = loop, key, table
+
+
 class Whole(Exception):
     """A container is used as a whole: it is to be one input, as it stands."""
 
@@ -99,6 +107,13 @@ class ListOf:
     sort: str = "list"
     of: Any = None
     default: Const | None = None
+    field: Origin = ()
+    """Of which field it has the values, if it is a column of a table."""
+
+    @property
+    def key(self) -> Origin:
+        """What it is known by among what lists refer to."""
+        return self.field or self.origin
 
 
 @final
@@ -130,21 +145,24 @@ class View:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A list of objects of one class, which nobody else has: a list for each of their fields."""
+    """A list of objects of one class, which nobody else has: a list for each of their fields. One that is a pool is no list of
+    the program's: it has all objects of the class that are made, so that they may refer to each other."""
 
     origin: Origin
     hint: str
     cls: type
     columns: dict[str, ListOf]
+    is_pool: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """One of the objects of a table."""
+    """One of the objects of a table; one of a pool may be None (`may_be_none`), which has the number -1."""
 
     table: Table
     index: Value
+    may_be_none: bool = False
 
     @property
     def cls(self) -> type:
@@ -278,6 +296,14 @@ Place = Object | ListOf | DictOf | Cell
 Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Part | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
+
+
+def origin_of_pool(cls: type) -> Origin:
+    return "pool", cls
+
+
+NO_OBJECT = Const(-1)
+"""The number that stands for None among those of the objects of a pool."""
 CONTENTS = ""
 """The field of what has one only."""
 THERE = object()
@@ -342,9 +368,26 @@ class Facts:
     """The containers among the arguments that are used as such, by how they are reached."""
     barred: set[Origin] = field(default_factory=set)
     """Of what is written into that which cannot be followed."""
+    classes: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
+    """The classes, and the names of the fields, of the objects that constructors make."""
+    pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
+    """The classes whose objects are in pools, with their fields."""
+    unpooled: set[type] = field(default_factory=set)
+    """Those of which this was tried, and something is not followed."""
 
     def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Whole | Writes) -> None:
         match found:
+            case Escapes(origin=("pool", cls)):
+                self.unpooled.add(cls)
+                del self.pools[cls]
+                self.kept |= {origin for origin, (other, _) in self.classes.items() if other is cls}
+            case Escapes(origin=origin) if self.may_be_pooled(origin):
+                cls, names = self.classes[origin]
+                self.pools[cls] = names
+                of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
+                self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
+                self.kept -= of_lists
+                self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
             case Escapes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.kept.add(origin)
@@ -355,7 +398,6 @@ class Facts:
                 self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
                 self.nested[origin] = found.depth
             case Refers(key=key):
-                self.kept |= {key, found.table} if self.refers.get(key) == found.table else set()
                 self.refers[key] = found.table
             case Whole(path=path):
                 self.wholes.add(path)
@@ -364,3 +406,8 @@ class Facts:
             case Writes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.written.add(origin)
+
+    def may_be_pooled(self, origin: Origin) -> bool:
+        """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
+        cls, names = self.classes.get(origin, (None, ()))
+        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled

@@ -37,9 +37,9 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Escapes, Frame, Known, ListOf, View, Writes, is_thing
+from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.keys import new_defaultdict
 
 _MAKE_LISTS: tuple[Any, ...] = (list, sorted, operator.add, operator.mul)
@@ -60,8 +60,8 @@ _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
 
 
-class Stores(Containers):
-    """`fresh` are the results of calls that nobody else has, with where they are made."""
+class Stores(Pools):
+    """What is done with dicts, arrays and lists that a call has made."""
 
     def note_made(self, op: Op, head: Any, result: Var, origin: Any) -> None:
         """Note that an operation may have made something that is written into."""

@@ -30,9 +30,10 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
-from microgradpy.promotion.base import Arm, Merge, Walk
+from microgradpy.promotion.base import Walk, present_where
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.loops import repeat
+from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import Escapes, Frame
 
 
@@ -48,12 +49,13 @@ class Walker(Walk):
     def region(self, region: Region, frame: Frame) -> tuple[list[Statement], Terminator]:
         """The statements of a region, from what is known here on. Its terminator is the program's if it is a `Yield`."""
         outer, self.out = self.out, []
+        present = self.present
         try:
             for statement in region.statements:
                 self.statement(statement, frame)
             return self.out, self.terminator(region.terminator, frame)
         finally:
-            self.out = outer
+            self.out, self.present = outer, present
 
     def statement(self, statement: Statement, frame: Frame) -> None:
         match statement:
@@ -90,20 +92,22 @@ class Walker(Walk):
     # Branches
 
     def branch(self, statement: If, frame: Frame) -> None:
-        condition = self.plain(self.known(statement.condition, frame), shows=False, hands=False)
+        condition = self.condition(self.known(statement.condition, frame))
         if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
             if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
                 return
         after: list[Statement] = []
         before, handed, anywhere = self.fields, self.handed, set(self.handed)
         arms = []
-        for region in (statement.then, statement.orelse):
+        present = self.present
+        for region, holds in ((statement.then, True), (statement.orelse, False)):
             self.fields, self.handed = dict(before), set(handed)
+            self.present = present | present_where(self.tests, condition, holds)
             statements, end = self.region(region, frame)
             yielded = tuple(self.known(value, frame) for value in end.values) if isinstance(end, Yield) else None
             arms.append(Arm(statements, end, yielded, self.fields))
             anywhere |= self.handed
-        self.handed = anywhere
+        self.handed, self.present = anywhere, present
         falling = [arm for arm in arms if arm.yielded is not None]
         results: list[Var] = []
         if len(falling) == 2:

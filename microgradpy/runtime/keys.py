@@ -48,6 +48,8 @@ def _content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # not assigned yet
         return None
+
+
 def check_keys(container: Any) -> None:
     """The same for all keys of a dict."""
     if isinstance(container, dict):
@@ -95,7 +97,14 @@ def check_bounds(*bounds: Any) -> None:
             )
 
 
-non_differentiable(check_key, check_keys, constant_key, check_index, check_bounds)
+def check_object(number: int, name: str) -> None:
+    """Python's error for an attribute of None, which has the number -1 among objects that go by numbers."""
+    if number < 0:
+        getattr(None, name)
+        raise AttributeError(f"'NoneType' object has no attribute {name!r}")
+
+
+non_differentiable(check_key, check_keys, constant_key, check_index, check_bounds, check_object)
 
 
 # Lists that grow while they are read: where an item stands for good

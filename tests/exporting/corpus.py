@@ -27,7 +27,7 @@ LINTER = [
     *(sys.executable, "-m", "ruff", "check", "--quiet", "--isolated", "--ignore-noqa", "--target-version", "py311"),
     *("--select", "E9,F401,F402,F811,F821,F822,F823"),
 ]
-"""Finds names in a module that nobody binds, and imports that nobody needs. The style of an exported function is its author's."""
+"""Finds names in a module that nobody binds, and imports that nobody needs. The style of a function is its author's."""
 _SECTION = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end -->)", re.DOTALL)
 # What is common to the refusals of one reason; the rest of the message is about the program.
 REASONS = {

@@ -1,0 +1,97 @@
+"""What is proven of the values of a program while it is walked over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import BuiltinFunctionType
+from typing import final
+
+from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
+from microgradpy.ir.kinds import (
+    UNASSIGNED,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    TupleOf,
+    is_immutable,
+    item_kind,
+    join,
+    list_of,
+    with_item,
+)
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.ir.traversal import given_values
+from microgradpy.passes.typed_builder import TypedBuilder
+from microgradpy.promotion.places import Known, is_thing
+
+_DEEPEST = 60
+
+
+@final
+class Kinds:
+    """What is proven of the values, found out where it is asked. Of what a loop carries it is assumed first, and checked where
+    an iteration ends."""
+
+    def __init__(self) -> None:
+        self.builder = TypedBuilder()
+        self.sources: dict[Var, Callable[[], Kind]] = {}
+        self.depth = 0
+
+    def of(self, value: Known) -> Kind:
+        if is_thing(value):
+            return UNKNOWN
+        if not isinstance(value, Var):
+            return self.builder.kind(value)  # type: ignore[arg-type]
+        source = self.sources.get(value)
+        if value not in self.builder.kinds and source is not None and self.depth < _DEEPEST:
+            self.depth += 1
+            self.builder.know(value, source())
+            self.depth -= 1
+        return self.builder.kind(value)
+
+    def set(self, var: Var, source: Callable[[], Kind]) -> None:
+        """Note how to find out what a variable is."""
+        self.builder.kinds.pop(var, None)
+        self.sources[var] = source
+
+    def assume(self, var: Var, kind: Kind) -> None:
+        self.set(var, lambda: UNKNOWN)
+        self.builder.know(var, kind)
+
+    def note(self, op: Op) -> None:
+        """Note an operation."""
+        for number, result in enumerate(op.results):
+            self.builder.producers[result] = op
+            self.set(result, partial(self._of_result, op, number))
+
+    def _of_result(self, op: Op, number: int) -> Kind:
+        for value in given_values(op.arguments, op.keywords):
+            self.of(value)
+        kinds = tuple(map(self.of, op.arguments))
+        if not isinstance(op.callee, Opcode):
+            return self._of_call(op.callee, kinds, op)
+        match op.callee:
+            case Opcode.LIST:
+                return list_of(kinds)
+            case Opcode.TUPLE:
+                return TupleOf(kinds)
+            case Opcode.APPEND:
+                return join(kinds[0], list_of(kinds[1:]))
+            case Opcode.STORE if isinstance(kinds[0], Array):
+                return kinds[0]
+            case Opcode.STORE:
+                return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
+            case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
+                return kinds[0].items[number]
+            case Opcode.UNPACK:
+                return item_kind(kinds[0])
+        return UNKNOWN
+
+    def _of_call(self, callee: Value, kinds: tuple[Kind, ...], op: Op) -> Kind:
+        if callee == GETATTR and kinds[0] == Inert("NoneType"):
+            return UNASSIGNED  # None has no fields
+        if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE:
+            callee = OUT_OF_PLACE[callee.value] if is_immutable(kinds[0]) else callee
+        return self.builder.kind_of_call(callee, op.arguments, op.keywords)

@@ -1,0 +1,89 @@
+"""Objects that refer to each other, followed by numbers: all that are made of a class are in one pool, a list for each field.
+
+    head = Node(x, head)                node_value.append(x); node_next.append(head); head = len(node_value) - 1
+    while node is not None:             while node != -1:
+        total += node.value                 total += node_value[node]
+        node = node.next                    node = node_next[node]
+
+A class gets a pool where its objects cannot be variables: an object is carried by a loop that makes another one, or may be
+None. What takes an object as a whole and is not followed, or a class of which an object has other fields, ends that.
+"""
+
+from __future__ import annotations
+
+from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Value, fresh, function_constant, operator_constant
+from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.containers import Containers
+from microgradpy.promotion.loops import length_of
+from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Escapes, Known, ListOf, Object, Table, origin_of_pool
+from microgradpy.runtime.keys import check_object
+
+_CHECK_OBJECT = function_constant(check_object)
+_IS_OTHER = operator_constant("ne")
+
+
+class Pools(Containers):
+    """What is done with the objects of pools."""
+
+    def make_pools(self) -> tuple[Statement, ...]:
+        """The statements that make the lists of all pools."""
+        for cls in self.facts.pools:
+            origin = origin_of_pool(cls)
+            self.tables_made[origin] = Table(origin, cls.__name__.lower().lstrip("_"), cls, {}, is_pool=True)
+        for cls, names in self.facts.pools.items():
+            table = self.tables_made[origin_of_pool(cls)]
+            for name in names:
+                hint = f"{table.hint}_{name.lstrip('_')}"
+                field = *table.origin, name
+                column = table.columns[name] = ListOf(table.origin, hint, of=self.table_of(field), field=field)
+                made = fresh(hint, True)
+                self.add(Op(Opcode.LIST, (), (made,), from_user=False))
+                self.fields[column, CONTENTS] = made
+        made_so_far, self.out = tuple(self.out), []
+        return made_so_far
+
+    def pooled(self, op: Op, place: Object) -> Known:
+        """An object that has just been made, as one of those in the pool of its class."""
+        table = self.tables_made[origin_of_pool(place.cls)]
+        fields = fields_of(self.fields, place)
+        if fields.keys() != table.columns.keys():
+            raise Escapes(table.origin)
+        number = length_of(self, table)
+        self.counters.add(number)
+        for name, column in table.columns.items():
+            self.append(op, column, fields[name])
+        for key in [key for key in self.fields if key[0] is place]:
+            del self.fields[key]
+        self.appended.add(table.origin)
+        self.helped = True
+        return Element(table, number)
+
+    def there(self, op: Op, target: Element, name: str) -> Element:
+        """One of the objects of a pool, of which an attribute is asked: Python's error if it is None."""
+        if not target.may_be_none or target.index in self.present:
+            return target
+        if self.attempts:
+            raise Escapes(target.table.origin)  # who catches the error would see another one raised
+        self.add(Op(_CHECK_OBJECT, (target.index, Const(name)), (fresh(""),), where=op.where))
+        self.present |= {target.index}
+        return target
+
+    def check_there(self, *known: Known) -> None:
+        """Let objects escape that may be None."""
+        for each in known:
+            if isinstance(each, Element) and each.may_be_none and each.index not in self.present:
+                raise Escapes(each.table.origin)
+
+    def condition(self, known: Known) -> Value:
+        """What a branch asks: of an object whose class says nothing of that, whether it is one."""
+        if not isinstance(known, Element) or not all(
+            self.member(known.cls, name) is ABSENT for name in ("__bool__", "__len__")
+        ):
+            return super().condition(known)
+        if not known.may_be_none or known.index in self.present:
+            return Const(True)
+        asked = fresh("is_there")
+        self.add(Op(_IS_OTHER, (known.index, NO_OBJECT), (asked,), from_user=False))
+        self.tests[asked] = known.index, True
+        return asked
