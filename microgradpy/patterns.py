@@ -35,7 +35,7 @@ from microgradpy.linking import errors_of_compiler
 from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
-from microgradpy.promotion.driver import Promoted, promoted
+from microgradpy.promotion.driver import Promoted, promote
 from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_layers, holds_objects
 from microgradpy.promotion.places import Part
 from microgradpy.rules.registry import rrule
@@ -206,7 +206,7 @@ def _made(function: types.FunctionType, values: list[Any]) -> Pattern | None:
     try:
         with lock, resting(), errors_of_compiler(function.__code__, function.__globals__):
             ir, checks = instrumented(function, kinds)
-            found = promoted(function, ir, instrumented, kinds, objects | functions)
+            found = promote(function, ir, instrumented, kinds, objects | functions).made
     except DifferentiationError:
         return None
     if found is None or not any(number in objects for number in found.parts):

@@ -152,6 +152,8 @@ class Walk(ABC):
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
         self.count = 0
+        self.at: Statement | Terminator | None = None
+        """Where the walk is; if something is not followed, what was tried last."""
 
     @abstractmethod
     def statement(self, statement: Statement, frame: Frame) -> None:

@@ -13,10 +13,12 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
+from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
+from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.places import (
     Escapes,
@@ -96,18 +98,29 @@ def _nested(code: types.CodeType) -> set[types.CodeType]:
     return {code}.union(*(_nested(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)))
 
 
-def promoted(
+@final
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """What has come of a function: with what is in sight as variables, or None where nothing is; and why what else it makes
+    stays memory."""
+
+    made: Promoted | None
+    kept: tuple[Reason, ...] = ()
+
+
+def promote(
     function: types.FunctionType,
     ir: Function,
     lower: Lower,
     kinds: tuple[Kind, ...] = (),
     examples: Mapping[int, Any] | None = None,
-) -> Promoted | None:
-    """The function with what is in sight as variables; None where nothing is. Arguments may be in sight, of which `examples`
-    are given by the number of the input."""
+) -> Promotion:
+    """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
+    of the input."""
     if examples is None and not any(map(_makes_memory, walk(ir.body))):
-        return None
+        return Promotion(None)
     facts = Facts()
+    kept: list[Reason] = []
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
@@ -115,16 +128,19 @@ def promoted(
             made = walker.whole(ir, Frame(()))
         except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
             facts.learn(found)
+            reason = reason_of_escape(ir, found.origin, walker.at) if isinstance(found, Escapes) else None
+            kept += [] if reason is None else [reason]
             continue
         except NotInSight:
-            return None
+            break
         if not walker.helped:
-            return None
+            break
         if not walker.appended <= facts.grown:
             facts.grown |= walker.appended
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         made = replace(made, body=prune(made.body))
-        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
-    return None
+        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
+        return Promotion(whole, tuple(kept))
+    return Promotion(None, tuple(kept))

@@ -56,6 +56,11 @@ class Walker(Walk):
             self.out = outer
 
     def statement(self, statement: Statement, frame: Frame) -> None:
+        outer, self.at = self.at, statement
+        self.lower_statement(statement, frame)
+        self.at = outer
+
+    def lower_statement(self, statement: Statement, frame: Frame) -> None:
         match statement:
             case Op():
                 self.operation(statement, frame)
@@ -77,10 +82,12 @@ class Walker(Walk):
                 known = tuple(self.known(value, frame) for value in values)
                 return type(terminator)(self.loop.carried(known))
             case Return(value=value, where=where):
+                self.at = terminator
                 if not frame.is_root:
                     raise Escapes(frame.path)
                 return Return(self.plain(self.known(value, frame), shows=False), where)
             case Raise(exception=exception, cause=cause, where=where):
+                self.at = terminator
                 given = [None if each is None else self.plain(self.known(each, frame)) for each in (exception, cause)]
                 return Raise(given[0], given[1], where)
             case Unreachable() | Yield():

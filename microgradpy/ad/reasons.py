@@ -1,0 +1,160 @@
+"""Why a call is left to run time, or makes a function track what it writes: what the primal knows when it decides so, said of
+the user's program.
+
+    s += e          line 12: `s += e` is tracked: it may write in place, as the kind of `s` is not proven
+    y = f(x)        line 13: `f(x)` is dispatched: `f` is an argument
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import Any
+
+from microgradpy.ad.calls import Call, Dispatched
+from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import Kind, Sequence, TupleOf, Unknown
+from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Value, Var, While, function_constant
+from microgradpy.ir.reasons import DISPATCHED, TRACKED, Reason, expression_at, reason_at
+from microgradpy.ir.traversal import walk
+from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.variables import new_cell
+
+# What writes
+
+
+def needs_tracking(op: Op, found: str, why: str, remedy: str = "") -> NeedsTracking:
+    """What is raised at an operation that may write."""
+    reason = reason_at(TRACKED, op.where, why, remedy)
+    if isinstance(op.payload, Augmented) or op.payload == STATEMENT:
+        reason = replace(reason, text=op.where.text)  # what is assigned to is a part of it
+    return NeedsTracking(f"{found} in line {op.where.line}", (reason,))
+
+
+def needs_variable(op: Op, is_cell: bool) -> NeedsTracking:
+    """What is raised at a read or write of a variable that is kept in a cell, or in its module."""
+    why = "a function assigns it that may be called later" if is_cell else "functions of the module assign it"
+    needed = needs_tracking(op, "a shared variable", why)
+    return NeedsTracking(str(needed), tuple(replace(reason, text=variable_of(op) or reason.text) for reason in needed.reasons))
+
+
+def variable_of(op: Op) -> str:
+    """The name of the variable whose cell an operation makes."""
+    return op.result.hint.removesuffix("_cell") if op.callee == _NEW_CELL else ""
+
+
+_NEW_CELL = function_constant(new_cell)
+
+
+def why_written(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> tuple[str, str]:
+    """Why a call that writes into one of its arguments is not the function's own affair; and what to do."""
+    target = next((value for value in arguments if isinstance(value, Var)), None)
+    name = _name(target)
+    if target is None or not name:
+        return "it writes into what others may have", ""
+    if isinstance(primal.kind(target), Unknown):
+        return f"it writes into `{name}`, of which nothing is proven", ""
+    return f"it writes into `{name}`, which others may have", f"write into a copy: {name} = {name}.copy()"
+
+
+def why_in_place(primal: PrimalBuilder, op: Op, target: Value, binary: Const) -> tuple[str, str]:
+    """Why `target += given` may not be written as `target = target + given`; and what to do."""
+    name = _name(target) or expression_at(op.where).partition("=")[0].rstrip("+-*/%@&|^<> ")
+    is_proven = not isinstance(primal.kind(target), Unknown)
+    why = f"it writes into `{name}`, which others may have" if is_proven else (
+        f"it may write in place, as the kind of `{name}` is not proven"
+    )
+    sign = _SIGNS.get(binary.path.rpartition(".")[2], "+")
+    return why, f"write {name} = {name} {sign} ..."
+
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
+_SIGNS |= {"and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}
+
+
+def why_kept(function: Any) -> str:
+    """Why what a call returns is known to others, or may be written into."""
+    if isinstance(function, functools._lru_cache_wrapper):
+        return f"`{function.__name__}` keeps what it returns for later calls"
+    return f"it makes a `{function.__name__}`, whose fields may be written into"
+
+
+# What is left to run time
+
+
+def reasons_of_calls(function: Function, calls: Mapping[Var, Call]) -> tuple[Reason, ...]:
+    """Why calls in a primal are dispatched."""
+    if not any(isinstance(call, Dispatched) for call in calls.values()):
+        return ()
+    made = dict(_definitions(function))
+    return tuple(
+        reason_at(DISPATCHED, call.where, *_why_dispatched(call, function, made))
+        for call in calls.values()
+        if isinstance(call, Dispatched) and call.result in made
+    )
+
+
+def _definitions(function: Function) -> Iterator[tuple[Var, Op | None]]:
+    """The variables of a function, with the operations that they are the results of."""
+    for statement in walk(function.body):
+        for result in statement.results:
+            yield result, statement if isinstance(statement, Op) else None
+        if isinstance(statement, While | For):
+            yield from ((parameter, None) for parameter in statement.parameters)
+
+
+def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op | None]) -> tuple[str, str]:
+    if isinstance(call.callee, Var):
+        return _why_unknown_callee(call.callee, function, made)
+    called = call.callee.value if isinstance(call.callee, Const) else None
+    name = str(getattr(called, "__name__", type(called).__name__))
+    if called is getattr:
+        return f"the class of {_described(call.arguments[0], made)} is not proven, and may compute it", ""
+    if isinstance(called, FunctionType) and not rrule.has(called):
+        return f"`{name}` cannot be compiled in", ""
+    if call.packed or call.named:
+        return "arguments that may be differentiated are given by name or as `*args`", "give them by position"
+    unproven = next((value for value in call.arguments if _is_unproven(value, function.kinds)), None)
+    if unproven is not None:
+        return f"the kind of {_described(unproven, made)} is not proven", ""
+    if rrule.has(called):
+        kinds = [function.kinds.get(value) for value in call.arguments if isinstance(value, Var)]
+        if rrule.is_typed(called) or any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
+            return f"which rule of `{name}` applies is decided when it is called", ""
+        return f"the rule of `{name}` cannot be compiled in", ""
+    return f"`{name}` has no rule that could be compiled in", ""
+
+
+def _why_unknown_callee(callee: Var, function: Function, made: Mapping[Var, Op | None]) -> tuple[str, str]:
+    read = made.get(callee)
+    if callee in function.inputs:
+        return f"`{callee.hint}` is an argument", ""
+    if read is not None and is_getattr(read.callee):
+        return f"it is looked up when it is called, as the kind of {_described(read.arguments[0], made)} is not proven", ""
+    return f"which function {_described(callee, made)} is, is known at run time only", ""
+
+
+def _is_unproven(value: Value, kinds: Mapping[Var, Kind]) -> bool:
+    return isinstance(value, Var) and isinstance(kinds.get(value), Unknown)
+
+
+def _described(value: Value, made: Mapping[Var, Op | None]) -> str:
+    """A value as the user knows it: by its name, or the expression that it is the value of."""
+    name = _name(value)
+    op = made.get(value) if isinstance(value, Var) else None
+    if not name and op is not None and op.where.line:
+        name = expression_at(op.where)
+    return f"`{name}`" if name else "an operand"
+
+
+def _name(value: Value | None) -> str:
+    """What the user calls a value, if it has a name."""
+    match value:
+        case Var(hint=hint, user_named=True) if hint.isidentifier():
+            return hint
+        case Const(path=path) if path:
+            return path
+    return ""
