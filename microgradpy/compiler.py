@@ -61,7 +61,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.objects import NO_FEATURES
-from microgradpy.ir.reasons import TRACKED, Reason, of_function
+from microgradpy.ir.reasons import TRACKED, Reason
 from microgradpy.linking import (
     errors_of_compiler,
     finish,
@@ -365,12 +365,12 @@ def _analyse(
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
             unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed, pattern
             unit.inserts = may_insert(primal.function.body, primal.calls)
-            unit.reasons = () if tracks else of_function(reasons_of_calls(primal.function, primal.calls), function.__name__)
+            unit.reasons = () if tracks else reasons_of_calls(primal.function, primal.calls)
             finish_later(unit, function, primal, reverse)
         except BaseException as error:
             _give_up(before)
             if isinstance(error, NeedsTracking):
-                error.reasons = of_function((*error.reasons, *kept), function.__name__)
+                error.reasons += kept
             raise
         unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards), makes_text)
         unit.in_progress = False

@@ -26,7 +26,7 @@ from microgradpy.ir.printer import print_blocks
 from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order, reason_at
 from microgradpy.linking import paired, unit_name
 from microgradpy.passes.fresh_arrays import write_in_place
-from microgradpy.patterns import matched, renewed, unit_by_pattern
+from microgradpy.patterns import matched, renewed, unit_by_pattern, why_not_in_sight
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
@@ -180,7 +180,8 @@ def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | N
         return ()
     unit, reasons = unit_of(f, args, argnums)
     if not unit.tracks:
-        reasons = in_order(reason for each in reached_units(unit) for reason in each.reasons)
+        called = (reason for each in reached_units(unit) if each is not unit for reason in each.reasons)
+        reasons = in_order((*reasons, *called))
     return tuple(advice(reason, function.__name__) for reason in reasons)
 
 
@@ -199,8 +200,10 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
     except NeedsTracking as needed:
         return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(needed.reasons)
     if len(values) == len(kinds) and unit.calls_unknown and may_write(function, values, followed_by(unit)):
-        return compile_unit(function, kinds, active, tracks=True, is_root=True), (_reason_of_unknown(function, unit),)
-    return unit, in_order(unit.reasons)
+        reasons = (_reason_of_unknown(function, unit), *why_not_in_sight(function, values))
+        return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(reasons)
+    whole = why_not_in_sight(function, values) if unit.reasons and len(values) == len(kinds) else ()
+    return unit, in_order((*whole, *unit.reasons))
 
 
 def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:

@@ -16,7 +16,7 @@ from microgradpy.ad.calls import Call, Dispatched
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Kind, Sequence, TupleOf, Unknown
-from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Value, Var, While, function_constant
+from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Opcode, Value, Var, While, function_constant
 from microgradpy.ir.reasons import DISPATCHED, TRACKED, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
 from microgradpy.passes.typed_builder import is_getattr
@@ -52,23 +52,29 @@ _NEW_CELL = function_constant(new_cell)
 def why_written(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> tuple[str, str]:
     """Why a call that writes into one of its arguments is not the function's own affair; and what to do."""
     target = next((value for value in arguments if isinstance(value, Var)), None)
-    name = _name(target)
-    if target is None or not name:
-        return "it writes into what others may have", ""
+    if target is None:
+        return "it writes into what others have", ""
+    name = _described(target, primal.producers)
+    if primal.origin.get(target) != target:
+        made = primal.producers.get(target)
+        return f"it writes into {name}, which {_WHOSE if made is None or made.callee not in _MAKE else 'stays memory'}", ""
     if isinstance(primal.kind(target), Unknown):
-        return f"it writes into `{name}`, of which nothing is proven", ""
-    return f"it writes into `{name}`, which others may have", f"write into a copy: {name} = {name}.copy()"
+        return f"it writes into {name}, which it was given, and of which nothing is proven", ""
+    return f"it writes into {name}, which it was given", f"write into a copy: {target.hint} = {target.hint}.copy()"
+
+
+_WHOSE = "others may have"
+_MAKE = (Opcode.LIST, Opcode.DICT, Opcode.SET)
 
 
 def why_in_place(primal: PrimalBuilder, op: Op, target: Value, binary: Const) -> tuple[str, str]:
     """Why `target += given` may not be written as `target = target + given`; and what to do."""
     name = _name(target) or expression_at(op.where).partition("=")[0].rstrip("+-*/%@&|^<> ")
-    is_proven = not isinstance(primal.kind(target), Unknown)
-    why = f"it writes into `{name}`, which others may have" if is_proven else (
-        f"it may write in place, as the kind of `{name}` is not proven"
-    )
-    sign = _SIGNS.get(binary.path.rpartition(".")[2], "+")
-    return why, f"write {name} = {name} {sign} ..."
+    if not isinstance(target, Var) or isinstance(primal.kind(target), Unknown):
+        why = f"it may write in place, as the kind of `{name}` is not proven"
+    else:
+        why = f"it writes into `{name}`, which {'it was given' if primal.origin.get(target) == target else _WHOSE}"
+    return why, f"write {name} = {name} {_SIGNS.get(binary.value.__name__, '+')} ..."
 
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@"}
@@ -79,7 +85,7 @@ def why_kept(function: Any) -> str:
     """Why what a call returns is known to others, or may be written into."""
     if isinstance(function, functools._lru_cache_wrapper):
         return f"`{function.__name__}` keeps what it returns for later calls"
-    return f"it makes a `{function.__name__}`, whose fields may be written into"
+    return f"it makes a `{function.__name__}`, which may be written into"
 
 
 # What is left to run time
@@ -116,12 +122,13 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
     if isinstance(called, FunctionType) and not rrule.has(called):
         return f"`{name}` cannot be compiled in", ""
     if call.packed or call.named:
-        return "arguments that may be differentiated are given by name or as `*args`", "give them by position"
+        return "arguments are unpacked, or given by name though they are differentiated", "write them out by position"
     unproven = next((value for value in call.arguments if _is_unproven(value, function.kinds)), None)
     if unproven is not None:
         return f"the kind of {_described(unproven, made)} is not proven", ""
     if rrule.has(called):
         kinds = [function.kinds.get(value) for value in call.arguments if isinstance(value, Var)]
+        name = _SIGNS.get(name, name)
         if rrule.is_typed(called) or any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
             return f"which rule of `{name}` applies is decided when it is called", ""
         return f"the rule of `{name}` cannot be compiled in", ""
@@ -133,7 +140,8 @@ def _why_unknown_callee(callee: Var, function: Function, made: Mapping[Var, Op |
     if callee in function.inputs:
         return f"`{callee.hint}` is an argument", ""
     if read is not None and is_getattr(read.callee):
-        return f"it is looked up when it is called, as the kind of {_described(read.arguments[0], made)} is not proven", ""
+        owner = _described(read.arguments[0], made)
+        return f"the method is looked up when it is called, as the kind of {owner} is not proven", ""
     return f"which function {_described(callee, made)} is, is known at run time only", ""
 
 
@@ -141,7 +149,7 @@ def _is_unproven(value: Value, kinds: Mapping[Var, Kind]) -> bool:
     return isinstance(value, Var) and isinstance(kinds.get(value), Unknown)
 
 
-def _described(value: Value, made: Mapping[Var, Op | None]) -> str:
+def _described(value: Value, made: Mapping[Var, Any]) -> str:
     """A value as the user knows it: by its name, or the expression that it is the value of."""
     name = _name(value)
     op = made.get(value) if isinstance(value, Var) else None

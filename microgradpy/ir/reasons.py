@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import final
 
-from microgradpy.dataclasses import dataclass, replace
+from microgradpy.dataclasses import dataclass
 from microgradpy.ir.nodes import Location
 
 TRACKED, MEMORY, DISPATCHED = "is tracked", "stays memory", "is dispatched"
@@ -83,10 +83,3 @@ def comment_lines(reasons: tuple[Reason, ...], function: str) -> Iterator[tuple[
         yield from ((sentence(reason, function), reason) for reason in shown)
         if len(own) > len(shown):
             yield f"and {len(own) - len(shown)} more that {effect.replace('is', 'are').replace('stays', 'stay')}", None
-
-
-def of_function(reasons: Iterable[Reason], name: str) -> tuple[Reason, ...]:
-    """Reasons that are in a function of this name, where they do not say in which one they are."""
-    return tuple(
-        reason if reason.where.function else replace(reason, where=replace(reason.where, function=name)) for reason in reasons
-    )

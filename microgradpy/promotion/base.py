@@ -27,6 +27,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.classes import is_record
+from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
@@ -152,7 +153,7 @@ class Walk(ABC):
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
         self.count = 0
-        self.at: Statement | Terminator | None = None
+        self.at: Used | None = None
         """Where the walk is; if something is not followed, what was tried last."""
 
     @abstractmethod

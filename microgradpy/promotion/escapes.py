@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, final
 
 from microgradpy.ad.reasons import variable_of
-from microgradpy.dataclasses import replace
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import (
     Const,
     For,
@@ -31,21 +31,30 @@ from microgradpy.ir.reasons import MEMORY, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.places import Origin
 
-Used = Statement | Terminator | None
-"""What the walk was at when it found that something cannot be followed."""
+
+@final
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a walk is at, and whether an exception of that may be caught."""
+
+    statement: Statement | Terminator
+    is_tried: bool = False
 
 
-def reason_of_escape(function: Function, origin: Origin, used: Used) -> Reason | None:
-    """The reason why what `origin` makes in a function stays memory; None if it is not made by an operation of it."""
+def reason_of_escape(function: Function, origin: Origin, used: Used | None) -> Reason | None:
+    """The reason why what `origin` makes in a function, or is an argument of it, stays memory; None if it is neither."""
+    made = origin[0] if origin else None
+    if isinstance(made, int):  # an argument has its number
+        return Reason(MEMORY, function.where, function.inputs[made].hint, _why(used, function.where))
     for statement in walk(function.body):
-        if isinstance(statement, Op) and origin and origin[0] in statement.results and statement.where.line:
+        if isinstance(statement, Op) and made in statement.results and statement.where.line:
             reason = reason_at(MEMORY, statement.where, _why(used, statement.where))
             return replace(reason, text=variable_of(statement) or reason.text)
     return None
 
 
-def _why(used: Used, made: Location) -> str:
-    where = getattr(used, "where", None)
+def _why(used: Used | None, made: Location) -> str:
+    where = None if used is None else getattr(used.statement, "where", None)
     if not isinstance(where, Location) or not where.line:
         return f"it escapes, as {_use(used)}"
     if where.line == made.line and where.function == made.function:
@@ -54,12 +63,14 @@ def _why(used: Used, made: Location) -> str:
     return f"it escapes in line {where.line}{of}, as {_use(used)}"
 
 
-def _use(used: Used) -> str:
-    match used:
-        case Return() | Raise():
-            return "it is returned" if isinstance(used, Return) else "it is raised"
-        case If() | While() | For():
-            when = "after the branch" if isinstance(used, If) else "in the next iteration"
+def _use(used: Used | None) -> str:
+    if used is not None and used.is_tried:
+        return "an exception may be caught there"
+    match used and used.statement:
+        case Return() | Raise() as left:
+            return "it is returned" if isinstance(left, Return) else "it is raised"
+        case If() | While() | For() as joins:
+            when = "after the branch" if isinstance(joins, If) else "in the next iteration"
             return f"another object may be in its place {when}"
         case Op(callee=Opcode() as opcode) if opcode in _BY_OPCODE:
             return _BY_OPCODE[opcode]
