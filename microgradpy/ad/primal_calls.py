@@ -218,7 +218,7 @@ def _note_given_code(
         primal.services.calls_unknown()
     if not primal.sums.parts.isdisjoint(op.arguments) and answers(asks_for(callee.value), kinds):
         name = name_of(callee)
-        why = f"a method that `{name}` calls may keep what it is given, which a later line writes into"
+        why = "a method that it calls may keep what it is given, and a line that comes later writes into that"
         raise needs_tracking(op, f"what a method called by {name} may keep", why)
 
 

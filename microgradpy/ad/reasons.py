@@ -10,12 +10,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from microgradpy.ad.calls import Call, Dispatched
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Kind, Sequence, TupleOf, Unknown
+from microgradpy.ir.kinds import Kind, Sequence, TupleOf, Unknown, python_type
 from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Opcode, Value, Var, While, function_constant
 from microgradpy.ir.reasons import DISPATCHED, TRACKED, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
@@ -29,7 +31,7 @@ from microgradpy.runtime.variables import new_cell
 def needs_tracking(op: Op, found: str, why: str, remedy: str = "") -> NeedsTracking:
     """What is raised at an operation that may write."""
     reason = reason_at(TRACKED, op.where, why, remedy)
-    if isinstance(op.payload, Augmented) or op.payload == STATEMENT:
+    if isinstance(op.payload, Augmented) or op.payload == STATEMENT or op.callee is Opcode.STORE:
         reason = replace(reason, text=op.where.text)  # what is assigned to is a part of it
     return NeedsTracking(f"{found} in line {op.where.line}", (reason,))
 
@@ -52,18 +54,21 @@ _NEW_CELL = function_constant(new_cell)
 def why_written(primal: PrimalBuilder, arguments: tuple[Value, ...]) -> tuple[str, str]:
     """Why a call that writes into one of its arguments is not the function's own affair; and what to do."""
     target = next((value for value in arguments if isinstance(value, Var)), None)
+    name = _described(target, primal.producers, "a value")
     if target is None:
-        return "it writes into what others have", ""
-    name = _described(target, primal.producers)
+        return "it writes into a value that others have", ""
     if primal.origin.get(target) != target:
         made = primal.producers.get(target)
-        return f"it writes into {name}, which {_WHOSE if made is None or made.callee not in _MAKE else 'stays memory'}", ""
+        return f"it writes into {name}, which {'stays memory' if made is not None and made.callee in _MAKE else _WHOSE}", ""
     if isinstance(primal.kind(target), Unknown):
         return f"it writes into {name}, which it was given, and of which nothing is proven", ""
-    return f"it writes into {name}, which it was given", f"write into a copy: {target.hint} = {target.hint}.copy()"
+    cls = python_type(primal.kind(target))
+    remedy = f"write into a copy: {target.hint} = {_COPIES[cls].format(target.hint)}" if cls in _COPIES else ""
+    return f"it writes into {name}, which it was given", remedy
 
 
 _WHOSE = "others may have"
+_COPIES: dict[type | None, str] = {np.ndarray: "{}.copy()", list: "[x for x in {}]", dict: "dict({})"}
 _MAKE = (Opcode.LIST, Opcode.DICT, Opcode.SET)
 
 
@@ -122,9 +127,12 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
     if isinstance(called, FunctionType) and not rrule.has(called):
         return f"`{name}` cannot be compiled in", ""
     if call.packed or call.named:
-        return "arguments are unpacked, or given by name though they are differentiated", "write them out by position"
+        return _how_given(call, made), "write the arguments out by position"
     unproven = next((value for value in call.arguments if _is_unproven(value, function.kinds)), None)
     if unproven is not None:
+        op = made.get(unproven)
+        if op is not None and op.callee is Opcode.CLOSURE:
+            return f"`{name}` calls a function that it is given", ""
         return f"the kind of {_described(unproven, made)} is not proven", ""
     if rrule.has(called):
         kinds = [function.kinds.get(value) for value in call.arguments if isinstance(value, Var)]
@@ -135,27 +143,36 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
     return f"`{name}` has no rule that could be compiled in", ""
 
 
+def _how_given(call: Dispatched, made: Mapping[Var, Op | None]) -> str:
+    """How arguments are given that have no cotangents of their own."""
+    packed = made.get(call.arguments[1]) if call.packed and isinstance(call.arguments[1], Var) else None
+    keys = () if packed is None or packed.callee is not Opcode.DICT else packed.arguments[::2]
+    names = call.named or tuple(str(key.value) for key in keys if isinstance(key, Const))
+    shown = " and ".join(f"`{name}`" for name in names)
+    return f"{shown} {'is' if len(names) == 1 else 'are'} given by name" if names else "its arguments are unpacked"
+
+
 def _why_unknown_callee(callee: Var, function: Function, made: Mapping[Var, Op | None]) -> tuple[str, str]:
     read = made.get(callee)
     if callee in function.inputs:
         return f"`{callee.hint}` is an argument", ""
-    if read is not None and is_getattr(read.callee):
+    if read is not None and is_getattr(read.callee) and isinstance(read.arguments[0], Var):
         owner = _described(read.arguments[0], made)
         return f"the method is looked up when it is called, as the kind of {owner} is not proven", ""
     return f"which function {_described(callee, made)} is, is known at run time only", ""
 
 
-def _is_unproven(value: Value, kinds: Mapping[Var, Kind]) -> bool:
+def _is_unproven(value: Value, kinds: Mapping[Var, Kind]) -> TypeGuard[Var]:
     return isinstance(value, Var) and isinstance(kinds.get(value), Unknown)
 
 
-def _described(value: Value, made: Mapping[Var, Any]) -> str:
+def _described(value: Value | None, made: Mapping[Var, Any], otherwise: str = "an operand") -> str:
     """A value as the user knows it: by its name, or the expression that it is the value of."""
     name = _name(value)
     op = made.get(value) if isinstance(value, Var) else None
     if not name and op is not None and op.where.line:
         name = expression_at(op.where)
-    return f"`{name}`" if name else "an operand"
+    return f"`{name}`" if name else otherwise
 
 
 def _name(value: Value | None) -> str:

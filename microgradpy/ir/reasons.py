@@ -82,4 +82,4 @@ def comment_lines(reasons: tuple[Reason, ...], function: str) -> Iterator[tuple[
         shown = own[: _MOST.get(effect, len(own))]
         yield from ((sentence(reason, function), reason) for reason in shown)
         if len(own) > len(shown):
-            yield f"and {len(own) - len(shown)} more that {effect.replace('is', 'are').replace('stays', 'stay')}", None
+            yield f"and {len(own) - len(shown)} more", None
