@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import heapq
 import json
@@ -89,6 +90,31 @@ def writes_entry_of_copy(x):
 
 def in_a_callee(x):
     return writes_entry(x) * 2.0
+
+
+def writes_field(box, x):
+    box.value = box.value * x
+    return box.value * x
+
+
+def reads_field(box, x):
+    value = box.value * x
+    return value * x
+
+
+def exchanges_rows(x):
+    rows = [[x, 1.0], [2.0, x * x]]
+    rows[0], rows[1] = rows[1], rows[0]
+    rows[0][0] = x
+    return rows[0][0] * rows[0][1]
+
+
+def exchanges_indices(x):
+    rows = [[x, 1.0], [2.0, x * x]]
+    order = [0, 1]
+    order[0], order[1] = order[1], order[0]
+    rows[order[0]][0] = x
+    return rows[order[0]][0] * rows[order[0]][1]
 
 
 def linked_nodes(x, n):
@@ -395,6 +421,21 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         ["+1: `x[0] = x[1] * x[1]` is tracked: it writes into `x`, which it was given (write into a copy: x = x.copy())"],
     ),
     (
+        writes_field,
+        (Box(2.0), 1.5),
+        reads_field,
+        ["+1: `box.value = box.value * x` is tracked: it writes into `box`, which it was given, and of which nothing is proven"],
+    ),
+    (
+        exchanges_rows,
+        (1.5,),
+        exchanges_indices,
+        [
+            "+2: `rows[0], rows[1] = rows[1], rows[0]` is tracked: it writes into `rows`, which stays memory",
+            "+1: `[[x, 1.0], [2.0, x * x]]` stays memory: it escapes in line +2, as what is written there is not followed",
+        ],
+    ),
+    (
         linked_nodes,
         (1.5, 3),
         list_of_values,
@@ -591,7 +632,7 @@ def numbers_in(bars: Any) -> list[float]:
 
 
 def copied(x: Any) -> Any:
-    return x.copy() if isinstance(x, np.ndarray | list) else x
+    return copy.copy(x) if isinstance(x, np.ndarray | list | Box) else x
 
 
 # Of unknown kind
