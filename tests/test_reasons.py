@@ -424,7 +424,10 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         writes_field,
         (Box(2.0), 1.5),
         reads_field,
-        ["+1: `box.value = box.value * x` is tracked: it writes into `box`, which it was given, and of which nothing is proven"],
+        [
+            "+1: `box.value = box.value * x` is tracked: it writes into `box`, which it was given, and of which nothing is "
+            "proven",
+        ],
     ),
     (
         exchanges_rows,
