@@ -25,6 +25,7 @@ from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
 from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order, reason_at
 from microgradpy.linking import paired, unit_name
+from microgradpy.originals import is_library
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.patterns import matched, renewed, unit_by_pattern, why_not_in_sight
 from microgradpy.rules.registry import rrule
@@ -176,8 +177,8 @@ def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | N
     """One sentence for each line because of which a call with these arguments costs more than it might: what is written is
     tracked, or a call is left to run time, also in functions that are compiled together with `f`."""
     function = plain_function(f)
-    if rrule.has(function):
-        return ()
+    if rrule.has(function) or is_library(function.__module__ or ""):
+        return ()  # it is not differentiated through its text, or nobody is going to write it otherwise
     unit, reasons = unit_of(f, args, argnums)
     if not unit.tracks:
         called = (reason for each in reached_units(unit) if each is not unit for reason in each.reasons)
