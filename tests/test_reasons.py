@@ -646,6 +646,14 @@ def adds(s, e):
     return s
 
 
+def adds_unknown(items):
+    total = 0.0
+    for item in items:
+        total += item
+        total = max(total, 0.0)
+    return total
+
+
 def sets_entry(items, x):
     items[0] = x
     return items
@@ -686,6 +694,7 @@ def calls_method(model, x):
 
 OF_UNKNOWN_KIND = [
     (adds, (), None, "+1: `s += e` is tracked: it may write in place, as the kind of `s` is not proven"),
+    (adds_unknown, (), None, "+3: `total += item` is tracked: it may write in place, as the kind of `item` is not proven"),
     (
         sets_entry,
         (),

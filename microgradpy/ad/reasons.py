@@ -75,10 +75,14 @@ _MAKE = (Opcode.LIST, Opcode.DICT, Opcode.SET)
 def why_in_place(primal: PrimalBuilder, op: Op, target: Value, binary: Const) -> tuple[str, str]:
     """Why `target += given` may not be written as `target = target + given`; and what to do."""
     name = _name(target) or expression_at(op.where).partition("=")[0].rstrip("+-*/%@&|^<> ")
-    if not isinstance(target, Var) or isinstance(primal.kind(target), Unknown):
-        why = f"it may write in place, as the kind of `{name}` is not proven"
+    is_given = isinstance(target, Var) and primal.origin.get(target) == target
+    if python_type(primal.kind(target)) is not None:
+        why = f"it writes into `{name}`, which {'it was given' if is_given else _WHOSE}"
     else:
-        why = f"it writes into `{name}`, which {'it was given' if primal.origin.get(target) == target else _WHOSE}"
+        added = primal.of(op.arguments[1])
+        makes_it_so = not is_given and isinstance(primal.kind(added), Unknown)  # the sum of before is of unknown kind, too
+        unproven = _described(added, primal.producers) if makes_it_so else f"`{name}`"
+        why = f"it may write in place, as the kind of {unproven} is not proven"
     return why, f"write {name} = {name} {_SIGNS.get(binary.value.__name__, '+')} ..."
 
 
