@@ -24,7 +24,7 @@ from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.sharing import known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
-from microgradpy.ir.kinds import kinds_of, unknown_from
+from microgradpy.ir.kinds import kind_without_items, kinds_of, unknown_from
 from microgradpy.ir.objects import features_in
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
@@ -65,7 +65,7 @@ def tracked_unit(
     of_all: bool = False,
 ) -> Unit:
     """The unit for a call, with writes tracked."""
-    kinds = kinds_of(bound.values, value_kind)
+    kinds = kinds_of(bound.values, _kind_of_input)
     active = tuple(map(may_be_active, bound.values)) if of_all else active_inputs(bound, wanted, keywords_wanted)
     # Something active may come out of an argument that holds none itself: a function that reads a module variable.
     readers = [
@@ -76,6 +76,10 @@ def tracked_unit(
         kinds = tuple(unknown_from((kind,)) if reads else kind for kind, reads in zip(kinds, readers, strict=True))
         active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
     return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
+
+
+def _kind_of_input(value: Any) -> Any:
+    return kind_without_items(value, value_kind)
 
 
 def differentiate_inner(
@@ -150,7 +154,7 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
 _UNUSUAL = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
 _UNUSUAL |= inspect.CO_ASYNC_GENERATOR
 _TOLD_BY_TYPE = NUMBERS | {str}
-_MOST_ITEMS = 64
+_MOST_ITEMS = 512
 
 
 def _with_defaults(function: types.FunctionType, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -187,12 +191,18 @@ def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
     """The same for one input; a default that is kept from call to call counts as another kind of input."""
     if is_ordinary(cls):
         return features_in((x,))
+    if cls is types.CellType:  # something may be stored in it at any time
+        return ()
+    if cls is types.FunctionType and x.__closure__ is not None:
+        return features_in((x,))
     if function.__defaults__ is not None:
         return None
     if cls is np.ndarray:
         return (x.dtype.char, x.shape) if x.base is None else None
-    if cls is list and len(x) <= _MOST_ITEMS:
-        classes = frozenset(map(type, x))
+    if (cls is list or cls is dict) and len(x) <= _MOST_ITEMS:
+        classes = frozenset(map(type, x if cls is list else x.values()))
+        if classes <= _TOLD_BY_TYPE:
+            return classes
         if all(each is float or is_ordinary(each) for each in classes):
             return classes, features_in((x,))
     return None

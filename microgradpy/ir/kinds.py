@@ -118,10 +118,7 @@ def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
     if type(value) is list:
         return Sequence("list", _kind_of_items(value))
     if type(value) is dict:
-        if id(value) in around:
-            return UNKNOWN
-        around = (*around, id(value))
-        return dict_of((key, kind_of(item, around)) for key, item in value.items())
+        return UNKNOWN if id(value) in around else _kind_of_dict(value, (*around, id(value)))
     if type(value) is set and all(map(_is_plain_item, value)):
         return Sequence("set")
     if type(value) is slice:
@@ -134,6 +131,13 @@ def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
         name = _DTYPES.get(value.dtype.kind)
         return Scalar(name) if name else UNKNOWN
     return object_with(features_in((value,)))
+
+
+def _kind_of_dict(entries: dict[Any, Any], around: tuple[int, ...]) -> Kind:
+    """Of one with few keys, all of them texts, each value counts; of another one what their types alone say."""
+    if len(entries) <= _MOST_ENTRIES and all(type(key) is str for key in entries):
+        return dict_of((key, kind_of(item, around)) for key, item in entries.items())
+    return Sequence("dict", _kind_of_items(list(entries.values())), (), _kind_of_items(list(entries)))
 
 
 def _kind_of_array(value: np.ndarray[Any, Any]) -> Kind:
@@ -307,6 +311,15 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
         case Optional(item=item):
             return Optional(map_axes(item, of))
     return kind
+
+
+def kind_without_items(value: object, kind_of_item: Callable[[object], Kind]) -> Kind:
+    """`without_items` of the kind of an example value, without looking at each of its items."""
+    if type(value) is list or type(value) is dict:
+        return Sequence(type(value).__name__, object_with(features_in((value,))))
+    if type(value) is tuple:
+        return TupleOf(tuple(kind_without_items(item, kind_of_item) for item in value))
+    return without_items(kind_of_item(value))
 
 
 def without_items(kind: Kind) -> Kind:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial, reduce
+from types import BuiltinFunctionType
 from typing import Any, final
 
+from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, is_immutable, item_kind, join, list_of, with_item
 from microgradpy.ir.nodes import (
     Const,
     Op,
@@ -42,8 +44,10 @@ from microgradpy.promotion.places import (
     Mutates,
     NotInSight,
     Object,
+    Origin,
     Place,
     Row,
+    Table,
     View,
     is_thing,
     origin_of,
@@ -94,9 +98,12 @@ class Kinds:
     def _of_result(self, op: Op, number: int) -> Kind:
         for value in given_values(op.arguments, op.keywords):
             self.of(value)
-        if not isinstance(op.callee, Opcode):
-            return self.builder.kind_of_call(op.callee, op.arguments, op.keywords)
         kinds = tuple(map(self.of, op.arguments))
+        if not isinstance(op.callee, Opcode):
+            callee = op.callee
+            if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE and is_immutable(kinds[0]):
+                callee = OUT_OF_PLACE[callee.value]
+            return self.builder.kind_of_call(callee, op.arguments, op.keywords)
         match op.callee:
             case Opcode.LIST:
                 return list_of(kinds)
@@ -141,6 +148,8 @@ class Walk(ABC):
         """The items of lists in sight, with how deep in them they are."""
         self.made_in: dict[Object | ListOf, list[Statement]] = {}
         """Among which statements an object or a list was made."""
+        self.stand_for_each_other: set[tuple[Origin, Origin]] = set()
+        """The origins of containers of which something in sight may be either."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
@@ -187,7 +196,7 @@ class Walk(ABC):
         if isinstance(known, ListOf):
             if shows:
                 self.shown.add(known)
-            return self.plain(self.fields[known, CONTENTS])
+            return self.plain(self.now(known))
         if isinstance(known, Row | View):
             if shows:
                 self.shown.add(known.place)
@@ -204,7 +213,7 @@ class Walk(ABC):
     def row_now(self, row: Row) -> Value:
         """A list that is in a list in sight, read again where that has been written into: what was read before is of an
         earlier version."""
-        version = self.fields[row.place, CONTENTS]
+        version = self.now(row.place)
         if version is row.version:
             return row.value
         found = self.plain(version)
@@ -216,9 +225,9 @@ class Walk(ABC):
 
     def view_now(self, view: View) -> Var:
         """A copy of a part of an array in sight, made again where the array has been written into."""
-        if self.fields[view.place, CONTENTS] is view.version:
+        if self.now(view.place) is view.version:
             return view.value
-        return self.copy_of_part(self.plain(self.fields[view.place, CONTENTS]), view.index, fresh(view.value.hint))
+        return self.copy_of_part(self.plain(self.now(view.place)), view.index, fresh(view.value.hint))
 
     def copy_of_part(self, array: Value, index: Value, result: Var) -> Var:
         part, method = fresh(""), fresh("")
@@ -273,6 +282,19 @@ class Walk(ABC):
         if isinstance(statement, Op):
             self.kinds.note(statement)
         self.out.append(statement)
+
+    def now(self, place: Place) -> Known:
+        """What a list, dict or array is now, unless it is another one by now that goes by several names."""
+        if (place, CONTENTS) not in self.fields:
+            raise Escapes(place.origin)
+        return self.fields[place, CONTENTS]
+
+    def retire(self, thing: ListOf | Table) -> None:
+        """Let nobody use a container any more: what stands for it from here on may be another one."""
+        for place in lists_of(thing):
+            if place in self.shown or (place, CONTENTS) not in self.fields:
+                raise Escapes(place.origin)
+            del self.fields[place, CONTENTS]
 
     def is_number(self, value: Known) -> bool:
         """Whether something is known to be a number."""
@@ -394,6 +416,28 @@ def check_alike(walker: Walk, a: Object, b: Object) -> None:
 
 def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:
     return {name: known for (owner, name), known in fields.items() if owner is place and name is not THERE}
+
+
+def lists_of(thing: ListOf | Table) -> tuple[ListOf, ...]:
+    """What a container is made of."""
+    return (thing,) if isinstance(thing, ListOf) else tuple(thing.columns.values())
+
+
+def are_alike(a: Known, b: Known) -> bool:
+    """Whether two containers are made of the same, so that something may stand for either."""
+    match a, b:
+        case ListOf(), ListOf():
+            return (a.sort, a.depth, a.of, a.default) == (b.sort, b.depth, b.of, b.default)
+        case Table(), Table():
+            return a.cls is b.cls and a.columns.keys() == b.columns.keys() and all(map(are_alike, lists_of(a), lists_of(b)))
+    return False
+
+
+def other_of(thing: ListOf | Table) -> ListOf | Table:
+    """Something that stands for a container and for others like it."""
+    if isinstance(thing, ListOf):
+        return replace(thing)
+    return replace(thing, columns={name: replace(column) for name, column in thing.columns.items()})
 
 
 def field_hint(place: Place, name: Any) -> str:

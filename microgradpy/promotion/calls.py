@@ -326,8 +326,8 @@ class Calls(Stores):
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
         origin = (*frame.path, *op.results)
-        if function is tuple and isinstance(arguments[0], ListOf) and self.fields[arguments[0], CONTENTS] in self.contents:
-            items = self.contents[self.fields[arguments[0], CONTENTS]]  # type: ignore[index]
+        if function is tuple and isinstance(arguments[0], ListOf) and self.now(arguments[0]) in self.contents:
+            items = self.contents[self.now(arguments[0])]  # type: ignore[index]
             self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
             result = self.known_result(op, frame)
             self.contents[result] = items  # type: ignore[index]

@@ -108,7 +108,7 @@ class Containers(Objects):
             raise Escapes(place.origin)
         if item.depth != place.depth - 1:
             raise Nests(item.origin, place.depth - 1)
-        return self.plain(self.fields[item, CONTENTS])
+        return self.plain(self.now(item))
 
     def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -184,7 +184,7 @@ class Containers(Objects):
             return
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
-        version = self.fields[place, CONTENTS]
+        version = self.now(place)
         given = self.given_to(place, item, key or place.origin)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
@@ -243,7 +243,7 @@ class Containers(Objects):
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         if target.depth and (self.kinds.of(index) != INT or not is_fixed):
             raise Escapes(place.origin)  # a slice has the lists too
-        version = self.fields[place, CONTENTS]
+        version = self.now(place)
         items = version if isinstance(target, ListOf) else self.row_now(target)
         self.emit(replace(op, payload=None), _GETITEM if is_fixed else _ITEM_OF_GROWING, (items, index), {}, frame)
         read = self.known_result(op, frame)
@@ -297,7 +297,7 @@ class Containers(Objects):
         if isinstance(target, Row) and self.out and getattr(self.out[-1], "results", ()) == (target.value,):
             self.out.pop()  # the list is read again as a part of the statement
         after = fresh(place.hint, True)
-        changed = (self.plain(self.fields[place, CONTENTS]), *outer, self.plain(index), value)
+        changed = (self.plain(self.now(place)), *outer, self.plain(index), value)
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
         self.write(place, CONTENTS, after)
@@ -315,7 +315,7 @@ class Containers(Objects):
             self.emit(op, op.callee, (target.numbers,), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         if isinstance(target, ListOf):
-            self.emit(op, op.callee, (self.fields[target, CONTENTS],), {}, frame)  # type: ignore[arg-type]
+            self.emit(op, op.callee, (self.now(target),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         if isinstance(target, Row):
             self.emit(op, op.callee, (self.row_now(target),), {}, frame)  # type: ignore[arg-type]
@@ -331,10 +331,12 @@ class Containers(Objects):
                 return index
             if -count <= index.value < 0 and table.origin not in self.facts.grown:
                 return Const(count + index.value)
-        elif isinstance(index, Const) or self.kinds.of(index) != INT:
+        elif self.kinds.of(index) != INT:
             raise Escapes(table.origin)
-        column = self.plain(self.fields[next(iter(table.columns.values())), CONTENTS])
+        column = self.plain(self.now(next(iter(table.columns.values()))))
         self.add(Op(_GETITEM, (column, index), (fresh(""),), where=op.where))
+        if isinstance(index, Const) and index.value >= 0:
+            return index
         number, length, place = fresh("k"), length_of(self, table), fresh("k")
         self.add(Op(_INDEX, (index,), (number,), where=op.where))
         self.add(Op(operator_constant("mod"), (number, length), (place,), from_user=False, where=op.where))

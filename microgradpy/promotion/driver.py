@@ -28,6 +28,7 @@ from microgradpy.promotion.places import (
     Mutates,
     Nests,
     NotInSight,
+    Origin,
     Part,
     Refers,
     Whole,
@@ -108,6 +109,14 @@ class Promotion:
     kept: tuple[Reason, ...] = ()
 
 
+def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Origin]:
+    """The lists that get more items, by their own names or by those of others."""
+    found = set(appended)
+    while more := {each for pair in pairs if not found.isdisjoint(pair) for each in pair} - found:
+        found |= more
+    return found
+
+
 def promote(
     function: types.FunctionType,
     ir: Function,
@@ -135,8 +144,9 @@ def promote(
             break
         if not walker.helped:
             break
-        if not walker.appended <= facts.grown:
-            facts.grown |= walker.appended
+        grown = _grown(walker.appended, walker.stand_for_each_other)
+        if not grown <= facts.grown:
+            facts.grown |= grown
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())

@@ -27,7 +27,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
-from microgradpy.promotion.base import Field, Fields, Walk, check_alike, field_hint, fields_of
+from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
@@ -93,6 +93,10 @@ class Loop:
         self.after: Fields = {}
         self.inside: set[Place] = set()
         self.carrying: list[Object] = []
+        self.handed_over: dict[Place, Any] = {}
+        """What the end of an iteration hands over, by what it is there for."""
+        self.replaced: dict[Place, ListOf | Table] = {}
+        """The containers that something stands for inside."""
         self.changed: list[Field] = []
         self.start: Fields = {}
 
@@ -117,6 +121,8 @@ class Loop:
             return parameter, result
         if isinstance(initial, Element):
             return self.carry_element(key, initial, at, variables)
+        if isinstance(initial, ListOf | Table) and key in self.merging:
+            return self.carry_container(key, initial, at, variables)
         if not isinstance(initial, Object) or key not in self.merging:
             self.fixed.append((key, initial, at))  # type: ignore[arg-type]
             return initial, initial
@@ -138,6 +144,37 @@ class Loop:
             self.walker.fields[inside, name], self.after[after, name] = found
         self.carrying.pop()
         return inside, after
+
+    def carry_container(
+        self, key: Any, initial: ListOf | Table, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
+    ) -> tuple[Known, Known]:
+        """A list, dict, array or table that is another one in each iteration is carried by its contents."""
+        walker = self.walker
+        inside, after = other_of(initial), other_of(initial)
+        for number, (old, new, end) in enumerate(zip(lists_of(initial), lists_of(inside), lists_of(after), strict=True)):
+            found = self.carry(
+                (*key, number),
+                walker.now(old),
+                lambda values, number=number: self.contents_at((*key, number), at(values), initial, number),  # type: ignore[misc]
+                variables if old is initial else lambda hint=old.hint: (fresh(hint, True), fresh(hint, True)),  # type: ignore[misc]
+                old.hint,
+            )
+            walker.fields[new, CONTENTS], self.after[end, CONTENTS] = found
+            self.inside.add(new)
+            self.replaced[old] = initial
+        walker.retire(initial)
+        return inside, after
+
+    def contents_at(self, key: Any, found: Known, initial: ListOf | Table, number: int) -> Known:
+        """What is in a container where an iteration ends, which goes by no other name from there on."""
+        if not are_alike(found, initial):
+            raise Escapes(initial.origin)
+        place = lists_of(found)[number]  # type: ignore[arg-type]
+        is_older = (place, CONTENTS) in self.start and place not in self.inside
+        if is_older or place in self.walker.shown or self.handed_over.setdefault(place, key) != key:
+            raise Escapes(place.origin)
+        self.walker.stand_for_each_other.add((initial.origin, place.origin))
+        return self.walker.now(place)
 
     def carry_element(
         self, key: Any, initial: Element, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
@@ -169,12 +206,15 @@ class Loop:
     def carried(self, known: tuple[Known, ...]) -> tuple[Value, ...]:
         """What the end of an iteration hands over."""
         walker = self.walker
+        self.handed_over = {}
         for key, thing, at in self.fixed:
             found = at(known)
             if found is thing:
                 continue
             if isinstance(thing, Object) and isinstance(found, Object):
                 check_alike(walker, thing, found)
+                raise Merges(key)
+            if are_alike(thing, found):
                 raise Merges(key)
             raise Escapes(origin_of(thing))
         self.note_changes()
@@ -194,7 +234,8 @@ class Loop:
         """Note the fields that are something else at the end of an iteration."""
         walker = self.walker
         for each, before in self.start.items():
-            if each not in self.wanted and each not in self.changed and walker.fields.get(each) is not before:
+            is_carried = each in self.wanted or each in self.changed or each[0] in self.inside
+            if not is_carried and walker.fields.get(each) is not before:
                 self.changed.append(each)
         places = {place for place, _ in self.start}
         for place, name in walker.fields:
@@ -287,6 +328,9 @@ def _check_changes(
     for place, _ in loop.wanted:
         if (place in walker.shown and place not in shown) or place in over:
             raise Escapes(place.origin)
+    for place, thing in loop.replaced.items():
+        if place in over or thing in over:
+            raise Escapes(place.origin)
 
 
 def _columns(table: Holder) -> Iterable[ListOf]:
@@ -326,7 +370,9 @@ def _carry_parameters(
 
 
 def _carry_fields(walker: Walk, loop: Loop) -> None:
-    for place, name in loop.wanted:
+    for place, name in sorted(loop.wanted, key=lambda field: field not in loop.merging):  # these first, which replace others
+        if place in loop.replaced:
+            continue
         hint = field_hint(place, name)
         walker.fields[place, name], loop.after[place, name] = loop.carry(
             (place, name),
@@ -358,7 +404,7 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
         if isinstance(known, ListOf) and known.of is not None and not shows:
-            return walker.plain(walker.fields[known, CONTENTS])
+            return walker.plain(walker.now(known))
         is_list = (isinstance(known, ListOf) and known.sort != "array") or isinstance(known, Row)
         return walker.plain(known, shows=shows or not is_list, hands=False)
 
@@ -404,7 +450,7 @@ def length_of(walker: Walk, table: Holder) -> Var:
     if isinstance(table, Row):
         items: Known = walker.row_now(table)
     else:
-        items = walker.fields[next(iter(_columns(table))), CONTENTS]
+        items = walker.now(next(iter(_columns(table))))
     length = fresh("n")
     walker.add(Op(function_constant(len), (walker.plain(items),), (length,), from_user=False))
     walker.lengths.add(length)

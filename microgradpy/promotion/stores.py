@@ -150,7 +150,7 @@ class Stores(Containers):
         """`container[index]` of a dict or an array."""
         if place.default is not None:
             return self.get(op, place, index, place.default, frame, puts=True)
-        version = self.plain(self.fields[place, CONTENTS])
+        version = self.plain(self.now(place))
         self.emit(replace(op, payload=None), op.callee, (version, index), {}, frame)  # type: ignore[arg-type]
         read = self.known_result(op, frame)
         kind = self.kinds.of(read)
@@ -166,7 +166,7 @@ class Stores(Containers):
         """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
         if is_thing(key):
             raise Escapes(place.origin)
-        version, other = self.plain(self.fields[place, CONTENTS]), self.plain(default)
+        version, other = self.plain(self.now(place)), self.plain(default)
         is_there, read, result = fresh("is_there"), fresh(""), self.define(op.results[0], frame)
         self.add(Op(_CONTAINS, (version, key), (is_there,), from_user=False, where=op.where))  # type: ignore[arg-type]
         there = Op(_GETITEM, (version, key), (read,), where=op.where)  # type: ignore[arg-type]
@@ -191,7 +191,7 @@ class Stores(Containers):
         place, key = arguments
         if not isinstance(place, ListOf) or place.sort != "dict" or is_thing(key):
             return None
-        self.emit(op, op.callee, (self.fields[place, CONTENTS], key), {}, frame)  # type: ignore[arg-type]
+        self.emit(op, op.callee, (self.now(place), key), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
 
     def read_of_array(self, op: Op, place: ListOf, name: str, frame: Frame) -> Known:
@@ -217,7 +217,7 @@ class Stores(Containers):
         self.helped = True
         given = self.plain(value)
         after = fresh(place.hint, True)
-        changed = (self.plain(self.fields[place, CONTENTS]), index, given)
+        changed = (self.plain(self.now(place)), index, given)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
         return NONE

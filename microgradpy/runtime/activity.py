@@ -14,12 +14,10 @@ from microgradpy.tangents.overlap import is_written_twice
 
 def may_be_active(value: Any, depth: int = 3) -> bool:
     """Whether a value may carry a derivative, as far as a look at it tells."""
+    if type(value) in (list, tuple, dict):
+        return not depth or any(may_be_active(item, depth - 1) for item in (value.values() if type(value) is dict else value))
     if carries_nothing(value_kind(value)):
         return False
-    if depth and type(value) in (list, tuple):
-        return any(may_be_active(item, depth - 1) for item in value)
-    if depth and type(value) is dict:
-        return any(may_be_active(item, depth - 1) for item in value.values())
     if isinstance(value, types.MappingProxyType) and value:  # the parameters of a signature
         return not all(type(item) is inspect.Parameter for item in value.values())
     return True

@@ -50,6 +50,8 @@ def reached_from(values: Iterable[Any], passes_over: Callable[[Any], bool] | Non
             continue
         if isinstance(value, list | tuple) and PLAIN.issuperset(map(type, value)):
             continue
+        if type(value) is dict and PLAIN.issuperset(map(type, value.values())):
+            continue
         seen.add(id(value))
         if passes_over is None or not passes_over(value if isinstance(value, type | types.FunctionType) else type(value)):
             _note(value, found)

@@ -3,6 +3,7 @@
     o.v         a field of an ordinary object, a method of its class, a property
     o.v = x     a field
     items[i]    of a list, dict or tuple, read or written; and the methods of lists and dicts that do the same
+    k in items  of a container, for a number or a text
 
 What the class has under a name is looked at in each call (`microgradpy.runtime.members`), so that a method or property that
 somebody puts there counts from then on. All that is not as simple is None here, and goes the long way, with the same
@@ -24,7 +25,7 @@ from microgradpy.runtime.sources import VIEWS
 from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their events
 from microgradpy.state.attributes import back_to_owner
 from microgradpy.state.events import Made, find_event
-from microgradpy.state.held import is_users_class
+from microgradpy.state.held import PLAIN, is_users_class
 from microgradpy.state.shadows import Shadows
 
 Call = Callable[..., Made]
@@ -196,6 +197,19 @@ def told(f: Any, args: tuple[Any, ...]) -> Made | None:
     return f(args[0]), lambda y_bar, shadows: (None, None)
 
 
+_HASHED, _SEARCHED = frozenset({dict, set, frozenset, defaultdict}), frozenset({list, tuple, deque})
+
+
+def _contains(x: Any, key: Any) -> Made | None:
+    """`key in x`, where nobody's methods are asked."""
+    cls = type(x)
+    if type(key) not in _KEYS and not _is_plain_key(operator.contains, key):
+        return None
+    if cls in _HASHED or (cls in _SEARCHED and PLAIN.issuperset(map(type, x))):
+        return key in x, lambda y_bar, shadows: (None, None, None)
+    return None
+
+
 _UNBOUND = {(cls, f.__name__): f for f, cls in _METHODS if type(f) is types.MethodDescriptorType}
 
 
@@ -213,6 +227,7 @@ ACCESS: dict[Any, Callable[[Call, Any, tuple[Any, ...]], Made | None]] = {
     getattr: _read,
     setattr: _write,
     **dict.fromkeys(_ITEMS, _item),
+    operator.contains: lambda call, f, args: _contains(*args) if len(args) == 2 else None,
     **dict.fromkeys((len, operator.not_, operator.truth), lambda call, f, args: told(f, args)),
 }
 """What reads and writes fields and items: `access(call, f, args)` gives the value and what undoes it; None for what is not one
