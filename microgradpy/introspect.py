@@ -23,7 +23,7 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
-from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order, reason_at
+from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order
 from microgradpy.linking import paired, unit_name
 from microgradpy.originals import is_library
 from microgradpy.passes.fresh_arrays import write_in_place
@@ -211,7 +211,9 @@ def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:
     """Why a function is tracked that writes nothing itself."""
     why = "what it calls is known at run time only, and code that may be reached then writes"
     unknown = in_order(reason for each in reached_units(unit) for reason in each.reasons)
-    return replace(unknown[0], effect=TRACKED, why=why) if unknown else reason_at(TRACKED, place_of(function), why)
+    if not unknown:
+        return Reason(TRACKED, place_of(function), function.__name__, why)
+    return replace(unknown[0], effect=TRACKED, why=why, remedy="")
 
 
 def signature_of(

@@ -17,7 +17,7 @@ import numpy as np
 from microgradpy.ad.calls import Call, Dispatched
 from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Kind, Sequence, TupleOf, Unknown, python_type
+from microgradpy.ir.kinds import Kind, Numeric, Optional, Sequence, TupleOf, Unknown, python_type
 from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Opcode, Value, Var, While, function_constant
 from microgradpy.ir.reasons import DISPATCHED, TRACKED, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
@@ -105,11 +105,21 @@ def reasons_of_calls(function: Function, calls: Mapping[Var, Call]) -> tuple[Rea
     if not any(isinstance(call, Dispatched) for call in calls.values()):
         return ()
     made = dict(_definitions(function))
-    return tuple(
-        reason_at(DISPATCHED, call.where, *_why_dispatched(call, function, made))
-        for call in calls.values()
-        if isinstance(call, Dispatched) and call.result in made
-    )
+    dispatched = [call for call in calls.values() if isinstance(call, Dispatched) and call.result in made]
+    return tuple(_reason_of_call(call, function, made) for call in dispatched)
+
+
+def _reason_of_call(call: Dispatched, function: Function, made: Mapping[Var, Op | None]) -> Reason:
+    why, remedy = _why_dispatched(call, function, made)
+    if call.where.line:
+        return reason_at(DISPATCHED, call.where, why, remedy)
+    # An object in sight that others get is made for them, where no line says so.
+    return Reason(DISPATCHED, function.where, _called_name(call.callee), why, remedy)
+
+
+def _called_name(callee: Value) -> str:
+    called = callee.value if isinstance(callee, Const) else None
+    return str(getattr(called, "__name__", type(called).__name__))
 
 
 def _definitions(function: Function) -> Iterator[tuple[Var, Op | None]]:
@@ -125,13 +135,13 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
     if isinstance(call.callee, Var):
         return _why_unknown_callee(call.callee, function, made)
     called = call.callee.value if isinstance(call.callee, Const) else None
-    name = str(getattr(called, "__name__", type(called).__name__))
+    name = _called_name(call.callee)
     if called is getattr:
         return f"the class of {_described(call.arguments[0], made)} is not proven, and may compute it", ""
-    if isinstance(called, FunctionType) and not rrule.has(called):
-        return f"`{name}` cannot be compiled in", ""
     if call.packed or call.named:
         return _how_given(call, made), "write the arguments out by position"
+    if isinstance(called, FunctionType) and not rrule.has(called) and not _is_of_package(called):
+        return f"`{name}` cannot be compiled in", ""
     unproven = next((value for value in call.arguments if _is_unproven(value, function.kinds)), None)
     if unproven is not None:
         op = made.get(unproven)
@@ -143,8 +153,24 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
         name = _SIGNS.get(name, name)
         if rrule.is_typed(called) or any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
             return f"which rule of `{name}` applies is decided when it is called", ""
+        loose = next((value for value in call.arguments if _is_numeric(value, function.kinds)), None)
+        if loose is not None:
+            return f"whether {_described(loose, made)} is a number or an array is not proven", ""
         return f"the rule of `{name}` cannot be compiled in", ""
-    return f"`{name}` has no rule that could be compiled in", ""
+    return _why_without_rule(called, name, function.kinds.get(call.result)), ""
+
+
+def _why_without_rule(called: Any, name: str, result: Kind | None) -> str:
+    if isinstance(called, FunctionType):
+        return "it is done at run time"
+    if isinstance(result, Unknown) and result.is_iterator:
+        return f"`{name}` makes an iterator"
+    return f"it makes a `{name}`" if isinstance(called, type) else f"`{name}` has no rule that could be compiled in"
+
+
+def _is_of_package(function: FunctionType) -> bool:
+    """Whether it is what the compiler puts into programs."""
+    return str(function.__module__).partition(".")[0] == "microgradpy"
 
 
 def _how_given(call: Dispatched, made: Mapping[Var, Op | None]) -> str:
@@ -163,11 +189,17 @@ def _why_unknown_callee(callee: Var, function: Function, made: Mapping[Var, Op |
     if read is not None and is_getattr(read.callee) and isinstance(read.arguments[0], Var):
         owner = _described(read.arguments[0], made)
         return f"the method is looked up when it is called, as the kind of {owner} is not proven", ""
-    return f"which function {_described(callee, made)} is, is known at run time only", ""
+    named = _described(callee, made, "")
+    return f"which function {f'{named} is,' if named else 'is called'} is known at run time only", ""
 
 
 def _is_unproven(value: Value, kinds: Mapping[Var, Kind]) -> TypeGuard[Var]:
     return isinstance(value, Var) and isinstance(kinds.get(value), Unknown)
+
+
+def _is_numeric(value: Value, kinds: Mapping[Var, Kind]) -> bool:
+    """Whether a value is a number or an array, and not known which."""
+    return isinstance(value, Var) and isinstance(kinds.get(value), Numeric | Optional)
 
 
 def _described(value: Value | None, made: Mapping[Var, Any], otherwise: str = "an operand") -> str:
