@@ -8,7 +8,7 @@ the user's program.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -135,12 +135,12 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
     if isinstance(call.callee, Var):
         return _why_unknown_callee(call.callee, function, made)
     called = call.callee.value if isinstance(call.callee, Const) else None
-    name = _called_name(call.callee)
+    name, has_rule = _called_name(call.callee), isinstance(called, Hashable) and rrule.has(called)
     if called is getattr:
         return f"the class of {_described(call.arguments[0], made)} is not proven, and may compute it", ""
     if call.packed or call.named:
         return _how_given(call, made), "write the arguments out by position"
-    if isinstance(called, FunctionType) and not rrule.has(called) and not _is_of_package(called):
+    if isinstance(called, FunctionType) and not has_rule and not _is_of_package(called):
         return f"`{name}` cannot be compiled in", ""
     unproven = next((value for value in call.arguments if _is_unproven(value, function.kinds)), None)
     if unproven is not None:
@@ -148,7 +148,7 @@ def _why_dispatched(call: Dispatched, function: Function, made: Mapping[Var, Op 
         if op is not None and op.callee is Opcode.CLOSURE:
             return f"`{name}` calls a function that it is given", ""
         return f"the kind of {_described(unproven, made)} is not proven", ""
-    if rrule.has(called):
+    if has_rule:
         kinds = [function.kinds.get(value) for value in call.arguments if isinstance(value, Var)]
         name = _SIGNS.get(name, name)
         if rrule.is_typed(called) or any(isinstance(kind, Sequence | TupleOf) for kind in kinds):
