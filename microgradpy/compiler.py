@@ -23,6 +23,7 @@ from microgradpy.ad.checks import check_adjoint, check_primal, noting, with_stop
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
+from microgradpy.ad.reasons import reasons_of_calls, whatever_came_first
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import check_unassigned_captures
@@ -44,8 +45,8 @@ from microgradpy.dataclasses import replace
 from microgradpy.errors import CompilerBug, DifferentiationError
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
-from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals
-from microgradpy.frontend.source import shared_names
+from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals, rebound_inside
+from microgradpy.frontend.source import place_of, shared_names
 from microgradpy.ir.kinds import (
     FLOAT,
     UNKNOWN,
@@ -60,6 +61,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.objects import NO_FEATURES
+from microgradpy.ir.reasons import TRACKED, Reason
 from microgradpy.linking import (
     errors_of_compiler,
     finish,
@@ -71,7 +73,7 @@ from microgradpy.linking import (
 )
 from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.driver import Promoted, promoted
+from microgradpy.promotion.driver import Promoted, promote
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -143,7 +145,7 @@ def program_of(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]
     if unit.pattern is not None:
         return unit.pattern.function  # type: ignore[no-any-return]
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
-    in_sight = promoted(function, ir, instrumented, kinds) if unit.is_promoted else None
+    in_sight = promote(function, ir, instrumented, kinds).made if unit.is_promoted else None
     return ir if in_sight is None else in_sight.function
 
 
@@ -261,7 +263,8 @@ def analysed(
     if tracks:
         kinds = tuple(map(without_items, kinds))
     elif is_generator(function.__code__):
-        raise NeedsTracking(function.__name__)
+        why = "a generator changes from one item to the next"
+        raise NeedsTracking(function.__name__, (Reason(TRACKED, place_of(function), function.__name__, why),))
     active = tuple(flag and not carries_nothing(kind) for flag, kind in zip(active, kinds, strict=True))
     mode = RUN.mode
     kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, tracks, is_root, catches)
@@ -271,15 +274,16 @@ def analysed(
         if unit is not None:
             CACHE.hits += 1
             if unit.needs_tracking:
-                raise NeedsTracking(unit.name)
+                raise NeedsTracking(unit.name, unit.reasons)
             return unit
         CACHE.misses += 1
         spend(function)
         try:
             with resting(), errors_of_compiler(function.__code__, function.__globals__):
                 return _analyse(function, key, kinds, active, tracks, is_root, catches, pattern)
-        except NeedsTracking:
+        except NeedsTracking as needed:
             note = Unit(unit_name(function), active, UNKNOWN, needs_tracking=True, in_progress=False, version=rrule.version)
+            note.reasons = needed.reasons
             note.guards = Guards(instrumented(function)[1])
             CACHE.keep(key, note, function.__code__)
             raise
@@ -321,14 +325,7 @@ def _analyse(
     catches: bool,
     pattern: Any,
 ) -> Unit:
-    notes = stopping_in(function.__code__) is not None
-    if pattern is not None:
-        in_sight, ir, checks = pattern, pattern.function, pattern.checks
-    else:
-        ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
-        in_sight = None if tracks or notes else _in_sight(function, ir, kinds)
-        if in_sight is not None:
-            ir, checks = in_sight.function, (*checks, *in_sight.checks, *_checks_of(in_sight))
+    in_sight, ir, checks, kept = _program(function, kinds, tracks, catches, pattern)
     assumed: Kind = FLOAT
     followed = in_sight.followed if in_sight is not None else frozenset()
     absent = (False,) * sum(active)
@@ -368,9 +365,13 @@ def _analyse(
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
             unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed, pattern
             unit.inserts = may_insert(primal.function.body, primal.calls)
+            unit.reasons = () if tracks else reasons_of_calls(primal.function, primal.calls)
             finish_later(unit, function, primal, reverse)
-        except BaseException:
+        except BaseException as error:
             _give_up(before)
+            if isinstance(error, NeedsTracking):
+                assigned = rebound_inside(function.__code__)
+                error.reasons = (*whatever_came_first(ir, assigned, error.reasons), *kept)
             raise
         unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards), makes_text)
         unit.in_progress = False
@@ -380,11 +381,22 @@ def _analyse(
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
 
 
-def _in_sight(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> Promoted | None:
-    """The function without the memory that it has for itself, but where every call is looked at when it is made."""
-    if RUN.mode.dispatches or RUN.mode.stops or RUN.mode.tells_apart:
-        return None
-    return promoted(function, ir, instrumented, kinds)
+def _program(
+    function: types.FunctionType, kinds: tuple[Kind, ...], tracks: bool, catches: bool, pattern: Any
+) -> tuple[Any, Function, tuple[Check, ...], tuple[Reason, ...]]:
+    """What is differentiated: what of it is in sight, its IR without that, what the IR relies on, and why other memory stays.
+    Nothing is in sight where every call is looked at when it is made."""
+    if pattern is not None:
+        return pattern, pattern.function, pattern.checks, ()
+    notes = stopping_in(function.__code__) is not None
+    ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
+    if tracks or notes or RUN.mode.dispatches or RUN.mode.stops or RUN.mode.tells_apart:
+        return None, ir, checks, ()
+    promotion = promote(function, ir, instrumented, kinds)
+    found = promotion.made
+    if found is None:
+        return None, ir, checks, promotion.kept
+    return found, found.function, (*checks, *found.checks, *_checks_of(found)), promotion.kept
 
 
 def _checks_of(in_sight: Promoted) -> Iterator[Check]:

@@ -12,8 +12,8 @@ from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.cache import Unit
-from microgradpy.compiler import Session, analysed, compile_for_call, derive
+from microgradpy.cache import Unit, followed_by, reached_units
+from microgradpy.compiler import Session, analysed, compile_unit, derive
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
@@ -23,11 +23,15 @@ from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
+from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order
 from microgradpy.linking import paired, unit_name
+from microgradpy.originals import is_library
 from microgradpy.passes.fresh_arrays import write_in_place
-from microgradpy.patterns import matched, renewed, unit_by_pattern
+from microgradpy.patterns import matched, renewed, unit_by_pattern, why_not_in_sight
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
+from microgradpy.state.reach import may_write
 
 
 @final
@@ -137,13 +141,13 @@ def code_primal(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...
     """The source text of the generated primal of `f`: it returns `f`'s result and what the adjoint needs. Specialised to
     the kinds of the example `args` where given, parameters after those being at their defaults; `argnums` are the
     differentiated ones (all that are given unless said otherwise)."""
-    return _texts(f, args, argnums)[0]
+    return _text(f, args, argnums, is_adjoint=False)
 
 
 def code_adjoint(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
     """The source text of the generated adjoint of `f`: from what the primal saved and the cotangent of the result to the
     cotangents of the differentiated inputs, in order. Arguments as for `code_primal`."""
-    return _texts(f, args, argnums)[1]
+    return _text(f, args, argnums, is_adjoint=True)
 
 
 def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] | None = None) -> str:
@@ -163,21 +167,53 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
     return unit.pushforward_text
 
 
-def _texts(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[str, str]:
-    unit = unit_of(f, args, argnums)
+def _text(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None, is_adjoint: bool) -> str:
+    unit, reasons = unit_of(f, args, argnums)
     assert unit.texts is not None
-    return unit.texts
+    return commented(unit.texts[is_adjoint], reasons, plain_function(f).__name__)
 
 
-def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> Unit:
-    """What a call with these arguments runs; signature as for `signature_of`."""
+def reasons_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None = None) -> tuple[str, ...]:
+    """One sentence for each line because of which a call with these arguments costs more than it might: what is written is
+    tracked, or a call is left to run time, also in functions that are compiled together with `f`."""
+    function = plain_function(f)
+    if rrule.has(function) or is_library(function.__module__ or ""):
+        return ()  # it is not differentiated through its text, or nobody is going to write it otherwise
+    unit, reasons = unit_of(f, args, argnums)
+    if not unit.tracks:
+        called = (reason for each in reached_units(unit) if each is not unit for reason in each.reasons)
+        reasons = in_order((*reasons, *called))
+    return tuple(advice(reason, function.__name__) for reason in reasons)
+
+
+def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> tuple[Unit, tuple[Reason, ...]]:
+    """What a call with these arguments runs, and why it costs more than it might; signature as for `signature_of`."""
     function, kinds, active = signature_of(f, args, argnums)
     owner = () if function is f or not args else (f.__self__ if isinstance(f, types.MethodType) else f,)
     values = [*captured_values(function), *owner, *args]
     read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
     read = None if read is None else renewed(function, read, values)
     unit = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
-    return unit or compile_for_call(function, kinds, active)
+    if unit is not None:
+        return unit, in_order(unit.reasons)
+    try:
+        unit = compile_unit(function, kinds, active)
+    except NeedsTracking as needed:
+        return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(needed.reasons)
+    if len(values) == len(kinds) and unit.calls_unknown and may_write(function, values, followed_by(unit)):
+        reasons = (_reason_of_unknown(function, unit), *why_not_in_sight(function, values))
+        return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(reasons)
+    whole = why_not_in_sight(function, values) if unit.reasons and len(values) == len(kinds) else ()
+    return unit, in_order((*whole, *unit.reasons))
+
+
+def _reason_of_unknown(function: types.FunctionType, unit: Unit) -> Reason:
+    """Why a function is tracked that writes nothing itself."""
+    why = "what it calls is known at run time only, and code that may be reached then writes"
+    unknown = in_order(reason for each in reached_units(unit) for reason in each.reasons)
+    if not unknown:
+        return Reason(TRACKED, place_of(function), function.__name__, why)
+    return replace(unknown[0], effect=TRACKED, why=why, remedy="")
 
 
 def signature_of(

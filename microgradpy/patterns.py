@@ -31,11 +31,12 @@ from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.kinds import kinds_of
 from microgradpy.ir.nodes import Const, Function
+from microgradpy.ir.reasons import Reason
 from microgradpy.linking import errors_of_compiler
 from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
-from microgradpy.promotion.driver import Promoted, promoted
+from microgradpy.promotion.driver import Promoted, Promotion, promote
 from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_layers, holds_objects
 from microgradpy.promotion.places import Part
 from microgradpy.rules.registry import rrule
@@ -195,8 +196,28 @@ def check_unchanged_parts(function: types.FunctionType, read: Match, values: lis
         )
 
 
+def why_not_in_sight(function: types.FunctionType, values: list[Any]) -> tuple[Reason, ...]:
+    """Why arguments are not taken apart, found out once more for who asks."""
+    read = _promotion(function, values)
+    return () if read is None else read[0].kept
+
+
 @with_room
 def _made(function: types.FunctionType, values: list[Any]) -> Pattern | None:
+    found = _promotion(function, values)
+    made = None if found is None else found[0].made
+    if found is None or made is None:
+        return None
+    _, checks, objects = found
+    if not any(number in objects for number in made.parts):
+        return None
+    return _pattern(len(values), made, (*checks, *made.checks))
+
+
+def _promotion(
+    function: types.FunctionType, values: list[Any]
+) -> tuple[Promotion, tuple[Check, ...], dict[int, Any]] | None:
+    """What comes of a function with the arguments in sight that hold objects, and what its IR relies on; with these."""
     objects = {number: value for number, value in enumerate(values) if holds_objects(value) or holds_layers(value)}
     is_cell = any(isinstance(value, types.CellType) for value in values)
     if not objects or is_cell or is_generator(function.__code__) or stopping_in(function.__code__) is not None:
@@ -206,12 +227,9 @@ def _made(function: types.FunctionType, values: list[Any]) -> Pattern | None:
     try:
         with lock, resting(), errors_of_compiler(function.__code__, function.__globals__):
             ir, checks = instrumented(function, kinds)
-            found = promoted(function, ir, instrumented, kinds, objects | functions)
+            return promote(function, ir, instrumented, kinds, objects | functions), checks, objects
     except DifferentiationError:
         return None
-    if found is None or not any(number in objects for number in found.parts):
-        return None
-    return _pattern(len(values), found, (*checks, *found.checks))
 
 
 def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:

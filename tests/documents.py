@@ -21,8 +21,8 @@ from microgradpy.cli.main import main as main_of_the_command_line
 
 ROOT = Path(__file__).parent.parent
 COMMAND = "python -m tests.documents"
-NAMES = ("tutorial.md", "rules.md", "errors.md", "debugging.md", "tracking.md", "export.md", "command_line.md")
-DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs" / name for name in NAMES)]
+NAMES = ("tutorial", "rules", "errors", "debugging", "tracking", "export", "command_line", "performance")
+DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in NAMES)]
 PROGRAM = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(?P<lines>.*?)^```\n", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"# (\w+\.py)\n")

@@ -56,6 +56,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
+from microgradpy.ir.reasons import TRACKED, reason_at
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import known_by
@@ -278,7 +279,9 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
 def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
     """Call a function with parts of its arguments, which it cannot be called with in any other way."""
     if not call_unit(primal, op, apart, primal.inputs(op)[0]):
-        raise NeedsTracking(apart.callee.__name__)
+        name = apart.callee.__name__
+        why = f"`{name}` cannot be called with parts of its arguments"
+        raise NeedsTracking(name, (reason_at(TRACKED, op.where, why),))
 
 
 def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, arguments: tuple[Value, ...]) -> bool:

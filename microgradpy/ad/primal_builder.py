@@ -29,6 +29,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import Features
+from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
@@ -40,7 +41,11 @@ _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
 
 
 class NeedsTracking(Exception):
-    """The function may write into something: its cotangents have to be kept with the objects."""
+    """The function may write into something: its cotangents have to be kept with the objects, for these reasons."""
+
+    def __init__(self, found: str, reasons: tuple[Reason, ...] = ()) -> None:
+        super().__init__(found)
+        self.reasons = reasons
 
 
 class Services(Protocol):

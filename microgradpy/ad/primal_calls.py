@@ -34,9 +34,10 @@ from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.keys import check_keys_of, dict_with_keys
 from microgradpy.ad.known_functions import makes_texts
 from microgradpy.ad.own_signs import with_own_sign
-from microgradpy.ad.primal_builder import Method, NeedsTracking, PrimalBuilder
+from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.primal_structure import check_slice, lower_key, place_from_front
+from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept, why_written
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
@@ -157,15 +158,16 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
     if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
-        raise NeedsTracking(f"a shared variable in line {op.where.line}")
+        raise needs_variable(op, function in OF_CELLS)
     if function is exceptions.caught:
-        raise NeedsTracking(f"a caught exception in line {op.where.line}")
+        why = "what is read from a caught exception has its cotangent in the exception's shadow"
+        raise needs_tracking(op, "a caught exception", why)
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
     elif _is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and _is_flat(op):
-        raise NeedsTracking(f"x.flat in line {op.where.line}")
+        raise needs_tracking(op, "x.flat", "the array may be written into by way of it", "write x.ravel()")
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not _refused(primal, op, callee):
@@ -201,7 +203,7 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     elif rrule.has(function):
         call_rule(primal, op, callee, arguments, keywords)
     elif isinstance(function, functools._lru_cache_wrapper) or (isinstance(function, type) and writes_fields(function)):
-        raise NeedsTracking(f"{function.__name__} in line {op.where.line}")
+        raise needs_tracking(op, function.__name__, why_kept(function))
     else:
         call_function(primal, op, callee, arguments, keywords)
 
@@ -215,7 +217,9 @@ def _note_given_code(
     if runs_given_code(callee.value, arguments, keywords, kinds):
         primal.services.calls_unknown()
     if not primal.sums.parts.isdisjoint(op.arguments) and answers(asks_for(callee.value), kinds):
-        raise NeedsTracking(f"what a method called by {name_of(callee)} may keep in line {op.where.line}")
+        name = name_of(callee)
+        why = "a method that it calls may keep what it is given, and a line that comes later writes into that"
+        raise needs_tracking(op, f"what a method called by {name} may keep", why)
 
 
 def _make(primal: PrimalBuilder, op: Op, checked: tuple[Value, ...]) -> None:
@@ -231,7 +235,7 @@ def _make_class(primal: PrimalBuilder, op: Op) -> None:
     """A class. What its methods find in cells has its cotangent there; for what its body reads, none is kept."""
     (captured, decorators, bases, named, *cells), _ = primal.inputs(op)
     if not primal.services.tracks and primal.any_active((captured, decorators, bases, named)):
-        raise NeedsTracking(f"a class that may hold what is differentiated in line {op.where.line}")
+        raise needs_class(op)
     # A base class may be in the same memory as an object that holds something active.
     _make(primal, op, (captured, decorators, named, *cells[1:]))
 
@@ -318,8 +322,9 @@ def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str
         return False
     keywords = {keyword: given(value) for keyword, value in primal.inputs(op)[1]}
     if written_argument(function, tuple(map(given, arguments)), keywords) is not None:
-        raise NeedsTracking(f"{name} in line {op.where.line}")
+        raise needs_tracking(op, name, *why_written(primal, arguments))
     return False
+
 
 
 def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
@@ -335,7 +340,7 @@ def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
         given = primal.of(op.arguments[1])
         begin = primal.sums.begin.get(op.result)
         if begin is None or not all(each in primal.values and is_immutable(primal.kind(primal.of(each))) for each in begin):
-            raise NeedsTracking(f"`{op.where.text}` in line {op.where.line}")
+            raise needs_tracking(op, f"`{op.where.text}`", *why_in_place(primal, op, target, binary))
         primal.emit(function_constant(check_sum), (callee, target, given), (primal.variable(Inert("NoneType")),))
     _call_known(primal, replace(op, callee=binary), binary)
 
@@ -388,7 +393,8 @@ def _call_value(primal: PrimalBuilder, op: Op, callee: Value) -> None:
         primal.plain(op, kind=UNKNOWN, callee=callee)
     else:
         if not primal.services.tracks and any(_is_text_of_active(primal, value) for value in arguments):
-            raise NeedsTracking(f"a text of differentiated numbers is handed on in line {op.where.line}")
+            why = "it gets a text of differentiated numbers, which may be read back from where it is kept"
+            raise needs_tracking(op, "a text of differentiated numbers is handed on", why)
         kinds = (UNKNOWN, *map(primal.kind, given_values(arguments, keywords)))
         _call_inactive(primal, op, callee, UNKNOWN, kinds)
 

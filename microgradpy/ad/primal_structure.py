@@ -22,8 +22,9 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
-from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
+from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ad.primal_items import iterable
+from microgradpy.ad.reasons import needs_tracking
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.kinds import (
@@ -153,7 +154,7 @@ def _hold_as_keys(primal: PrimalBuilder, op: Op, keys: tuple[Value, ...]) -> Non
     """Let objects be keys, or items of a set: there are no cotangents for those but the ones that the objects themselves have
     where writes are tracked. Numbers are refused."""
     if not primal.services.tracks:
-        raise NeedsTracking(f"an object as a key in line {op.where.line}")
+        raise needs_tracking(op, "an object as a key", "objects that may be differentiated are keys")
     for key in keys:
         if may_be_differentiated_key(primal, key):
             primal.emit(function_constant(check_key), (key,), (primal.variable(Inert("NoneType"), "checked"),))
@@ -224,7 +225,8 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
     (items, *indices, item), _ = primal.inputs(op)
     kind = with_item(primal.kind(items), tuple(map(primal.kind, indices)), primal.kind(item))
     if kind is None or (len(indices) > 1 and not holds_numbers(kind)):
-        raise NeedsTracking(f"an item of a container in line {op.where.line}")
+        why = "the kind of the container, or of what is put into it, is not proven"
+        raise needs_tracking(op, "an item of a container", why)
     active = primal.any_active((items, item))
     if active and op.payload != FROM_FRONT and is_list(kind):
         indices[0] = place_from_front(primal, items, indices[0])

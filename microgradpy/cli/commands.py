@@ -91,7 +91,8 @@ def check_command(options: Options) -> int:
             | {"difference": plain(row.quotient), "error": plain(row.error), "verdict": row.verdict}
             for row in report.rows
         ]
-        show_json({**_about(options, f), **_given(args, kwargs), "ok": report.ok, "notes": list(report.notes), "rows": rows})
+        said = {"ok": report.ok, "notes": list(report.notes), "rows": rows, "reasons": list(report.reasons)}
+        show_json({**_about(options, f), **_given(args, kwargs), **said})
     else:
         show(str(report))
     return OK if report.ok else FAILED

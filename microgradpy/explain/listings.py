@@ -17,6 +17,7 @@ from microgradpy.frontend.source import find_source
 from microgradpy.introspect import plain_function, unit_of
 from microgradpy.ir.nodes import Location
 from microgradpy.ir.printer import block_lines
+from microgradpy.ir.reasons import Reason, comment_lines, in_order
 from microgradpy.linking import finish_reached
 
 _BARE_RETURN = re.compile(r"\s*return \w+(, \w+)*$")
@@ -56,16 +57,16 @@ class Sheet:
 
 def sheets_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None) -> list[Sheet]:
     """The sheet of a function, and of those that its derivative calls which are compiled with it."""
-    function, unit = plain_function(f), unit_of(f, args, argnums)
+    function, (unit, reasons) = plain_function(f), unit_of(f, args, argnums)
     finish_reached(unit)
-    found = {id(unit): (function, unit)}
+    found = {id(unit): (function, unit, reasons)}
     for owner in reached_units(unit):
         called = {_place(guard.function.__code__): guard.function for guard in owner.own_guards.functions}
         for callee in owner.callees:
             code = getattr(callee.primal, "__code__", None)
             if code is not None and _place(code) in called:
-                found.setdefault(id(callee), (called[_place(code)], callee))
-    sheets = [_sheet(function, unit) for function, unit in found.values()]
+                found.setdefault(id(callee), (called[_place(code)], callee, in_order(callee.reasons)))
+    sheets = [_sheet(*each) for each in found.values()]
     return [replace(sheet, name=_unique(sheet.name, k, sheets)) for k, sheet in enumerate(sheets)]
 
 
@@ -79,7 +80,7 @@ def _place(code: types.CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_name
 
 
-def _sheet(function: types.FunctionType, unit: Unit) -> Sheet:
+def _sheet(function: types.FunctionType, unit: Unit, reasons: tuple[Reason, ...]) -> Sheet:
     assert unit.texts is not None
     links = _Links(function)
     lowered = lower_function(function).function
@@ -87,11 +88,12 @@ def _sheet(function: types.FunctionType, unit: Unit) -> Sheet:
     # What an adjoint returns is nothing that the user wrote, unless it is computed there.
     places = {k: place for k, place in unit.line_maps[1].items() if not _BARE_RETURN.match(unit.texts[1].splitlines()[k - 1])}
     adjoint = links.of_text(unit.texts[1], places)
+    why = links.of_reasons(reasons, function.__name__)
     listings = (
         Listing("Source", "what you wrote", links.of_source()),
         Listing("IR", "as the compiler reads it", links.of_ir(lowered)),
-        Listing("Primal", "runs in its place", primal),
-        Listing("Adjoint", "the reverse pass", adjoint),
+        Listing("Primal", "runs in its place", why + primal),
+        Listing("Adjoint", "the reverse pass", why + adjoint),
     )
     name = function.__qualname__.replace(".<locals>", "")
     return Sheet(name, links.found.file, links.first, listings)
@@ -141,6 +143,14 @@ class _Links:
             for line in lines:
                 source = self.statement(line.where)
                 made.append(Line(tuple(ir_pieces(line.text)), source, source))
+        return tuple(made)
+
+    def of_reasons(self, reasons: tuple[Reason, ...], name: str) -> tuple[Line, ...]:
+        """The comments above a text, each of the line that it is about."""
+        made = []
+        for text, reason in comment_lines(reasons, name):
+            source = self.statement(None if reason is None else reason.where)
+            made.append(Line((("comment", f"# {text}"),), source, source))
         return tuple(made)
 
     def of_text(self, text: str, places: Mapping[int, Location]) -> tuple[Line, ...]:

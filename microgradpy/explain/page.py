@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import platform
+import re
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -18,6 +19,7 @@ from microgradpy.boundary import BOUNDARY
 from microgradpy.errors import DifferentiationError
 from microgradpy.explain.listings import Line, Listing, Sheet, sheets_of
 from microgradpy.held import is_real_scalar
+from microgradpy.introspect import reasons_of
 
 _LONGEST = 400
 Rows = list[tuple[str, str, str]]
@@ -37,6 +39,7 @@ def explained(
     """The page, and the refusal of the call, if it is refused."""
     with BOUNDARY:
         sheets = sheets_of(f, args, argnums)
+        reasons = reasons_of(f, args, argnums)
     rows = _arguments(f, args)
     refusal, result = None, ""
     try:
@@ -44,7 +47,16 @@ def explained(
     except DifferentiationError as error:
         refusal = error
         result = f'<div class="call"><p class="note">{html.escape(f"Refused. {error}")}</p></div>'
-    return _page(sheets, _call(sheets[0].name, rows), result), refusal
+    return _page(sheets, _call(sheets[0].name, rows), result + _slow_lines(reasons)), refusal
+
+
+def _slow_lines(reasons: tuple[str, ...]) -> str:
+    """The lines that cost more than they might, and why."""
+    if not reasons:
+        return ""
+    texts = (re.sub("`(.*?)`", r"<code>\1</code>", html.escape(reason, quote=False)) for reason in reasons)
+    items = "".join(f"<li>{text}</li>" for text in texts)
+    return f'<ul class="reasons" aria-label="What costs more than it might">{items}</ul>'
 
 
 # The call

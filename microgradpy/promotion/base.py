@@ -24,6 +24,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.promotion.classes import is_record
+from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -105,6 +106,8 @@ class Walk(ABC):
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
         self.count = 0
+        self.at: Used | None = None
+        """Where the walk is; if something is not followed, what was tried last."""
 
     @abstractmethod
     def statement(self, statement: Statement, frame: Frame) -> None:

@@ -13,10 +13,12 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
+from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
+from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.places import (
     Escapes,
@@ -98,6 +100,16 @@ def _nested(code: types.CodeType) -> set[types.CodeType]:
     return {code}.union(*(_nested(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)))
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """What has come of a function: with what is in sight as variables, or None where nothing is; and why what else it makes
+    stays memory."""
+
+    made: Promoted | None
+    kept: tuple[Reason, ...] = ()
+
+
 def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Origin]:
     """The lists that get more items, by their own names or by those of others."""
     found = set(appended)
@@ -106,18 +118,19 @@ def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Orig
     return found
 
 
-def promoted(
+def promote(
     function: types.FunctionType,
     ir: Function,
     lower: Lower,
     kinds: tuple[Kind, ...] = (),
     examples: Mapping[int, Any] | None = None,
-) -> Promoted | None:
-    """The function with what is in sight as variables; None where nothing is. Arguments may be in sight, of which `examples`
-    are given by the number of the input."""
+) -> Promotion:
+    """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
+    of the input."""
     if examples is None and not any(map(_makes_memory, walk(ir.body))):
-        return None
+        return Promotion(None)
     facts = Facts()
+    kept: list[Reason] = []
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
@@ -126,12 +139,15 @@ def promoted(
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
         except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
+            if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
+                reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
+                kept += [] if reason is None else [reason]
             facts.learn(found)
             continue
         except (NotInSight, Numbers):
-            return None
+            break
         if not walker.helped:
-            return None
+            break
         grown = _grown(walker.appended, walker.stand_for_each_other)
         if not grown <= facts.grown:
             facts.grown |= grown
@@ -139,5 +155,6 @@ def promoted(
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         made = replace(made, body=prune(made.body))
-        return Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
-    return None
+        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
+        return Promotion(whole, tuple(kept))
+    return Promotion(None, tuple(kept))

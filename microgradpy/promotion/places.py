@@ -407,6 +407,12 @@ class Facts:
                 self.barred |= {origin} & self.written
                 self.written.add(origin)
 
+    def made_at(self, origin: Origin) -> Origin:
+        """Where what has an origin is made, or the first of the objects of a pool."""
+        if origin[:1] != ("pool",):
+            return origin
+        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
+
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))

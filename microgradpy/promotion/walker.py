@@ -31,6 +31,7 @@ from microgradpy.ir.nodes import (
     Yield,
 )
 from microgradpy.promotion.base import Walk, present_where
+from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
@@ -58,6 +59,11 @@ class Walker(Walk):
             self.out, self.present = outer, present
 
     def statement(self, statement: Statement, frame: Frame) -> None:
+        outer, self.at = self.at, Used(statement, self.attempts > 0)
+        self.lower_statement(statement, frame)
+        self.at = outer
+
+    def lower_statement(self, statement: Statement, frame: Frame) -> None:
         match statement:
             case Op():
                 self.operation(statement, frame)
@@ -79,10 +85,12 @@ class Walker(Walk):
                 known = tuple(self.known(value, frame) for value in values)
                 return type(terminator)(self.loop.carried(known))
             case Return(value=value, where=where):
+                self.at = Used(terminator)
                 if not frame.is_root:
                     raise Escapes(frame.path)
                 return Return(self.plain(self.known(value, frame), shows=False), where)
             case Raise(exception=exception, cause=cause, where=where):
+                self.at = Used(terminator)
                 given = [None if each is None else self.plain(self.known(each, frame)) for each in (exception, cause)]
                 return Raise(given[0], given[1], where)
             case Unreachable() | Yield():

@@ -11,7 +11,9 @@ from typing import Any, TextIO, final
 import numpy as np
 
 from microgradpy.api import gradient, pullback
+from microgradpy.errors import DifferentiationError
 from microgradpy.held import is_real_scalar
+from microgradpy.introspect import reasons_of
 from microgradpy.testing.comparison import copied, difference, name_of, random_seed, rtol_for
 from microgradpy.testing.degrees import EVERY, Outline, Part, Vector, index_text
 from microgradpy.testing.differences import DEFAULT_FDM, Moved, careful_columns, column
@@ -58,6 +60,8 @@ class GradientReport:
     rows: tuple[GradientRow, ...]
     notes: tuple[str, ...] = ()
     is_determined: bool = True
+    reasons: tuple[str, ...] = ()
+    """What costs more than it might, line by line, and why."""
 
     @property
     def ok(self) -> bool:
@@ -73,7 +77,8 @@ class GradientReport:
         lines = ["  ".join(map(str.ljust, entries, widths)).rstrip() for entries in table]
         left_out = len(self.rows) - _LONGEST_TABLE
         more = [f"and {left_out} more, in which the errors are smaller"] if left_out > 0 else []
-        return "\n".join([self._summary(), *self.notes, *(lines if self.rows else []), *more])
+        slow = ["What costs more than it might:", *(f"  {reason}" for reason in self.reasons)] if self.reasons else []
+        return "\n".join([self._summary(), *self.notes, *(lines if self.rows else []), *more, *slow])
 
     def _summary(self) -> str:
         wrong = sum(row.verdict == "WRONG" for row in self.rows)
@@ -103,7 +108,8 @@ def check_gradient(
     If `f` does not return one real number, what is compared is its pullback of two random seeds. Where the differences to the
     left and to the right are not the same there is a `kink`, where there are none the derivative is `undefined`; both are no
     error, if the gradient at a kink is between the two. `rtol` is the relative error that is accepted: 1e-6, or 2e-3 in single
-    precision. `argnums` are the arguments to be compared, if not all.
+    precision. `argnums` are the arguments to be compared, if not all. Below the table are the lines that make the gradient
+    cost more than it might, and why.
 
     Compared are places: a copy of the number or array that is at one of them is moved, with all else as it is, so that `f` sees
     what its arguments share with each other and with other variables. An object, list or dict that stands at several places is
@@ -128,7 +134,15 @@ def _report(
     compared = _Compared(f, args, bars, y, [vector for _, vector in seeds], tolerance)
     rows = [row for k in numbers for row in compared.rows(k, directions, np.random.default_rng(seed))]
     rows.sort(key=GradientRow.rank)
-    return GradientReport(name_of(f), tuple(rows), notes)
+    return GradientReport(name_of(f), tuple(rows), notes, reasons=_reasons(f, args))
+
+
+def _reasons(f: Any, args: tuple[Any, ...]) -> tuple[str, ...]:
+    """What costs more than it might; nothing is known of what has no text."""
+    try:
+        return reasons_of(f, args)
+    except DifferentiationError:
+        return ()
 
 
 def _seeds(y: Any, seed: int) -> tuple[list[tuple[Any, Vector]], tuple[str, ...]]:
