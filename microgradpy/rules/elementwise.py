@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, divide, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
@@ -31,135 +32,91 @@ _REAL = _ANYWHERE[:-1]
 _ABOVE_ZERO = ((0.6,), (_POSITIVE,), (_POSITIVE[0],), (_COMPLEX,))
 
 
-@rrule.register(np.exp)
-def exp_rrule(x):
-    """x_bar = z_bar * z."""
-    z = np.exp(x)
-
-    def exp_pullback(z_bar):
-        return NoTangent(), z_bar * conj(z)
-
-    return z, exp_pullback
+@derivative(np.exp)
+def exp_derivative(x, *, z):
+    """z."""
+    return z
 
 
 examples(np.exp, *_ANYWHERE)
 
 
-@rrule.register(np.exp2)
-def exp2_rrule(x):
-    """x_bar = z_bar * z * log(2)."""
-    z = np.exp2(x)
-
-    def exp2_pullback(z_bar):
-        return NoTangent(), z_bar * LOG_2 * conj(z)
-
-    return z, exp2_pullback
+@derivative(np.exp2)
+def exp2_derivative(x, *, z):
+    """z * log(2)."""
+    return LOG_2 * z
 
 
 examples(np.exp2, *_ANYWHERE)
 
 
-@rrule.register(np.expm1)
-def expm1_rrule(x):
-    """x_bar = z_bar * exp(x); z + 1 would have lost the digits of a small exp(x)."""
-
-    def expm1_pullback(z_bar):
-        return NoTangent(), z_bar * conj(np.exp(x))
-
-    return np.expm1(x), expm1_pullback
+@derivative(np.expm1)
+def expm1_derivative(x):
+    """exp(x); z + 1 would have lost the digits of a small exp(x)."""
+    return np.exp(x)
 
 
 examples(np.expm1, *_ANYWHERE)
 
 
-@rrule.register(np.log)
-def log_rrule(x):
-    """x_bar = z_bar / x."""
-
-    def log_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(x))
-
-    return np.log(x), log_pullback
+@derivative(np.log)
+def log_derivative(x):
+    """1 / x."""
+    return divide(1.0, x)
 
 
 examples(np.log, *_ABOVE_ZERO)
 
 
-@rrule.register(np.log2)
-def log2_rrule(x):
-    """x_bar = z_bar / (x * log(2))."""
-
-    def log2_pullback(z_bar):
-        return NoTangent(), divide(z_bar / LOG_2, conj(x))
-
-    return np.log2(x), log2_pullback
+@derivative(np.log2)
+def log2_derivative(x):
+    """1 / (x * log(2))."""
+    return divide(1.0 / LOG_2, x)
 
 
 examples(np.log2, *_ABOVE_ZERO)
 
 
-@rrule.register(np.log10)
-def log10_rrule(x):
-    """x_bar = z_bar / (x * log(10))."""
-
-    def log10_pullback(z_bar):
-        return NoTangent(), divide(z_bar / LOG_10, conj(x))
-
-    return np.log10(x), log10_pullback
+@derivative(np.log10)
+def log10_derivative(x):
+    """1 / (x * log(10))."""
+    return divide(1.0 / LOG_10, x)
 
 
 examples(np.log10, *_ABOVE_ZERO)
 
 
-@rrule.register(np.log1p)
-def log1p_rrule(x):
-    """x_bar = z_bar / (1 + x)."""
-
-    def log1p_pullback(z_bar):
-        return NoTangent(), divide(z_bar, 1.0 + conj(x))
-
-    return np.log1p(x), log1p_pullback
+@derivative(np.log1p)
+def log1p_derivative(x):
+    """1 / (1 + x)."""
+    return divide(1.0, 1.0 + x)
 
 
 examples(np.log1p, *_ANYWHERE)
 
 
-@rrule.register(np.sqrt)
-def sqrt_rrule(x):
-    """x_bar = z_bar / (2 z), infinite at 0."""
-    z = np.sqrt(x)
-
-    def sqrt_pullback(z_bar):
-        return NoTangent(), divide(0.5 * z_bar, conj(z))
-
-    return z, sqrt_pullback
+@derivative(np.sqrt)
+def sqrt_derivative(x, *, z):
+    """1 / (2 z), infinite at 0."""
+    return divide(0.5, z)
 
 
 examples(np.sqrt, *_ABOVE_ZERO)
 
 
-@rrule.register(np.cbrt)
-def cbrt_rrule(x):
-    """x_bar = z_bar / (3 z^2), infinite at 0."""
-    z = np.cbrt(x)
-
-    def cbrt_pullback(z_bar):
-        return NoTangent(), divide(z_bar, 3.0 * z * z)
-
-    return z, cbrt_pullback
+@derivative(np.cbrt)
+def cbrt_derivative(x, *, z):
+    """1 / (3 z^2), infinite at 0."""
+    return divide(1.0, 3.0 * z * z)
 
 
 examples(np.cbrt, *_REAL)
 
 
-@rrule.register(np.square)
-def square_rrule(x):
-    """x_bar = z_bar * 2 x."""
-
-    def square_pullback(z_bar):
-        return NoTangent(), z_bar * 2.0 * conj(x)
-
-    return np.square(x), square_pullback
+@derivative(np.square)
+def square_derivative(x):
+    """2 x."""
+    return 2.0 * x
 
 
 examples(np.square, *_ANYWHERE)
@@ -178,14 +135,10 @@ def absolute_rrule(x):
 examples(np.absolute, *_ANYWHERE)
 
 
-@rrule.register(np.fabs)
-def fabs_rrule(x):
-    """x_bar = z_bar * sign(x), 0 at 0."""
-
-    def fabs_pullback(z_bar):
-        return NoTangent(), z_bar * np.sign(x)
-
-    return np.fabs(x), fabs_pullback
+@derivative(np.fabs)
+def fabs_derivative(x):
+    """sign(x), 0 at 0."""
+    return np.sign(x)
 
 
 examples(np.fabs, *_REAL)
@@ -214,41 +167,28 @@ def sign_bar(z_bar: Any, x: Any) -> Any:
 examples(np.sign, *_ANYWHERE)
 
 
-@rrule.register(np.negative)
-def negative_rrule(x):
+@derivative(np.negative)
+def negative_derivative(x):
     """x_bar = -z_bar."""
-
-    def negative_pullback(z_bar):
-        return NoTangent(), -z_bar
-
-    return np.negative(x), negative_pullback
+    return -1.0
 
 
 examples(np.negative, *_ANYWHERE)
 
 
-@rrule.register(np.positive)
-def positive_rrule(x):
+@derivative(np.positive)
+def positive_derivative(x):
     """x_bar = z_bar."""
-
-    def positive_pullback(z_bar):
-        return NoTangent(), z_bar
-
-    return np.positive(x), positive_pullback
+    return 1.0
 
 
 examples(np.positive, *_ANYWHERE)
 
 
-@rrule.register(np.reciprocal)
-def reciprocal_rrule(x):
-    """x_bar = -z_bar * z^2."""
-    z = np.reciprocal(x)
-
-    def reciprocal_pullback(z_bar):
-        return NoTangent(), -z_bar * conj(z * z)
-
-    return z, reciprocal_pullback
+@derivative(np.reciprocal)
+def reciprocal_derivative(x, *, z):
+    """-z^2."""
+    return -(z * z)
 
 
 examples(np.reciprocal, *_ANYWHERE)

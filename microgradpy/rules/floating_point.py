@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import sign
 from microgradpy.tangents.helpers import returns
@@ -17,14 +18,10 @@ def direction(x: float, length: float) -> float:
     return x / length if length else 0.0
 
 
-@rrule.register(math.fabs)
-def fabs_rrule(x):
-    """x_bar = y_bar * sign(x), 0 at 0."""
-
-    def fabs_pullback(y_bar):
-        return NoTangent(), y_bar * sign(x)
-
-    return math.fabs(x), fabs_pullback
+@derivative(math.fabs)
+def fabs_derivative(x):
+    """sign(x), 0 at 0."""
+    return sign(x)
 
 
 examples(math.fabs, (0.7,), (-1.3,), (2,))

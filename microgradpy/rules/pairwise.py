@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, non_differentiable, rrule
-from microgradpy.tangents.arithmetic import conj, divide, floating, unbroadcast
+from microgradpy.tangents.arithmetic import divide, floating, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent, ZeroTangent
@@ -27,54 +28,37 @@ _ANYWHERE = (*_REAL, (_COMPLEX, _ROW), (_COLUMN, _COMPLEX), (0.3 + 0.2j, 1.2))
 _POSITIVE = tuple((np.abs(x), np.abs(y)) for x, y in _REAL)
 
 
-@rrule.register(np.add)
-def add_rrule(x, y):
+@derivative(np.add)
+def add_derivative(x, y):
     """x_bar = y_bar = z_bar."""
-
-    def add_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(z_bar, y)
-
-    return np.add(x, y), add_pullback
+    return 1.0, 1.0
 
 
 examples(np.add, *_ANYWHERE)
 
 
-@rrule.register(np.subtract)
-def subtract_rrule(x, y):
+@derivative(np.subtract)
+def subtract_derivative(x, y):
     """x_bar = z_bar, y_bar = -z_bar."""
-
-    def subtract_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar, y)
-
-    return np.subtract(x, y), subtract_pullback
+    return 1.0, -1.0
 
 
 examples(np.subtract, *_ANYWHERE)
 
 
-@rrule.register(np.multiply)
-def multiply_rrule(x, y):
+@derivative(np.multiply)
+def multiply_derivative(x, y):
     """x_bar = z_bar * conj(y), y_bar = z_bar * conj(x)."""
-
-    def multiply_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar * conj(y), x), unbroadcast(z_bar * conj(x), y)
-
-    return np.multiply(x, y), multiply_pullback
+    return y, x
 
 
 examples(np.multiply, *_ANYWHERE)
 
 
-@rrule.register(np.divide)
-def divide_rrule(x, y):
+@derivative(np.divide)
+def divide_derivative(x, y, *, z):
     """x_bar = z_bar / y, y_bar = -z_bar * z / y."""
-    z = np.divide(x, y)
-
-    def divide_pullback(z_bar):
-        return NoTangent(), unbroadcast(divide(z_bar, conj(y)), x), unbroadcast(divide(-z_bar * conj(z), conj(y)), y)
-
-    return z, divide_pullback
+    return divide(1.0, y), divide(-z, y)
 
 
 examples(np.divide, *_ANYWHERE)
@@ -115,27 +99,19 @@ examples(np.power, *_POWERS)
 examples(np.float_power, *_POWERS)
 
 
-@rrule.register(np.remainder)
-def remainder_rrule(x, y):
+@derivative(np.remainder)
+def remainder_derivative(x, y):
     """z = x - y floor(x / y): x_bar = z_bar, y_bar = -z_bar * floor(x / y)."""
-
-    def remainder_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar * np.floor(divide(x, y)), y)
-
-    return np.remainder(x, y), remainder_pullback
+    return 1.0, -np.floor(divide(x, y))
 
 
 examples(np.remainder, *_REAL)
 
 
-@rrule.register(np.fmod)
-def fmod_rrule(x, y):
+@derivative(np.fmod)
+def fmod_derivative(x, y):
     """z = x - y trunc(x / y): x_bar = z_bar, y_bar = -z_bar * trunc(x / y)."""
-
-    def fmod_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar * np.trunc(divide(x, y)), y)
-
-    return np.fmod(x, y), fmod_pullback
+    return 1.0, -np.trunc(divide(x, y))
 
 
 examples(np.fmod, *_REAL)
@@ -293,15 +269,10 @@ def where_places_rrule(condition):
 examples(np.where, (_TABLE > 0.0,), (_ROW,))
 
 
-@rrule.register(np.hypot)
-def hypot_rrule(x1, x2):
+@derivative(np.hypot)
+def hypot_derivative(x1, x2, *, z):
     """x1_bar = z_bar * x1 / z, and 0 at the origin."""
-    z = np.hypot(x1, x2)
-
-    def hypot_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar * hypot_slope(x1, z), x1), unbroadcast(z_bar * hypot_slope(x2, z), x2)
-
-    return z, hypot_pullback
+    return hypot_slope(x1, z), hypot_slope(x2, z)
 
 
 @cotangent_of(1)
@@ -313,49 +284,28 @@ def hypot_slope(x: Any, z: Any) -> Any:
 examples(np.hypot, *_REAL)
 
 
-@rrule.register(np.arctan2)
-def arctan2_rrule(x1, x2):
+@derivative(np.arctan2)
+def arctan2_derivative(x1, x2):
     """x1_bar = z_bar * x2 / (x1^2 + x2^2), x2_bar = -z_bar * x1 / (x1^2 + x2^2); NaN at the origin."""
-
-    def arctan2_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(z_bar * conj(x2), floating(x1) * floating(x1) + floating(x2) * floating(x2)), x1),
-            unbroadcast(divide(-z_bar * conj(x1), floating(x1) * floating(x1) + floating(x2) * floating(x2)), x2),
-        )
-
-    return np.arctan2(x1, x2), arctan2_pullback
+    return (
+        divide(x2, floating(x1) * floating(x1) + floating(x2) * floating(x2)),
+        divide(-x1, floating(x1) * floating(x1) + floating(x2) * floating(x2)),
+    )
 
 
 examples(np.arctan2, *_REAL)
 
 
-@rrule.register(np.logaddexp)
-def logaddexp_rrule(x1, x2):
+@derivative(np.logaddexp)
+def logaddexp_derivative(x1, x2):
     """z = log(exp(x1) + exp(x2)): x1_bar = z_bar / (1 + exp(x2 - x1))."""
-
-    def logaddexp_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * exponential_share(x1, x2, np.exp), x1),
-            unbroadcast(z_bar * exponential_share(x2, x1, np.exp), x2),
-        )
-
-    return np.logaddexp(x1, x2), logaddexp_pullback
+    return exponential_share(x1, x2, np.exp), exponential_share(x2, x1, np.exp)
 
 
-@rrule.register(np.logaddexp2)
-def logaddexp2_rrule(x1, x2):
+@derivative(np.logaddexp2)
+def logaddexp2_derivative(x1, x2):
     """z = log2(2^x1 + 2^x2): x1_bar = z_bar / (1 + 2^(x2 - x1))."""
-
-    def logaddexp2_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * exponential_share(x1, x2, np.exp2), x1),
-            unbroadcast(z_bar * exponential_share(x2, x1, np.exp2), x2),
-        )
-
-    return np.logaddexp2(x1, x2), logaddexp2_pullback
+    return exponential_share(x1, x2, np.exp2), exponential_share(x2, x1, np.exp2)
 
 
 def exponential_share(x: Any, y: Any, exponential: Any) -> Any:
@@ -368,15 +318,10 @@ examples(np.logaddexp, *_REAL)
 examples(np.logaddexp2, *_REAL)
 
 
-@rrule.register(np.copysign)
-def copysign_rrule(x1, x2):
+@derivative(np.copysign)
+def copysign_derivative(x1, x2, *, z):
     """|x1| with the sign of x2: x1_bar = z_bar * sign(x1) * sign(z); x2 does not matter between its jumps."""
-    z = np.copysign(x1, x2)
-
-    def copysign_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar * np.sign(x1) * np.sign(z), x1), ZeroTangent()
-
-    return z, copysign_pullback
+    return np.sign(x1) * np.sign(z), 0.0
 
 
 examples(np.copysign, *_REAL)

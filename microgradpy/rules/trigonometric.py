@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.tangents.arithmetic import conj, divide, floating
+from microgradpy.tangents.arithmetic import divide, floating
 from microgradpy.tangents.helpers import like
 from microgradpy.tangents.types import NoTangent
 
@@ -23,172 +24,118 @@ _ANYWHERE = ((0.6,), (-0.4,), (_VECTOR,), (_POSITIVE,), (_COMPLEX,))
 _REAL = _ANYWHERE[:-1]
 
 
-@rrule.register(np.sin)
-def sin_rrule(x):
-    """x_bar = z_bar * cos(x)."""
-
-    def sin_pullback(z_bar):
-        return NoTangent(), z_bar * conj(np.cos(x))
-
-    return np.sin(x), sin_pullback
+@derivative(np.sin)
+def sin_derivative(x):
+    """cos(x)."""
+    return np.cos(x)
 
 
 examples(np.sin, *_ANYWHERE)
 
 
-@rrule.register(np.cos)
-def cos_rrule(x):
-    """x_bar = -z_bar * sin(x)."""
-
-    def cos_pullback(z_bar):
-        return NoTangent(), -z_bar * conj(np.sin(x))
-
-    return np.cos(x), cos_pullback
+@derivative(np.cos)
+def cos_derivative(x):
+    """-sin(x)."""
+    return -np.sin(x)
 
 
 examples(np.cos, *_ANYWHERE)
 
 
-@rrule.register(np.tan)
-def tan_rrule(x):
-    """x_bar = z_bar * (1 + z^2)."""
-    z = np.tan(x)
-
-    def tan_pullback(z_bar):
-        return NoTangent(), z_bar * conj(1.0 + z * z)
-
-    return z, tan_pullback
+@derivative(np.tan)
+def tan_derivative(x, *, z):
+    """1 + z^2."""
+    return 1.0 + z * z
 
 
 examples(np.tan, *_ANYWHERE)
 
 
-@rrule.register(np.arcsin)
-def arcsin_rrule(x):
-    """x_bar = z_bar / sqrt(1 - x^2), infinite at -1 and 1."""
-
-    def arcsin_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(np.sqrt(1.0 - np.square(x))))
-
-    return np.arcsin(x), arcsin_pullback
+@derivative(np.arcsin)
+def arcsin_derivative(x):
+    """1 / sqrt(1 - x^2), infinite at -1 and 1."""
+    return divide(1.0, np.sqrt(1.0 - np.square(x)))
 
 
 examples(np.arcsin, (0.6,), (_VECTOR,), (_COMPLEX,))
 
 
-@rrule.register(np.arccos)
-def arccos_rrule(x):
-    """x_bar = -z_bar / sqrt(1 - x^2), infinite at -1 and 1."""
-
-    def arccos_pullback(z_bar):
-        return NoTangent(), divide(-z_bar, conj(np.sqrt(1.0 - np.square(x))))
-
-    return np.arccos(x), arccos_pullback
+@derivative(np.arccos)
+def arccos_derivative(x):
+    """-1 / sqrt(1 - x^2), infinite at -1 and 1."""
+    return divide(-1.0, np.sqrt(1.0 - np.square(x)))
 
 
 examples(np.arccos, (0.6,), (_VECTOR,), (_COMPLEX,))
 
 
-@rrule.register(np.arctan)
-def arctan_rrule(x):
-    """x_bar = z_bar / (1 + x^2)."""
-
-    def arctan_pullback(z_bar):
-        return NoTangent(), z_bar / conj(1.0 + np.square(floating(x)))
-
-    return np.arctan(x), arctan_pullback
+@derivative(np.arctan)
+def arctan_derivative(x):
+    """1 / (1 + x^2)."""
+    return 1.0 / (1.0 + np.square(floating(x)))
 
 
 examples(np.arctan, *_ANYWHERE)
 
 
-@rrule.register(np.sinh)
-def sinh_rrule(x):
-    """x_bar = z_bar * cosh(x)."""
-
-    def sinh_pullback(z_bar):
-        return NoTangent(), z_bar * conj(np.cosh(x))
-
-    return np.sinh(x), sinh_pullback
+@derivative(np.sinh)
+def sinh_derivative(x):
+    """cosh(x)."""
+    return np.cosh(x)
 
 
 examples(np.sinh, *_ANYWHERE)
 
 
-@rrule.register(np.cosh)
-def cosh_rrule(x):
-    """x_bar = z_bar * sinh(x)."""
-
-    def cosh_pullback(z_bar):
-        return NoTangent(), z_bar * conj(np.sinh(x))
-
-    return np.cosh(x), cosh_pullback
+@derivative(np.cosh)
+def cosh_derivative(x):
+    """sinh(x)."""
+    return np.sinh(x)
 
 
 examples(np.cosh, *_ANYWHERE)
 
 
-@rrule.register(np.tanh)
-def tanh_rrule(x):
-    """x_bar = z_bar * (1 - z^2)."""
-    z = np.tanh(x)
-
-    def tanh_pullback(z_bar):
-        return NoTangent(), z_bar * conj(1.0 - z * z)
-
-    return z, tanh_pullback
+@derivative(np.tanh)
+def tanh_derivative(x, *, z):
+    """1 - z^2."""
+    return 1.0 - z * z
 
 
 examples(np.tanh, *_ANYWHERE)
 
 
-@rrule.register(np.arcsinh)
-def arcsinh_rrule(x):
-    """x_bar = z_bar / sqrt(1 + x^2)."""
-
-    def arcsinh_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(np.sqrt(1.0 + np.square(floating(x)))))
-
-    return np.arcsinh(x), arcsinh_pullback
+@derivative(np.arcsinh)
+def arcsinh_derivative(x):
+    """1 / sqrt(1 + x^2)."""
+    return divide(1.0, np.sqrt(1.0 + np.square(floating(x))))
 
 
 examples(np.arcsinh, *_ANYWHERE)
 
 
-@rrule.register(np.arccosh)
-def arccosh_rrule(x):
-    """x_bar = z_bar / (sqrt(x - 1) * sqrt(x + 1)): two roots, as one root of the product has another branch cut."""
-
-    def arccosh_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(np.sqrt(np.subtract(x, 1.0)) * np.sqrt(np.add(x, 1.0))))
-
-    return np.arccosh(x), arccosh_pullback
+@derivative(np.arccosh)
+def arccosh_derivative(x):
+    """1 / (sqrt(x - 1) * sqrt(x + 1)): two roots, as one root of the product has another branch cut."""
+    return divide(1.0, np.sqrt(np.subtract(x, 1.0)) * np.sqrt(np.add(x, 1.0)))
 
 
 examples(np.arccosh, (1.6,), (_POSITIVE + 1.0,), (_COMPLEX,))
 
 
-@rrule.register(np.arctanh)
-def arctanh_rrule(x):
-    """x_bar = z_bar / (1 - x^2)."""
-
-    def arctanh_pullback(z_bar):
-        return NoTangent(), divide(z_bar, conj(1.0 - np.square(floating(x))))
-
-    return np.arctanh(x), arctanh_pullback
+@derivative(np.arctanh)
+def arctanh_derivative(x):
+    """1 / (1 - x^2)."""
+    return divide(1.0, 1.0 - np.square(floating(x)))
 
 
 examples(np.arctanh, (0.6,), (_VECTOR,), (_COMPLEX,))
 
 
-@rrule.register(np.sinc)
-def sinc_rrule(x):
+@derivative(np.sinc)
+def sinc_derivative(x):
     """z = sin(pi x) / (pi x): x_bar = z_bar * (cos(pi x) - z) / x, 0 at 0."""
-
-    def sinc_pullback(z_bar):
-        return NoTangent(), z_bar * conj(sinc_slope(x))
-
-    return np.sinc(x), sinc_pullback
+    return sinc_slope(x)
 
 
 @like(0)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.operands import shifted
 from microgradpy.tangents.arithmetic import conj, unbroadcast
@@ -31,128 +32,76 @@ _ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1],
 _COMPLEX_TOO = (*_ORDERS, (1, _COMPLEX), (np.array([0, 1, 3]), -_COMPLEX), (2, 0.4 - 0.3j))
 
 
-@rrule.register(special.j0)
-def j0_rrule(x):
-    """x_bar = -y_bar * J_1(x)."""
-
-    def j0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.j1(x)
-
-    return special.j0(x), j0_pullback
+@derivative(special.j0)
+def j0_derivative(x):
+    """-J_1(x)."""
+    return -special.j1(x)
 
 
-@rrule.register(special.j1)
-def j1_rrule(x):
-    """x_bar = y_bar * (J_0(x) - J_2(x)) / 2."""
-
-    def j1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.j0(x) - special.jv(2, x)))
-
-    return special.j1(x), j1_pullback
+@derivative(special.j1)
+def j1_derivative(x):
+    """(J_0(x) - J_2(x)) / 2."""
+    return 0.5 * (special.j0(x) - special.jv(2, x))
 
 
-@rrule.register(special.y0)
-def y0_rrule(x):
-    """x_bar = -y_bar * Y_1(x)."""
-
-    def y0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.y1(x)
-
-    return special.y0(x), y0_pullback
+@derivative(special.y0)
+def y0_derivative(x):
+    """-Y_1(x)."""
+    return -special.y1(x)
 
 
-@rrule.register(special.y1)
-def y1_rrule(x):
-    """x_bar = y_bar * (Y_0(x) - Y_2(x)) / 2."""
-
-    def y1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.y0(x) - special.yn(2.0, x)))
-
-    return special.y1(x), y1_pullback
+@derivative(special.y1)
+def y1_derivative(x):
+    """(Y_0(x) - Y_2(x)) / 2."""
+    return 0.5 * (special.y0(x) - special.yn(2.0, x))
 
 
-@rrule.register(special.i0)
-def i0_rrule(x):
-    """x_bar = y_bar * I_1(x)."""
-
-    def i0_pullback(y_bar):
-        return NoTangent(), y_bar * special.i1(x)
-
-    return special.i0(x), i0_pullback
+@derivative(special.i0)
+def i0_derivative(x):
+    """I_1(x)."""
+    return special.i1(x)
 
 
-@rrule.register(special.i1)
-def i1_rrule(x):
-    """x_bar = y_bar * (I_0(x) + I_2(x)) / 2."""
-
-    def i1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.i0(x) + special.iv(2, x)))
-
-    return special.i1(x), i1_pullback
+@derivative(special.i1)
+def i1_derivative(x):
+    """(I_0(x) + I_2(x)) / 2."""
+    return 0.5 * (special.i0(x) + special.iv(2, x))
 
 
-@rrule.register(special.i0e)
-def i0e_rrule(x):
+@derivative(special.i0e)
+def i0e_derivative(x, *, y):
     """y = exp(-|x|) I_0(x): x_bar = y_bar * (exp(-|x|) I_1(x) - sign(x) y)."""
-    y = special.i0e(x)
-
-    def i0e_pullback(y_bar):
-        return NoTangent(), y_bar * (special.i1e(x) - np.sign(x) * y)
-
-    return y, i0e_pullback
+    return special.i1e(x) - np.sign(x) * y
 
 
-@rrule.register(special.i1e)
-def i1e_rrule(x):
+@derivative(special.i1e)
+def i1e_derivative(x, *, y):
     """y = exp(-|x|) I_1(x): x_bar = y_bar * (exp(-|x|) (I_0(x) + I_2(x)) / 2 - sign(x) y)."""
-    y = special.i1e(x)
-
-    def i1e_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * y)
-
-    return y, i1e_pullback
+    return 0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * y
 
 
-@rrule.register(special.k0)
-def k0_rrule(x):
-    """x_bar = -y_bar * K_1(x)."""
-
-    def k0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.k1(x)
-
-    return special.k0(x), k0_pullback
+@derivative(special.k0)
+def k0_derivative(x):
+    """-K_1(x)."""
+    return -special.k1(x)
 
 
-@rrule.register(special.k1)
-def k1_rrule(x):
-    """x_bar = -y_bar * (K_0(x) + K_2(x)) / 2."""
-
-    def k1_pullback(y_bar):
-        return NoTangent(), y_bar * (-0.5 * (special.k0(x) + special.kn(2.0, x)))
-
-    return special.k1(x), k1_pullback
+@derivative(special.k1)
+def k1_derivative(x):
+    """-(K_0(x) + K_2(x)) / 2."""
+    return -0.5 * (special.k0(x) + special.kn(2.0, x))
 
 
-@rrule.register(special.k0e)
-def k0e_rrule(x):
+@derivative(special.k0e)
+def k0e_derivative(x, *, y):
     """y = exp(x) K_0(x): x_bar = y_bar * (y - exp(x) K_1(x))."""
-    y = special.k0e(x)
-
-    def k0e_pullback(y_bar):
-        return NoTangent(), y_bar * (y - special.k1e(x))
-
-    return y, k0e_pullback
+    return y - special.k1e(x)
 
 
-@rrule.register(special.k1e)
-def k1e_rrule(x):
+@derivative(special.k1e)
+def k1e_derivative(x, *, y):
     """y = exp(x) K_1(x): x_bar = y_bar * (y - exp(x) (K_0(x) + K_2(x)) / 2)."""
-    y = special.k1e(x)
-
-    def k1e_pullback(y_bar):
-        return NoTangent(), y_bar * (y - 0.5 * (special.k0e(x) + special.kve(2, x)))
-
-    return y, k1e_pullback
+    return y - 0.5 * (special.k0e(x) + special.kve(2, x))
 
 
 for _f in (special.j0, special.j1, special.i0, special.i1, special.i0e, special.i1e):

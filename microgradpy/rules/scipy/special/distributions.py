@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.incomplete import beta_density, betainc_in_a_and_b, gamma_density, gammainc_in_a
 from microgradpy.rules.scipy.special.operands import numbers, rounded_like
@@ -291,29 +292,16 @@ def student_in_df(df: Any, t: Any) -> Any:
     return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
 
 
-@rrule.register(special.stdtr)
-def stdtr_rrule(df, t):
+@derivative(special.stdtr)
+def stdtr_derivative(df, t):
     """t_bar = y_bar * Student's density, df_bar = y_bar * the derivative of his distribution."""
-
-    def stdtr_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * student_in_df(df, t), df), unbroadcast(y_bar * student_density(df, t), t)
-
-    return special.stdtr(df, t), stdtr_pullback
+    return student_in_df(df, t), student_density(df, t)
 
 
-@rrule.register(special.stdtrit)
-def stdtrit_rrule(df, p):
+@derivative(special.stdtrit)
+def stdtrit_derivative(df, p, *, t):
     """stdtr(df, t) = p: p_bar = t_bar / density, df_bar = -t_bar * d stdtr / d df / density."""
-    t = special.stdtrit(df, p)
-
-    def stdtrit_pullback(t_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-t_bar * student_in_df(df, t), student_density(df, t)), df),
-            unbroadcast(divide(t_bar, student_density(df, t)), p),
-        )
-
-    return t, stdtrit_pullback
+    return divide(-student_in_df(df, t), student_density(df, t)), divide(1.0, student_density(df, t))
 
 
 examples(special.stdtr, *_PAIRS, (2.7, -1.4), (3.5, 0.01), (2.5, -30.0))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
@@ -88,54 +89,28 @@ def _high_gamma_in_a(a: Any, x: Any) -> Any:
 _NODES = [k / 16.0 for k in range(-64, 88)]
 
 
-@rrule.register(special.gammainc)
-def gammainc_rrule(a, x):
+@derivative(special.gammainc)
+def gammainc_derivative(a, x):
     """x_bar = y_bar * x^(a-1) exp(-x) / Gamma(a), a_bar = y_bar * dP/da."""
-
-    def gammainc_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * gammainc_in_a(a, x), a), unbroadcast(y_bar * gamma_density(a, x), x)
-
-    return special.gammainc(a, x), gammainc_pullback
+    return gammainc_in_a(a, x), gamma_density(a, x)
 
 
-@rrule.register(special.gammaincc)
-def gammaincc_rrule(a, x):
+@derivative(special.gammaincc)
+def gammaincc_derivative(a, x):
     """One less gammainc: the same with the other sign."""
-
-    def gammaincc_pullback(y_bar):
-        return NoTangent(), unbroadcast(-y_bar * gammainc_in_a(a, x), a), unbroadcast(-y_bar * gamma_density(a, x), x)
-
-    return special.gammaincc(a, x), gammaincc_pullback
+    return -gammainc_in_a(a, x), -gamma_density(a, x)
 
 
-@rrule.register(special.gammaincinv)
-def gammaincinv_rrule(a, y):
+@derivative(special.gammaincinv)
+def gammaincinv_derivative(a, y, *, x):
     """P(a, x) = y: y_bar = x_bar / P', a_bar = -x_bar * dP/da / P'."""
-    x = special.gammaincinv(a, y)
-
-    def gammaincinv_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * gammainc_in_a(a, x), gamma_density(a, x)), a),
-            unbroadcast(divide(x_bar, gamma_density(a, x)), y),
-        )
-
-    return x, gammaincinv_pullback
+    return divide(-gammainc_in_a(a, x), gamma_density(a, x)), divide(1.0, gamma_density(a, x))
 
 
-@rrule.register(special.gammainccinv)
-def gammainccinv_rrule(a, y):
+@derivative(special.gammainccinv)
+def gammainccinv_derivative(a, y, *, x):
     """1 - P(a, x) = y: y_bar = -x_bar / P', a_bar = -x_bar * dP/da / P'."""
-    x = special.gammainccinv(a, y)
-
-    def gammainccinv_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * gammainc_in_a(a, x), gamma_density(a, x)), a),
-            unbroadcast(divide(-x_bar, gamma_density(a, x)), y),
-        )
-
-    return x, gammainccinv_pullback
+    return divide(-gammainc_in_a(a, x), gamma_density(a, x)), divide(-1.0, gamma_density(a, x))
 
 
 for _f in (special.gammainc, special.gammaincc):

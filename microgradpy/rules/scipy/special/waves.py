@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from microgradpy.rules.derivatives import derivative
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy.special.bessel import IN_ORDER
 from microgradpy.rules.scipy.special.operands import numbers, shifted
@@ -49,88 +50,52 @@ def airy_bar(y_bar: Any, z: Any, y: Any) -> Any:
 examples(special.airy, *_POSITIVE, (-1.3,), (_COMPLEX,))
 
 
-@rrule.register(special.ber)
-def ber_rrule(x):
-    """x_bar = y_bar * berp(x)."""
-
-    def ber_pullback(y_bar):
-        return NoTangent(), y_bar * special.berp(x)
-
-    return special.ber(x), ber_pullback
+@derivative(special.ber)
+def ber_derivative(x):
+    """berp(x)."""
+    return special.berp(x)
 
 
-@rrule.register(special.bei)
-def bei_rrule(x):
-    """x_bar = y_bar * beip(x)."""
-
-    def bei_pullback(y_bar):
-        return NoTangent(), y_bar * special.beip(x)
-
-    return special.bei(x), bei_pullback
+@derivative(special.bei)
+def bei_derivative(x):
+    """beip(x)."""
+    return special.beip(x)
 
 
-@rrule.register(special.ker)
-def ker_rrule(x):
-    """x_bar = y_bar * kerp(x)."""
-
-    def ker_pullback(y_bar):
-        return NoTangent(), y_bar * special.kerp(x)
-
-    return special.ker(x), ker_pullback
+@derivative(special.ker)
+def ker_derivative(x):
+    """kerp(x)."""
+    return special.kerp(x)
 
 
-@rrule.register(special.kei)
-def kei_rrule(x):
-    """x_bar = y_bar * keip(x)."""
-
-    def kei_pullback(y_bar):
-        return NoTangent(), y_bar * special.keip(x)
-
-    return special.kei(x), kei_pullback
+@derivative(special.kei)
+def kei_derivative(x):
+    """keip(x)."""
+    return special.keip(x)
 
 
-@rrule.register(special.berp)
-def berp_rrule(x):
+@derivative(special.berp)
+def berp_derivative(x, *, y):
     """The functions w = ber + i bei satisfy x w'' + w' = i x w (DLMF 10.61): x_bar = -y_bar * (bei(x) + y / x)."""
-    y = special.berp(x)
-
-    def berp_pullback(y_bar):
-        return NoTangent(), y_bar * -(special.bei(x) + divide(y, numbers(x)))
-
-    return y, berp_pullback
+    return -(special.bei(x) + divide(y, numbers(x)))
 
 
-@rrule.register(special.beip)
-def beip_rrule(x):
-    """x_bar = y_bar * (ber(x) - y / x)."""
-    y = special.beip(x)
-
-    def beip_pullback(y_bar):
-        return NoTangent(), y_bar * (special.ber(x) - divide(y, numbers(x)))
-
-    return y, beip_pullback
+@derivative(special.beip)
+def beip_derivative(x, *, y):
+    """(ber(x) - y / x)."""
+    return special.ber(x) - divide(y, numbers(x))
 
 
-@rrule.register(special.kerp)
-def kerp_rrule(x):
-    """x_bar = -y_bar * (kei(x) + y / x)."""
-    y = special.kerp(x)
-
-    def kerp_pullback(y_bar):
-        return NoTangent(), y_bar * -(special.kei(x) + divide(y, numbers(x)))
-
-    return y, kerp_pullback
+@derivative(special.kerp)
+def kerp_derivative(x, *, y):
+    """-(kei(x) + y / x)."""
+    return -(special.kei(x) + divide(y, numbers(x)))
 
 
-@rrule.register(special.keip)
-def keip_rrule(x):
-    """x_bar = y_bar * (ker(x) - y / x)."""
-    y = special.keip(x)
-
-    def keip_pullback(y_bar):
-        return NoTangent(), y_bar * (special.ker(x) - divide(y, numbers(x)))
-
-    return y, keip_pullback
+@derivative(special.keip)
+def keip_derivative(x, *, y):
+    """(ker(x) - y / x)."""
+    return special.ker(x) - divide(y, numbers(x))
 
 
 for _f in (special.ber, special.bei, special.ker, special.kei, special.berp, special.beip, special.kerp, special.keip):
