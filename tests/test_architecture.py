@@ -207,11 +207,14 @@ def of_the_package(f: object) -> bool:
 
 
 def test_every_rule_is_named_after_its_function() -> None:
-    for path in sorted((ROOT / "rules").glob("*.py")):
+    for path in sorted((ROOT / "rules").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and any(
-                "rrule.register" in ast.unparse(d) for d in node.decorator_list
-            ):
+            decorators = [ast.unparse(each) for each in getattr(node, "decorator_list", ())]
+            for kind in ("derivative", "pullback"):
+                if any(each.startswith(f"{kind}(") for each in decorators):
+                    assert node.name.endswith(f"_{kind}"), f"{path}:{node.lineno}"
+            declares = path.parent.name == "rules" and any("rrule.register(" in each for each in decorators)
+            if isinstance(node, ast.FunctionDef) and declares:
                 assert node.name.endswith("_rrule"), f"{path}:{node.lineno}"
                 pullbacks = [inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)]
                 assert pullbacks == [node.name.removesuffix("_rrule") + "_pullback"], f"{path}:{node.lineno}"

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.indexing import choices_bar, compress_bar
 from microgradpy.rules.joining import concatenate_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
@@ -22,19 +23,14 @@ _STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
 _COMPLEX = np.array([0.5 + 0.3j, -0.7 + 0.6j, 0.4 - 1.2j])
 
 
-@rrule.register(np.select)
-def select_rrule(condlist, choicelist, default=0):
+@pullback(np.select)
+def select_pullback(y_bar, condlist, choicelist, default=0):
     """Each entry of y_bar goes to the choice that it was taken from, or to the default."""
-
-    def select_pullback(y_bar):
-        return (
-            NoTangent(),
-            NoTangent(),
-            choices_bar(y_bar, first_true(condlist), choicelist, "raise"),
-            unbroadcast(np.where(first_true(condlist) == len(condlist), y_bar, 0.0), default),
-        )
-
-    return np.select(condlist, choicelist, default), select_pullback
+    return (
+        NoTangent(),
+        choices_bar(y_bar, first_true(condlist), choicelist, "raise"),
+        unbroadcast(np.where(first_true(condlist) == len(condlist), y_bar, 0.0), default),
+    )
 
 
 def first_true(condlist: Any) -> np.ndarray:
@@ -42,14 +38,10 @@ def first_true(condlist: Any) -> np.ndarray:
     return np.select(condlist, list(range(len(condlist))), len(condlist))
 
 
-@rrule.register(np.extract)
-def extract_rrule(condition, arr):
+@pullback(np.extract)
+def extract_pullback(y_bar, condition, arr):
     """arr_bar = y_bar at the entries that were taken, zero elsewhere."""
-
-    def extract_pullback(y_bar):
-        return NoTangent(), NoTangent(), compress_bar(y_bar, arr, np.ravel(condition), None)
-
-    return np.extract(condition, arr), extract_pullback
+    return NoTangent(), compress_bar(y_bar, arr, np.ravel(condition), None)
 
 
 _FLAGS = np.array([True, False, False, True])
@@ -58,26 +50,16 @@ examples(np.select, ([_FLAGS], [_VECTOR], _VECTOR**2), ([_TABLE > 0.0], [_VECTOR
 examples(np.extract, (_FLAGS, _VECTOR), (_TABLE > 0.0, _TABLE), ([1, 0, 1], _COMPLEX))
 
 
-@rrule.register(np.partition)
-def partition_rrule(a, kth, axis=-1):
+@pullback(np.partition)
+def partition_pullback(y_bar, a, kth, axis=-1, *, y):
     """Each entry of y_bar goes back to the one entry of a that it came from."""
-    y = np.partition(a, kth, axis)
-
-    def partition_pullback(y_bar):
-        return NoTangent(), reordered_bar(y_bar, a, y, axis), NoTangent(), NoTangent()
-
-    return y, partition_pullback
+    return reordered_bar(y_bar, a, y, axis)
 
 
-@rrule.register(np.sort_complex)
-def sort_complex_rrule(a):
+@pullback(np.sort_complex)
+def sort_complex_pullback(y_bar, a, *, y):
     """Each entry of y_bar goes back to the one entry of a that it came from."""
-    y = np.sort_complex(a)
-
-    def sort_complex_pullback(y_bar):
-        return NoTangent(), reordered_bar(y_bar, a, y, -1)
-
-    return y, sort_complex_pullback
+    return reordered_bar(y_bar, a, y, -1)
 
 
 def comparable(x: Any) -> Any:
@@ -102,15 +84,10 @@ examples(np.partition, (_COMPLEX, 1), ([0.5, -1.5, 1.0], 1), (np.array([0.5, np.
 examples(np.sort_complex, (_COMPLEX,), (_VECTOR,), (_TABLE,))
 
 
-@rrule.register(np.unique)
-def unique_rrule(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+@pullback(np.unique)
+def unique_pullback(y_bar, ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, y):
     """Each entry of y_bar goes to the first entry, or the first part along the axis, that has this value."""
-    y = np.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
-
-    def unique_pullback(y_bar):
-        return NoTangent(), unique_bar(y_bar, ar, y, axis), NoTangent(), NoTangent(), NoTangent(), NoTangent()
-
-    return y, unique_pullback
+    return unique_bar(y_bar, ar, y, axis)
 
 
 def unique_bar(y_bar: Any, ar: Any, y: Any, axis: int | None) -> Any:
@@ -141,48 +118,28 @@ def parts_bar(y_bar: Any, a: Any, axis: int) -> Any:
     return unbroadcast(a_bar, a)
 
 
-@rrule.register(np.unique_values)
-def unique_values_rrule(x):
+@pullback(np.unique_values)
+def unique_values_pullback(y_bar, x, *, y):
     """Each entry of y_bar goes to the first entry that has this value."""
-    y = np.unique_values(x)
-
-    def unique_values_pullback(y_bar):
-        return NoTangent(), unique_bar(y_bar, x, y, None)
-
-    return y, unique_values_pullback
+    return unique_bar(y_bar, x, y, None)
 
 
-@rrule.register(np.unique_counts)
-def unique_counts_rrule(x):
+@pullback(np.unique_counts)
+def unique_counts_pullback(y_bar, x, *, y):
     """Each entry of the cotangent of the values goes to the first entry that has this value."""
-    y = np.unique_counts(x)
-
-    def unique_counts_pullback(y_bar):
-        return NoTangent(), unique_bar(y_bar, x, y, None)
-
-    return y, unique_counts_pullback
+    return unique_bar(y_bar, x, y, None)
 
 
-@rrule.register(np.unique_inverse)
-def unique_inverse_rrule(x):
+@pullback(np.unique_inverse)
+def unique_inverse_pullback(y_bar, x, *, y):
     """Each entry of the cotangent of the values goes to the first entry that has this value."""
-    y = np.unique_inverse(x)
-
-    def unique_inverse_pullback(y_bar):
-        return NoTangent(), unique_bar(y_bar, x, y, None)
-
-    return y, unique_inverse_pullback
+    return unique_bar(y_bar, x, y, None)
 
 
-@rrule.register(np.unique_all)
-def unique_all_rrule(x):
+@pullback(np.unique_all)
+def unique_all_pullback(y_bar, x, *, y):
     """Each entry of the cotangent of the values goes to the first entry that has this value."""
-    y = np.unique_all(x)
-
-    def unique_all_pullback(y_bar):
-        return NoTangent(), unique_bar(y_bar, x, y, None)
-
-    return y, unique_all_pullback
+    return unique_bar(y_bar, x, y, None)
 
 
 examples(np.unique, (_VECTOR,), (_TABLE,), ([0.5, -0.5],), (_VECTOR, True), (_TABLE, True, True, True), (_COMPLEX,))
@@ -194,37 +151,22 @@ for _distinct in (np.unique_counts, np.unique_inverse, np.unique_all):
 examples(np.unique_values, (_VECTOR[:1],), (0.5,))
 
 
-@rrule.register(np.union1d)
-def union1d_rrule(ar1, ar2):
+@pullback(np.union1d)
+def union1d_pullback(y_bar, ar1, ar2, *, y):
     """Each entry of y_bar goes to the first entry, of both arrays, that has this value."""
-    y = np.union1d(ar1, ar2)
-
-    def union1d_pullback(y_bar):
-        return NoTangent(), set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1)
-
-    return y, union1d_pullback
+    return set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1)
 
 
-@rrule.register(np.setxor1d)
-def setxor1d_rrule(ar1, ar2, assume_unique=False):
+@pullback(np.setxor1d)
+def setxor1d_pullback(y_bar, ar1, ar2, assume_unique=False, *, y):
     """Each entry of y_bar goes to the first entry, of both arrays, that has this value."""
-    y = np.setxor1d(ar1, ar2, assume_unique)
-
-    def setxor1d_pullback(y_bar):
-        return NoTangent(), set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1), NoTangent()
-
-    return y, setxor1d_pullback
+    return set_bar(y_bar, y, ar1, ar2, 0), set_bar(y_bar, y, ar1, ar2, 1)
 
 
-@rrule.register(np.setdiff1d)
-def setdiff1d_rrule(ar1, ar2, assume_unique=False):
+@pullback(np.setdiff1d)
+def setdiff1d_pullback(y_bar, ar1, ar2, assume_unique=False, *, y):
     """Each entry of y_bar goes to the first entry of ar1 that has this value."""
-    y = np.setdiff1d(ar1, ar2, assume_unique)
-
-    def setdiff1d_pullback(y_bar):
-        return NoTangent(), first_bar(y_bar, ar1, y), NoTangent(), NoTangent()
-
-    return y, setdiff1d_pullback
+    return first_bar(y_bar, ar1, y)
 
 
 def set_bar(y_bar: Any, y: Any, ar1: Any, ar2: Any, number: int) -> Any:

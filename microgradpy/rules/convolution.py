@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
@@ -20,18 +21,10 @@ _STACK = np.cos(np.arange(24.0) * 1.3).reshape(2, 3, 4)
 _COMPLEX = _TABLE + 1j * _TABLE[::-1] ** 2
 
 
-@rrule.register(np.vecdot)
-def vecdot_rrule(x1, x2, *, axis=-1, keepdims=False):
+@pullback(np.vecdot)
+def vecdot_pullback(z_bar, x1, x2, *, axis=-1, keepdims=False):
     """z = sum(conj(x1) * x2) along an axis: x1_bar = conj(z_bar) * x2, x2_bar = z_bar * x1."""
-
-    def vecdot_pullback(z_bar):
-        return (
-            NoTangent(),
-            summed_product_bar(conj(z_bar), x1, x2, axis, keepdims),
-            summed_product_bar(z_bar, x2, x1, axis, keepdims),
-        )
-
-    return np.vecdot(x1, x2, axis=axis, keepdims=keepdims), vecdot_pullback
+    return summed_product_bar(conj(z_bar), x1, x2, axis, keepdims), summed_product_bar(z_bar, x2, x1, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -93,14 +86,10 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     examples(np.vecmat, (_COMPLEX.T, _COMPLEX), (_COMPLEX.T, _TABLE), (_VECTOR[:0], _TABLE[:0]), ([0.5], [[2.0, 3.0]]))
 
 
-@rrule.register(np.convolve)
-def convolve_rrule(a, v, mode="full"):
+@pullback(np.convolve)
+def convolve_pullback(z_bar, a, v, mode="full"):
     """z_k = sum(a_i v_(k-i)): a_bar_i = sum(z_bar_k conj(v_(k-i))), and the same for v."""
-
-    def convolve_pullback(z_bar):
-        return NoTangent(), convolved_bar(z_bar, a, v), convolved_bar(z_bar, v, a), NoTangent()
-
-    return np.convolve(a, v, mode=mode), convolve_pullback
+    return convolved_bar(z_bar, a, v), convolved_bar(z_bar, v, a)
 
 
 @cotangent_of(1)
@@ -118,14 +107,10 @@ def _whole(z_bar: np.ndarray, length: int, later: bool) -> np.ndarray:
     return np.pad(z_bar, (before, left_out - before))
 
 
-@rrule.register(np.correlate)
-def correlate_rrule(a, v, mode="valid"):
+@pullback(np.correlate)
+def correlate_pullback(z_bar, a, v, mode="valid"):
     """z_k = sum(a_(n+k) conj(v_n)): a_bar_i = sum(z_bar_k v_(i-k)), v_bar_n = sum(conj(z_bar_k) a_(n+k))."""
-
-    def correlate_pullback(z_bar):
-        return NoTangent(), correlated_bar(z_bar, a, v), correlated_with_bar(z_bar, v, a), NoTangent()
-
-    return np.correlate(a, v, mode=mode), correlate_pullback
+    return correlated_bar(z_bar, a, v), correlated_with_bar(z_bar, v, a)
 
 
 @cotangent_of(1)
@@ -163,28 +148,19 @@ examples(np.convolve, _LINES[0], (0.5, _SHORT), (0.5, 2.0), (_VECTOR, _SHORT, 1)
 examples(np.correlate, _LINES[0], _LINES[1])
 
 
-@rrule.register(np.matrix_transpose)
-def matrix_transpose_rrule(x, /):
+@pullback(np.matrix_transpose)
+def matrix_transpose_pullback(z_bar, x, /):
     """x_bar = z_bar with the last two axes exchanged."""
-
-    def matrix_transpose_pullback(z_bar):
-        return NoTangent(), unbroadcast(np.swapaxes(z_bar, -1, -2), x)
-
-    return np.matrix_transpose(x), matrix_transpose_pullback
+    return unbroadcast(np.swapaxes(z_bar, -1, -2), x)
 
 
 examples(np.matrix_transpose, (_TABLE,), (_STACK,), (_COMPLEX,), (_TABLE[:0],))
 
 
-@rrule.register(np.vander)
-def vander_rrule(x, N=None, increasing=False):
+@pullback(np.vander)
+def vander_pullback(y_bar, x, N=None, increasing=False, *, y):
     """Columns of powers p of x, of which each has the derivative p x^(p-1), p times the next lower column."""
-    y = np.vander(x, N, increasing)
-
-    def vander_pullback(y_bar):
-        return NoTangent(), vander_bar(y_bar, x, y, increasing), NoTangent(), NoTangent()
-
-    return y, vander_pullback
+    return vander_bar(y_bar, x, y, increasing)
 
 
 @cotangent_of(1)
@@ -200,19 +176,10 @@ def vander_bar(y_bar: Any, x: Any, y: Any, increasing: bool) -> Any:
 examples(np.vander, (_VECTOR,), (_VECTOR, 3), (_VECTOR, 6, True), (_COMPLEX[0], 3), (_VECTOR, 1), (_VECTOR, 0), ([0.5, 0.0],))
 
 
-@rrule.register(np.ediff1d)
-def ediff1d_rrule(ary, to_end=None, to_begin=None):
+@pullback(np.ediff1d)
+def ediff1d_pullback(y_bar, ary, to_end=None, to_begin=None):
     """The differences of neighbours, between what is put before and after them."""
-
-    def ediff1d_pullback(y_bar):
-        return (
-            NoTangent(),
-            neighbours_bar(y_bar, ary, to_begin),
-            end_bar(y_bar, to_end),
-            beginning_bar(y_bar, to_begin),
-        )
-
-    return np.ediff1d(ary, to_end=to_end, to_begin=to_begin), ediff1d_pullback
+    return neighbours_bar(y_bar, ary, to_begin), end_bar(y_bar, to_end), beginning_bar(y_bar, to_begin)
 
 
 @cotangent_of(1)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
@@ -20,25 +21,19 @@ _TABLE = np.array([[0.9, 2.1, -0.6, 1.3], [1.8, -1.1, 0.3, -0.4], [0.2, 0.7, -1.
 _COMPLEX = _TABLE + 1j * _TABLE[::-1] ** 2
 
 
-@rrule.register(np.cov)
-def cov_rrule(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
+@pullback(np.cov)
+def cov_pullback(c_bar, m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, c):
     """C = X W X^H / f: X_bar = (C_bar + C_bar^H) X W / f, and the k-th weight gets Re(x_k^H C_bar x_k) / f, x_k being the
     k-th column of X, less Re<C_bar, C> / f times the derivative of f."""
-    c = np.cov(m, y, rowvar, bias, ddof, fweights, aweights)
-
-    def cov_pullback(c_bar):
-        return (
-            NoTangent(),
-            cov_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights, 0),
-            cov_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights, 1),
-            NoTangent(),
-            NoTangent(),
-            NoTangent(),
-            NoTangent(),
-            cov_weights_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights),
-        )
-
-    return c, cov_pullback
+    return (
+        cov_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights, 0),
+        cov_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights, 1),
+        NoTangent(),
+        NoTangent(),
+        NoTangent(),
+        NoTangent(),
+        cov_weights_bar(c_bar, m, y, rowvar, bias, ddof, fweights, aweights),
+    )
 
 
 def cov_bar(c_bar: Any, m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any, fweights: Any, aweights: Any, number: int) -> Any:
@@ -110,15 +105,11 @@ def _part(x_bar: np.ndarray, m: Any, y: Any, rowvar: Any, number: int) -> Any:
     return unbroadcast(np.reshape(part.T if is_turned else part, np.shape(x)), x)
 
 
-@rrule.register(np.corrcoef)
-def corrcoef_rrule(x, y=None, rowvar=True):
+@pullback(np.corrcoef)
+def corrcoef_pullback(r_bar, x, y=None, rowvar=True):
     """R = U U^H for the rows u of X, divided by their lengths l: U_bar = (R_bar + R_bar^H) U, and a row of X gets what is
     orthogonal to u of u_bar, over l."""
-
-    def corrcoef_pullback(r_bar):
-        return NoTangent(), corrcoef_bar(r_bar, x, y, rowvar, 0), corrcoef_bar(r_bar, x, y, rowvar, 1)
-
-    return np.corrcoef(x, y, rowvar), corrcoef_pullback
+    return corrcoef_bar(r_bar, x, y, rowvar, 0), corrcoef_bar(r_bar, x, y, rowvar, 1)
 
 
 def corrcoef_bar(r_bar: Any, x: Any, y: Any, rowvar: Any, number: int) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import cuts_off, in_precision_of, made_of_bar
@@ -43,59 +44,34 @@ _VECTOR = np.array([0.7, -1.4, 2.2])
 _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 
 
-@rrule.register(np.array)
-def array_rrule(object, dtype=None, *, copy=True, order="K"):
+@pullback(np.array)
+def array_pullback(y_bar, object, dtype=None, *, copy=True, order="K", y):
     """object_bar = y_bar."""
-    y = np.array(object, dtype=dtype, copy=copy, order=order)
-
-    def array_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, object, y), NoTangent()
-
-    return y, array_pullback
+    return made_of_bar(y_bar, object, y)
 
 
-@rrule.register(np.asarray)
-def asarray_rrule(a, dtype=None, *, order=None):
+@pullback(np.asarray)
+def asarray_pullback(y_bar, a, dtype=None, *, order=None, y):
     """a_bar = y_bar."""
-    y = np.asarray(a, dtype=dtype, order=order)
-
-    def asarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()
-
-    return y, asarray_pullback
+    return made_of_bar(y_bar, a, y)
 
 
-@rrule.register(np.asanyarray)
-def asanyarray_rrule(a, dtype=None, *, order=None):
+@pullback(np.asanyarray)
+def asanyarray_pullback(y_bar, a, dtype=None, *, order=None, y):
     """a_bar = y_bar."""
-    y = np.asanyarray(a, dtype=dtype, order=order)
-
-    def asanyarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y), NoTangent()
-
-    return y, asanyarray_pullback
+    return made_of_bar(y_bar, a, y)
 
 
-@rrule.register(np.ascontiguousarray)
-def ascontiguousarray_rrule(a, dtype=None):
+@pullback(np.ascontiguousarray)
+def ascontiguousarray_pullback(y_bar, a, dtype=None, *, y):
     """a_bar = y_bar, in a's shape: a number has become an array of one."""
-    y = np.ascontiguousarray(a, dtype=dtype)
-
-    def ascontiguousarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(np.reshape(y_bar, np.shape(a)), a, y), NoTangent()
-
-    return y, ascontiguousarray_pullback
+    return made_of_bar(np.reshape(y_bar, np.shape(a)), a, y)
 
 
-@rrule.register(np.copy)
-def copy_rrule(a):
+@pullback(np.copy)
+def copy_pullback(y_bar, a, *, y):
     """a_bar = y_bar."""
-    y = np.copy(a)
-
-    def copy_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y)
-
-    return y, copy_pullback
+    return made_of_bar(y_bar, a, y)
 
 
 _NESTED = [[1.5, 2.5], [0.5, -1.0]]
@@ -105,45 +81,28 @@ examples(np.array, ([1.5, 2.5],), (_VECTOR,), dtype=complex)
 example(np.array, [_VECTOR[0], 2], dtype=float)
 
 
-@rrule.register(np.float64)
-def float64_rrule(x):
+@pullback(np.float64)
+def float64_pullback(y_bar, x):
     """x_bar = y_bar."""
-
-    def float64_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, x)
-
-    return np.float64(x), float64_pullback
+    return unbroadcast(y_bar, x)
 
 
-@rrule.register(np.complex128)
-def complex128_rrule(x):
+@pullback(np.complex128)
+def complex128_pullback(y_bar, x):
     """x_bar = y_bar, its real part if x is real."""
-
-    def complex128_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, x)
-
-    return np.complex128(x), complex128_pullback
+    return unbroadcast(y_bar, x)
 
 
-@rrule.register(np.float32)
-def float32_rrule(x):
+@pullback(np.float32)
+def float32_pullback(y_bar, x):
     """x_bar = y_bar."""
-
-    def float32_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, x)
-
-    return np.float32(x), float32_pullback
+    return unbroadcast(y_bar, x)
 
 
-@rrule.register(np.int64)
-def int64_rrule(x):
+@pullback(np.int64)
+def int64_pullback(y_bar, x, *, y):
     """x_bar = y_bar if x is an integer; none if x was rounded."""
-    y = np.int64(x)
-
-    def int64_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, x, y)
-
-    return y, int64_pullback
+    return made_of_bar(y_bar, x, y)
 
 
 examples(np.int64, (2.5,))
@@ -153,26 +112,16 @@ examples(np.complex128, (2.5,), (1.5 + 0.5j,))
 examples(np.float32, (0.0,))
 
 
-@rrule.register(np.full)
-def full_rrule(shape, fill_value, dtype=None):
+@pullback(np.full)
+def full_pullback(y_bar, shape, fill_value, dtype=None, *, y):
     """fill_value_bar = y_bar summed over what it fills."""
-    y = np.full(shape, fill_value, dtype=dtype)
-
-    def full_pullback(y_bar):
-        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y), NoTangent()
-
-    return y, full_pullback
+    return NoTangent(), filled_bar(y_bar, fill_value, y)
 
 
-@rrule.register(np.full_like)
-def full_like_rrule(a, fill_value, dtype=None):
+@pullback(np.full_like)
+def full_like_pullback(y_bar, a, fill_value, dtype=None, *, y):
     """fill_value_bar = y_bar summed over what it fills, and none if it was rounded to the integers that a holds."""
-    y = np.full_like(a, fill_value, dtype=dtype)
-
-    def full_like_pullback(y_bar):
-        return NoTangent(), NoTangent(), filled_bar(y_bar, fill_value, y), NoTangent()
-
-    return y, full_like_pullback
+    return NoTangent(), filled_bar(y_bar, fill_value, y)
 
 
 def filled_bar(y_bar: Any, fill_value: Any, y: Any) -> Any:
@@ -184,20 +133,13 @@ examples(np.full, (3, 2.5), ((2, 3), 0.5), ((2, 3), _VECTOR), ((), 2.5))
 examples(np.full_like, (_TABLE, 0.5), (_TABLE, _VECTOR), (np.arange(3), 0.5))
 
 
-@rrule.register(np.linspace)
-def linspace_rrule(start, stop, num=50, endpoint=True):
+@pullback(np.linspace)
+def linspace_pullback(y_bar, start, stop, num=50, endpoint=True):
     """y_i = (1 - t_i) start + t_i stop, for t_i evenly spaced from 0 to 1."""
-
-    def linspace_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(weighted_sum(y_bar, np.linspace(1.0, 0.0, num, endpoint)), start),
-            unbroadcast(weighted_sum(y_bar, np.linspace(0.0, 1.0, num, endpoint)), stop),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return np.linspace(start, stop, num, endpoint), linspace_pullback
+    return (
+        unbroadcast(weighted_sum(y_bar, np.linspace(1.0, 0.0, num, endpoint)), start),
+        unbroadcast(weighted_sum(y_bar, np.linspace(0.0, 1.0, num, endpoint)), stop),
+    )
 
 
 @rrule.register(np.arange, arity=1)
@@ -210,19 +152,10 @@ def arange_to_rrule(stop, *, dtype=None):
     return np.arange(stop, dtype=dtype), arange_to_pullback
 
 
-@rrule.register(np.arange)
-def arange_rrule(start, stop, step=1):
+@pullback(np.arange)
+def arange_pullback(y_bar, start, stop, step=1):
     """y_i = start + i step: start_bar = sum(y_bar), step_bar = sum(i y_bar)."""
-
-    def arange_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(np.sum(y_bar), start),
-            NoTangent(),
-            unbroadcast(weighted_sum(y_bar, np.arange(np.size(y_bar))), step),
-        )
-
-    return np.arange(start, stop, step), arange_pullback
+    return unbroadcast(np.sum(y_bar), start), NoTangent(), unbroadcast(weighted_sum(y_bar, np.arange(np.size(y_bar))), step)
 
 
 @rrule.register(np.arange, arity=0)
@@ -253,14 +186,10 @@ example(np.arange, stop=4)
 example(np.arange, start=0.5, stop=3.7)
 
 
-@rrule.register(np.meshgrid, arity=2)
-def meshgrid_rrule(x, y, *, indexing="xy"):
+@pullback(np.meshgrid, arity=2)
+def meshgrid_pullback(z_bar, x, y, *, indexing="xy"):
     """Each vector gets its grid's cotangent, summed over the axes along which it was repeated."""
-
-    def meshgrid_pullback(z_bar):
-        return NoTangent(), grid_bar(z_bar, x, 0, indexing), grid_bar(z_bar, y, 1, indexing)
-
-    return np.meshgrid(x, y, indexing=indexing), meshgrid_pullback
+    return grid_bar(z_bar, x, 0, indexing), grid_bar(z_bar, y, 1, indexing)
 
 
 def grid_bar(z_bar: Any, x: Any, number: int, indexing: str) -> Any:

@@ -6,8 +6,8 @@
                                                     return NoTangent(), z_bar * conj(1.0 + z * z)
                                                 return z, tan_pullback
 
-    @adjoint(np.flip)                       def flip_rrule(m, axis=None):
-    def flip_adjoint(y_bar, m, axis=None):      def flip_pullback(y_bar):
+    @pullback(np.flip)                      def flip_rrule(m, axis=None):
+    def flip_pullback(y_bar, m, axis=None):     def flip_pullback(y_bar):
         return np.flip(y_bar, axis)                 return NoTangent(), np.flip(y_bar, axis)
                                                 return np.flip(m, axis=axis), flip_pullback
 
@@ -62,11 +62,11 @@ def derivative(f: Any, *types: type, arity: int | None = None) -> Callable[[_For
     return _declaring(f, types, arity, _written_from_derivative)
 
 
-def adjoint(f: Any, *types: type, arity: int | None = None) -> Callable[[_Formula], _Formula]:
+def pullback(f: Any, *types: type, arity: int | None = None) -> Callable[[_Formula], _Formula]:
     """Declare the decorated function, of a cotangent of the value of `f` and the arguments of `f`, as what returns the
     cotangents of these arguments; those at the end that have none may be left out. It may use the value of `f` as a
     derivative may."""
-    return _declaring(f, types, arity, _written_from_adjoint)
+    return _declaring(f, types, arity, _written_from_pullback)
 
 
 def _declaring(f: Any, types: tuple[type, ...], arity: int | None, write: Any) -> Callable[[_Formula], _Formula]:
@@ -139,12 +139,15 @@ def _written_from_derivative(f: Any, formula: FunctionType) -> Rule:
     return _written(f, formula, tree, value, f"{value}_bar", bars)
 
 
-def _written_from_adjoint(f: Any, formula: FunctionType) -> Rule:
+def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
     """The rule of a function by what its pullback returns."""
     tree = _tree_of(formula)
     seed = (tree.args.posonlyargs or tree.args.args).pop(0).arg
     value = _taken_value(tree.args) or seed.removesuffix("_bar")
-    return _written(f, formula, tree, value, seed, list(map(ast.unparse, _returned(tree))))
+    bars = list(map(ast.unparse, _returned(tree)))
+    if not any(bar.startswith("*") for bar in bars):
+        bars += ["NoTangent()"] * (len(tree.args.posonlyargs + tree.args.args) - len(bars))
+    return _written(f, formula, tree, value, seed, bars)
 
 
 def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, seed: str, bars: list[str]) -> Rule:
@@ -207,6 +210,7 @@ def _without_value(arguments: ast.arguments) -> ast.arguments:
 
 def _passed(arguments: ast.arguments) -> Iterator[str]:
     """How the parameters of a rule are given to the function: by name those that a call may leave out."""
+    yield from (parameter.arg for parameter in arguments.posonlyargs)
     first = len(arguments.args) - len(arguments.defaults)
     for number, parameter in enumerate(arguments.args):
         yield parameter.arg if number < first else f"{parameter.arg}={parameter.arg}"

@@ -13,35 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_item
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(np.einsum, str, arity=2)
-def einsum_of_one_rrule(subscripts, x, *, optimize=False):
+@pullback(np.einsum, str, arity=2)
+def einsum_of_one_pullback(z_bar, subscripts, x, *, optimize=False):
     """x_bar from einsum_bar."""
-
-    def einsum_of_one_pullback(z_bar):
-        return NoTangent(), NoTangent(), einsum_bar(z_bar, subscripts, (x,), 0)
-
-    return np.einsum(subscripts, x, optimize=optimize), einsum_of_one_pullback
+    return NoTangent(), einsum_bar(z_bar, subscripts, (x,), 0)
 
 
-@rrule.register(np.einsum, str, arity=3)
-def einsum_of_two_rrule(subscripts, x, y, *, optimize=False):
+@pullback(np.einsum, str, arity=3)
+def einsum_of_two_pullback(z_bar, subscripts, x, y, *, optimize=False):
     """x_bar and y_bar from einsum_bar."""
-
-    def einsum_of_two_pullback(z_bar):
-        return (
-            NoTangent(),
-            NoTangent(),
-            einsum_bar(z_bar, subscripts, (x, y), 0),
-            einsum_bar(z_bar, subscripts, (x, y), 1),
-        )
-
-    return np.einsum(subscripts, x, y, optimize=optimize), einsum_of_two_pullback
+    return NoTangent(), einsum_bar(z_bar, subscripts, (x, y), 0), einsum_bar(z_bar, subscripts, (x, y), 1)
 
 
 @rrule.register(np.einsum, str)

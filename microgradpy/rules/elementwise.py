@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import conj, divide, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
@@ -122,14 +121,10 @@ def square_derivative(x):
 examples(np.square, *_ANYWHERE)
 
 
-@rrule.register(np.absolute)
-def absolute_rrule(x):
+@pullback(np.absolute)
+def absolute_pullback(z_bar, x):
     """x_bar = z_bar * sign(x), where sign(x) is x / |x| for complex x, and 0 at 0."""
-
-    def absolute_pullback(z_bar):
-        return NoTangent(), z_bar * np.sign(x)
-
-    return np.absolute(x), absolute_pullback
+    return z_bar * np.sign(x)
 
 
 examples(np.absolute, *_ANYWHERE)
@@ -144,14 +139,10 @@ def fabs_derivative(x):
 examples(np.fabs, *_REAL)
 
 
-@rrule.register(np.sign)
-def sign_rrule(x):
+@pullback(np.sign)
+def sign_pullback(z_bar, x):
     """Constant for real x; for complex x the direction x / |x|, which turns with x."""
-
-    def sign_pullback(z_bar):
-        return NoTangent(), sign_bar(z_bar, x)
-
-    return np.sign(x), sign_pullback
+    return sign_bar(z_bar, x)
 
 
 @cotangent_of(1)
@@ -194,53 +185,37 @@ def reciprocal_derivative(x, *, z):
 examples(np.reciprocal, *_ANYWHERE)
 
 
-@rrule.register(np.real)
-def real_rrule(val):
+@pullback(np.real)
+def real_pullback(z_bar, val):
     """val_bar = z_bar."""
-
-    def real_pullback(z_bar):
-        return NoTangent(), z_bar
-
-    return np.real(val), real_pullback
+    return z_bar
 
 
 examples(np.real, *_ANYWHERE)
 
 
-@rrule.register(np.imag)
-def imag_rrule(val):
+@pullback(np.imag)
+def imag_pullback(z_bar, val):
     """val_bar = i z_bar for complex val, 0 for real."""
-
-    def imag_pullback(z_bar):
-        return NoTangent(), unbroadcast(1j * z_bar, val)
-
-    return np.imag(val), imag_pullback
+    return unbroadcast(1j * z_bar, val)
 
 
 examples(np.imag, *_ANYWHERE)
 
 
-@rrule.register(np.conjugate)
-def conjugate_rrule(x):
+@pullback(np.conjugate)
+def conjugate_pullback(z_bar, x):
     """x_bar = conj(z_bar)."""
-
-    def conjugate_pullback(z_bar):
-        return NoTangent(), conj(z_bar)
-
-    return np.conjugate(x), conjugate_pullback
+    return conj(z_bar)
 
 
 examples(np.conjugate, *_ANYWHERE)
 
 
-@rrule.register(np.angle)
-def angle_rrule(z):
+@pullback(np.angle)
+def angle_pullback(y_bar, z):
     """y = arg(z): z_bar = y_bar * i z / |z|^2; none for real z."""
-
-    def angle_pullback(y_bar):
-        return NoTangent(), angle_bar(y_bar, z)
-
-    return np.angle(z), angle_pullback
+    return angle_bar(y_bar, z)
 
 
 def angle_bar(y_bar: Any, z: Any) -> Any:
@@ -251,14 +226,10 @@ def angle_bar(y_bar: Any, z: Any) -> Any:
 examples(np.angle, (0.6 + 0.2j,), (_COMPLEX,), (_VECTOR,))
 
 
-@rrule.register(np.nan_to_num)
-def nan_to_num_rrule(x):
+@pullback(np.nan_to_num)
+def nan_to_num_pullback(z_bar, x):
     """x_bar = z_bar where x is finite, else 0."""
-
-    def nan_to_num_pullback(z_bar):
-        return NoTangent(), np.where(np.isfinite(x), z_bar, 0.0)
-
-    return np.nan_to_num(x), nan_to_num_pullback
+    return np.where(np.isfinite(x), z_bar, 0.0)
 
 
 examples(np.nan_to_num, *_ANYWHERE)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent
@@ -76,172 +77,100 @@ def resized(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return resized
 
 
-@rrule.register(np.fft.fft)
-def fft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.fft)
+def fft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """y_k = sum(a_j exp(-2 pi i j k / n)): a_bar_j = sum(y_bar_k exp(2 pi i j k / n))."""
-
-    def fft_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.ifftn, None, (axis,), norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.fft(a, n=n, axis=axis, norm=norm), fft_pullback
+    return transformed_bar(y_bar, a, np.fft.ifftn, None, (axis,), norm)
 
 
-@rrule.register(np.fft.ifft)
-def ifft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.ifft)
+def ifft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """y_k = sum(a_j exp(2 pi i j k / n)) / n: a_bar_j = sum(y_bar_k exp(-2 pi i j k / n)) / n."""
-
-    def ifft_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.fftn, None, (axis,), norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.ifft(a, n=n, axis=axis, norm=norm), ifft_pullback
+    return transformed_bar(y_bar, a, np.fft.fftn, None, (axis,), norm)
 
 
-@rrule.register(np.fft.fft2)
-def fft2_rrule(a, s=None, axes=(-2, -1), norm=None):
+@pullback(np.fft.fft2)
+def fft2_pullback(y_bar, a, s=None, axes=(-2, -1), norm=None):
     """As fft, along each of the axes."""
-
-    def fft2_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.ifftn, s, axes, norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.fft2(a, s=s, axes=axes, norm=norm), fft2_pullback
+    return transformed_bar(y_bar, a, np.fft.ifftn, s, axes, norm)
 
 
-@rrule.register(np.fft.ifft2)
-def ifft2_rrule(a, s=None, axes=(-2, -1), norm=None):
+@pullback(np.fft.ifft2)
+def ifft2_pullback(y_bar, a, s=None, axes=(-2, -1), norm=None):
     """As ifft, along each of the axes."""
-
-    def ifft2_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.fftn, s, axes, norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.ifft2(a, s=s, axes=axes, norm=norm), ifft2_pullback
+    return transformed_bar(y_bar, a, np.fft.fftn, s, axes, norm)
 
 
-@rrule.register(np.fft.fftn)
-def fftn_rrule(a, s=None, axes=None, norm=None):
+@pullback(np.fft.fftn)
+def fftn_pullback(y_bar, a, s=None, axes=None, norm=None):
     """As fft, along each of the axes."""
-
-    def fftn_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.ifftn, s, axes, norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.fftn(a, s=s, axes=axes, norm=norm), fftn_pullback
+    return transformed_bar(y_bar, a, np.fft.ifftn, s, axes, norm)
 
 
-@rrule.register(np.fft.ifftn)
-def ifftn_rrule(a, s=None, axes=None, norm=None):
+@pullback(np.fft.ifftn)
+def ifftn_pullback(y_bar, a, s=None, axes=None, norm=None):
     """As ifft, along each of the axes."""
-
-    def ifftn_pullback(y_bar):
-        a_bar = transformed_bar(y_bar, a, np.fft.fftn, s, axes, norm)
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.ifftn(a, s=s, axes=axes, norm=norm), ifftn_pullback
+    return transformed_bar(y_bar, a, np.fft.fftn, s, axes, norm)
 
 
-@rrule.register(np.fft.rfft)
-def rfft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.rfft)
+def rfft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """The first half of fft: a_bar = the real part of what fft makes of y_bar and zeros."""
-
-    def rfft_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, a, (n,), (axis,), norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.rfft(a, n=n, axis=axis, norm=norm), rfft_pullback
+    return half_spectrum_bar(y_bar, a, (n,), (axis,), norm)
 
 
-@rrule.register(np.fft.irfft)
-def irfft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.irfft)
+def irfft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """ifft of the first half and its mirror image: a_bar = rfft of y_bar, twice where an entry stands for two."""
-
-    def irfft_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, a, (n,), (axis,), norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.irfft(a, n=n, axis=axis, norm=norm), irfft_pullback
+    return real_transform_bar(y_bar, a, (n,), (axis,), norm)
 
 
-@rrule.register(np.fft.rfft2)
-def rfft2_rrule(a, s=None, axes=(-2, -1), norm=None):
+@pullback(np.fft.rfft2)
+def rfft2_pullback(y_bar, a, s=None, axes=(-2, -1), norm=None):
     """As rfft along the last axis, then as fft along the others."""
-
-    def rfft2_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, a, s, axes, norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.rfft2(a, s=s, axes=axes, norm=norm), rfft2_pullback
+    return half_spectrum_bar(y_bar, a, s, axes, norm)
 
 
-@rrule.register(np.fft.irfft2)
-def irfft2_rrule(a, s=None, axes=(-2, -1), norm=None):
+@pullback(np.fft.irfft2)
+def irfft2_pullback(y_bar, a, s=None, axes=(-2, -1), norm=None):
     """As irfft along the last axis, after ifft along the others."""
-
-    def irfft2_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, a, s, axes, norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.irfft2(a, s=s, axes=axes, norm=norm), irfft2_pullback
+    return real_transform_bar(y_bar, a, s, axes, norm)
 
 
-@rrule.register(np.fft.rfftn)
-def rfftn_rrule(a, s=None, axes=None, norm=None):
+@pullback(np.fft.rfftn)
+def rfftn_pullback(y_bar, a, s=None, axes=None, norm=None):
     """As rfft along the last axis, then as fft along the others."""
-
-    def rfftn_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, a, s, axes, norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.rfftn(a, s=s, axes=axes, norm=norm), rfftn_pullback
+    return half_spectrum_bar(y_bar, a, s, axes, norm)
 
 
-@rrule.register(np.fft.irfftn)
-def irfftn_rrule(a, s=None, axes=None, norm=None):
+@pullback(np.fft.irfftn)
+def irfftn_pullback(y_bar, a, s=None, axes=None, norm=None):
     """As irfft along the last axis, after ifft along the others."""
-
-    def irfftn_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, a, s, axes, norm), NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.irfftn(a, s=s, axes=axes, norm=norm), irfftn_pullback
+    return real_transform_bar(y_bar, a, s, axes, norm)
 
 
-@rrule.register(np.fft.hfft)
-def hfft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.hfft)
+def hfft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """irfft of conj(a) with the opposite norm."""
-
-    def hfft_pullback(y_bar):
-        a_bar = conj(real_transform_bar(y_bar, a, (n,), (axis,), OPPOSITE[norm]))
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.hfft(a, n=n, axis=axis, norm=norm), hfft_pullback
+    return conj(real_transform_bar(y_bar, a, (n,), (axis,), OPPOSITE[norm]))
 
 
-@rrule.register(np.fft.ihfft)
-def ihfft_rrule(a, n=None, axis=-1, norm=None):
+@pullback(np.fft.ihfft)
+def ihfft_pullback(y_bar, a, n=None, axis=-1, norm=None):
     """conj of rfft with the opposite norm."""
-
-    def ihfft_pullback(y_bar):
-        a_bar = half_spectrum_bar(conj(y_bar), a, (n,), (axis,), OPPOSITE[norm])
-        return NoTangent(), a_bar, NoTangent(), NoTangent(), NoTangent()
-
-    return np.fft.ihfft(a, n=n, axis=axis, norm=norm), ihfft_pullback
+    return half_spectrum_bar(conj(y_bar), a, (n,), (axis,), OPPOSITE[norm])
 
 
-@rrule.register(np.fft.fftshift)
-def fftshift_rrule(x, axes=None):
+@pullback(np.fft.fftshift)
+def fftshift_pullback(y_bar, x, axes=None):
     """x_bar = y_bar, shifted back."""
-
-    def fftshift_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.fft.ifftshift(y_bar, axes), x), NoTangent()
-
-    return np.fft.fftshift(x, axes=axes), fftshift_pullback
+    return unbroadcast(np.fft.ifftshift(y_bar, axes), x)
 
 
-@rrule.register(np.fft.ifftshift)
-def ifftshift_rrule(x, axes=None):
+@pullback(np.fft.ifftshift)
+def ifftshift_pullback(y_bar, x, axes=None):
     """x_bar = y_bar, shifted back."""
-
-    def ifftshift_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.fft.fftshift(y_bar, axes), x), NoTangent()
-
-    return np.fft.ifftshift(x, axes=axes), ifftshift_pullback
+    return unbroadcast(np.fft.fftshift(y_bar, axes), x)
 
 
 @cotangent_of(1)
@@ -251,26 +180,16 @@ def spacing_bar(y_bar: Any, d: Any, y: np.ndarray) -> Any:
         return unbroadcast(divide(-y_bar * y, d), d)
 
 
-@rrule.register(np.fft.fftfreq)
-def fftfreq_rrule(n, d=1.0):
+@pullback(np.fft.fftfreq)
+def fftfreq_pullback(y_bar, n, d=1.0, *, y):
     """y = k / (n d): d_bar = -sum(y_bar * y) / d."""
-    y = np.fft.fftfreq(n, d)
-
-    def fftfreq_pullback(y_bar):
-        return NoTangent(), NoTangent(), spacing_bar(y_bar, d, y)
-
-    return y, fftfreq_pullback
+    return NoTangent(), spacing_bar(y_bar, d, y)
 
 
-@rrule.register(np.fft.rfftfreq)
-def rfftfreq_rrule(n, d=1.0):
+@pullback(np.fft.rfftfreq)
+def rfftfreq_pullback(y_bar, n, d=1.0, *, y):
     """y = k / (n d): d_bar = -sum(y_bar * y) / d."""
-    y = np.fft.rfftfreq(n, d)
-
-    def rfftfreq_pullback(y_bar):
-        return NoTangent(), NoTangent(), spacing_bar(y_bar, d, y)
-
-    return y, rfftfreq_pullback
+    return NoTangent(), spacing_bar(y_bar, d, y)
 
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1, 1.6])

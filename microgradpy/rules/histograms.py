@@ -11,22 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.reductions import extremum_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import conj, divide, stack_items, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
-@rrule.register(np.bincount)
-def bincount_rrule(x, /, weights=None, minlength=0):
+@pullback(np.bincount)
+def bincount_pullback(y_bar, x, /, weights=None, minlength=0):
     """y_k = the sum of the weights where x = k: weights_bar = y_bar[x]."""
-
-    def bincount_pullback(y_bar):
-        return NoTangent(), NoTangent(), bin_weights_bar(y_bar, weights, x), NoTangent()
-
-    return np.bincount(x, weights=weights, minlength=minlength), bincount_pullback
+    return NoTangent(), bin_weights_bar(y_bar, weights, x)
 
 
 @cotangent_of(1)
@@ -134,15 +131,10 @@ def _as_items(bars: list[Any], x: Any) -> Any:
     return stack_items(x, bars) if isinstance(x, np.ndarray) else tuple(bars) if isinstance(x, tuple) else bars
 
 
-@rrule.register(np.histogram)
-def histogram_rrule(a, bins=10, range=None, density=None, weights=None):
+@pullback(np.histogram)
+def histogram_pullback(y_bar, a, bins=10, range=None, density=None, weights=None, *, y):
     """weights_bar is the cotangent of the bin that they were added to; that of the edges goes to what made them."""
-    y = np.histogram(a, bins=bins, range=range, density=density, weights=weights)
-
-    def histogram_pullback(y_bar):
-        return NoTangent(), *histogram_bars(y_bar, y, a, bins, range, density, weights)
-
-    return y, histogram_pullback
+    return (*histogram_bars(y_bar, y, a, bins, range, density, weights),)
 
 
 def histogram_bars(y_bar: Any, y: Any, a: Any, bins: Any, range: Any, density: Any, weights: Any) -> tuple[Any, ...]:
@@ -155,15 +147,11 @@ def _reshaped(a_bar: Any, a: Any) -> Any:
     return None if a_bar is None else unbroadcast(np.reshape(a_bar, np.shape(a)), a)
 
 
-@rrule.register(np.histogram_bin_edges)
-def histogram_bin_edges_rrule(a, bins=10, range=None, weights=None):
+@pullback(np.histogram_bin_edges)
+def histogram_bin_edges_pullback(y_bar, a, bins=10, range=None, weights=None):
     """The edges of np.histogram."""
-
-    def histogram_bin_edges_pullback(y_bar):
-        a_bar, bins_bar, range_bar = edge_sources_bars(y_bar, a, bins, range)
-        return NoTangent(), a_bar, bins_bar, range_bar, NoTangent()
-
-    return np.histogram_bin_edges(a, bins=bins, range=range, weights=weights), histogram_bin_edges_pullback
+    a_bar, bins_bar, range_bar = edge_sources_bars(y_bar, a, bins, range)
+    return a_bar, bins_bar, range_bar
 
 
 def edge_sources_bars(y_bar: Any, a: Any, bins: Any, range: Any) -> tuple[Any, Any, Any]:
@@ -172,15 +160,10 @@ def edge_sources_bars(y_bar: Any, a: Any, bins: Any, range: Any) -> tuple[Any, A
     return _reshaped(entries_bar, a), bins_bar, range_bar
 
 
-@rrule.register(np.histogram2d)
-def histogram2d_rrule(x, y, bins=10, range=None, density=None, weights=None):
+@pullback(np.histogram2d)
+def histogram2d_pullback(z_bar, x, y, bins=10, range=None, density=None, weights=None, *, z):
     """As np.histogram, for pairs of entries."""
-    z = np.histogram2d(x, y, bins=bins, range=range, density=density, weights=weights)
-
-    def histogram2d_pullback(z_bar):
-        return NoTangent(), *histogram2d_bars(z_bar, z, x, y, bins, range, density, weights)
-
-    return z, histogram2d_pullback
+    return (*histogram2d_bars(z_bar, z, x, y, bins, range, density, weights),)
 
 
 def histogram2d_bars(
@@ -210,15 +193,10 @@ def _sources(columns: list[np.ndarray], bins: Any, ranges: Any) -> list[_Source]
     return list(map(_Source, columns, each, [None] * count if ranges is None else ranges))
 
 
-@rrule.register(np.histogramdd)
-def histogramdd_rrule(sample, bins=10, range=None, density=None, weights=None):
+@pullback(np.histogramdd)
+def histogramdd_pullback(z_bar, sample, bins=10, range=None, density=None, weights=None, *, z):
     """As np.histogram, for rows of entries."""
-    z = np.histogramdd(sample, bins=bins, range=range, density=density, weights=weights)
-
-    def histogramdd_pullback(z_bar):
-        return NoTangent(), *histogramdd_bars(z_bar, z, sample, bins, range, density, weights)
-
-    return z, histogramdd_pullback
+    return (*histogramdd_bars(z_bar, z, sample, bins, range, density, weights),)
 
 
 def histogramdd_bars(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.tangents.arithmetic import conj, cotangent_dtype, unbroadcast
@@ -44,14 +45,10 @@ def mesh_bar(y_bar: Any, x: Any) -> Any:
 examples(np.ix_, (_VECTOR, _VECTOR[:2]), (_VECTOR, np.array([0, 2]), np.array([True, False])))
 
 
-@rrule.register(np.take)
-def take_rrule(a, indices, axis=None):
+@pullback(np.take)
+def take_pullback(y_bar, a, indices, axis=None):
     """a_bar = zeros to which each entry of y_bar is added where it was taken."""
-
-    def take_pullback(y_bar):
-        return NoTangent(), take_bar(y_bar, a, indices, axis), NoTangent(), NoTangent()
-
-    return np.take(a, indices, axis), take_pullback
+    return take_bar(y_bar, a, indices, axis)
 
 
 @cotangent_of(1)
@@ -76,14 +73,10 @@ examples(np.take, (np.array(2.5), [0, 0], 0), (_TABLE[:, :0], [0], 0))
 examples(np.take, (_STACK, np.array([[0, 2], [1, 1]]), 1), (_STACK, 1, -1), (_TABLE, [0, 1, 0], 0))
 
 
-@rrule.register(np.take_along_axis)
-def take_along_axis_rrule(arr, indices, axis=-1):
+@pullback(np.take_along_axis)
+def take_along_axis_pullback(y_bar, arr, indices, axis=-1):
     """arr_bar = zeros to which each entry of y_bar is added where it was taken."""
-
-    def take_along_axis_pullback(y_bar):
-        return NoTangent(), take_along_axis_bar(y_bar, arr, indices, axis), NoTangent(), NoTangent()
-
-    return np.take_along_axis(arr, indices, axis), take_along_axis_pullback
+    return take_along_axis_bar(y_bar, arr, indices, axis)
 
 
 @cotangent_of(1)
@@ -107,14 +100,10 @@ examples(np.take_along_axis, (_TABLE, np.array([[0, 0], [2, 1]]), 1), (_TABLE, n
 examples(np.take_along_axis, (_TABLE, np.array([5, 0, 0]), None), (_STACK, np.array([[[0], [1], [1]]]), -1))
 
 
-@rrule.register(np.compress)
-def compress_rrule(condition, a, axis=None):
+@pullback(np.compress)
+def compress_pullback(y_bar, condition, a, axis=None):
     """a_bar = y_bar at the entries that were taken, zero elsewhere."""
-
-    def compress_pullback(y_bar):
-        return NoTangent(), NoTangent(), compress_bar(y_bar, a, condition, axis), NoTangent()
-
-    return np.compress(condition, a, axis), compress_pullback
+    return NoTangent(), compress_bar(y_bar, a, condition, axis)
 
 
 @rrule.register(np.ndarray.compress)
@@ -139,14 +128,10 @@ examples(np.compress, ([True, False, True], _VECTOR), ([0, 1], _TABLE, 0), ([1, 
 examples(np.ndarray.compress, (_VECTOR, [True, False, True]), (_STACK, [False, True], -1))
 
 
-@rrule.register(np.choose)
-def choose_rrule(a, choices, *, mode="raise"):
+@pullback(np.choose)
+def choose_pullback(y_bar, a, choices, *, mode="raise"):
     """Each entry of y_bar goes to the choice that it was taken from."""
-
-    def choose_pullback(y_bar):
-        return NoTangent(), NoTangent(), choices_bar(y_bar, a, choices, mode)
-
-    return np.choose(a, choices, mode=mode), choose_pullback
+    return NoTangent(), choices_bar(y_bar, a, choices, mode)
 
 
 @rrule.register(np.ndarray.choose)
@@ -174,14 +159,10 @@ examples(np.choose, (3 * _NUMBERS - 1, [_VECTOR, 1.5, 0.5]), mode="clip")
 examples(np.ndarray.choose, (_NUMBERS, [_VECTOR, 1.5]))
 
 
-@rrule.register(np.diff)
-def diff_rrule(a, n=1, axis=-1):
+@pullback(np.diff)
+def diff_pullback(z_bar, a, n=1, axis=-1):
     """z_i = a_(i+1) - a_i, n times: a_bar_i = z_bar_(i-1) - z_bar_i, n times."""
-
-    def diff_pullback(z_bar):
-        return NoTangent(), diff_bar(z_bar, a, n, axis), NoTangent(), NoTangent()
-
-    return np.diff(a, n, axis), diff_pullback
+    return diff_bar(z_bar, a, n, axis)
 
 
 @cotangent_of(1)
@@ -201,14 +182,10 @@ examples(np.diff, (_VECTOR[:1],), (_TABLE, 3), (_TABLE[:0], 1, 0))
 examples(np.diff, (_VECTOR,), (_VECTOR, 2), (_TABLE,), (_TABLE, 1, 0), (_STACK, 2, 1), (_VECTOR, 0))
 
 
-@rrule.register(np.sort)
-def sort_rrule(a, axis=-1):
+@pullback(np.sort)
+def sort_pullback(y_bar, a, axis=-1):
     """Each entry of y_bar goes back to the one entry of a that it came from."""
-
-    def sort_pullback(y_bar):
-        return NoTangent(), sort_bar(y_bar, a, axis), NoTangent()
-
-    return np.sort(a, axis), sort_pullback
+    return sort_bar(y_bar, a, axis)
 
 
 @cotangent_of(1)
@@ -224,20 +201,14 @@ def sort_bar(y_bar: Any, a: Any, axis: int | None) -> Any:
 examples(np.sort, (_VECTOR,), (_TABLE,), (_STACK, 1), (_STACK, None))
 
 
-@rrule.register(np.trapezoid)
-def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
+@pullback(np.trapezoid)
+def trapezoid_pullback(z_bar, y, x=None, dx=1.0, axis=-1):
     """z = the sum of (x_(i+1) - x_i) * (y_i + y_(i+1)) / 2, or with dx for all the steps."""
-
-    def trapezoid_pullback(z_bar):
-        return (
-            NoTangent(),
-            trapezoid_height_bar(z_bar, y, x, dx, axis),
-            trapezoid_place_bar(z_bar, y, x, axis),
-            trapezoid_step_bar(z_bar, y, x, dx, axis),
-            NoTangent(),
-        )
-
-    return np.trapezoid(y, x, dx, axis), trapezoid_pullback
+    return (
+        trapezoid_height_bar(z_bar, y, x, dx, axis),
+        trapezoid_place_bar(z_bar, y, x, axis),
+        trapezoid_step_bar(z_bar, y, x, dx, axis),
+    )
 
 
 @cotangent_of(1)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.indexing import diff_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
@@ -19,23 +20,18 @@ from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
-@rrule.register(np.interp)
-def interp_rrule(x, xp, fp, left=None, right=None, period=None):
+@pullback(np.interp)
+def interp_pullback(y_bar, x, xp, fp, left=None, right=None, period=None):
     """y = (1 - t) fp_i + t fp_(i+1) with t = (x - xp_i) / (xp_(i+1) - xp_i): with the slope s of that interval x_bar = s y_bar,
     and (1 - t) and t parts of y_bar go to the two values, as of -s y_bar to their places."""
-
-    def interp_pullback(y_bar):
-        return (
-            NoTangent(),
-            point_bar(y_bar, x, xp, fp, period),
-            table_places_bar(y_bar, xp, fp, x, period),
-            table_values_bar(y_bar, fp, xp, x, left, right, period),
-            outside_bar(y_bar, left, np.less(x, np.min(xp)), period),
-            outside_bar(y_bar, right, np.greater(x, np.max(xp)), period),
-            period_bar(y_bar, period, x, xp, fp),
-        )
-
-    return np.interp(x, xp, fp, left=left, right=right, period=period), interp_pullback
+    return (
+        point_bar(y_bar, x, xp, fp, period),
+        table_places_bar(y_bar, xp, fp, x, period),
+        table_values_bar(y_bar, fp, xp, x, left, right, period),
+        outside_bar(y_bar, left, np.less(x, np.min(xp)), period),
+        outside_bar(y_bar, right, np.greater(x, np.max(xp)), period),
+        period_bar(y_bar, period, x, xp, fp),
+    )
 
 
 class _Segments(NamedTuple):
@@ -151,15 +147,10 @@ examples(np.interp, ([0.5, 4.0], [0.0, 1.0], [2.0, 3.5], 0.5), (_POINTS[:, :0], 
 examples(np.interp, (_POINTS, _PLACES, _VALUES, None, None, 4.3), (9.1, _PLACES[::-1], _VALUES * 1j, 0.5, None, -3.7))
 
 
-@rrule.register(np.unwrap)
-def unwrap_rrule(p, discont=None, axis=-1, period=2.0 * np.pi):
+@pullback(np.unwrap)
+def unwrap_pullback(y_bar, p, discont=None, axis=-1, period=2.0 * np.pi, *, y):
     """y = p + whole numbers of periods: p_bar = y_bar, period_bar = sum(y_bar * (y - p) / period)."""
-    y = np.unwrap(p, discont=discont, axis=axis, period=period)
-
-    def unwrap_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, p), NoTangent(), NoTangent(), unbroadcast(y_bar * (y - p) / period, period)
-
-    return y, unwrap_pullback
+    return unbroadcast(y_bar, p), NoTangent(), NoTangent(), unbroadcast(y_bar * (y - p) / period, period)
 
 
 _PHASES = np.array([[0.5, 4.2, 9.7], [-3.0, 3.1, 0.3]])

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of, cotangents_of_items
@@ -22,54 +23,34 @@ _STACK = np.arange(1.0, 13.0).reshape(2, 3, 2)
 _COMPLEX = _TABLE + 0.5j
 
 
-@rrule.register(np.concatenate)
-def concatenate_rrule(arrays, /, axis=0):
+@pullback(np.concatenate)
+def concatenate_pullback(z_bar, arrays, /, axis=0):
     """Each array gets its part of z_bar."""
-
-    def concatenate_pullback(z_bar):
-        return NoTangent(), concatenate_bar(z_bar, arrays, axis), NoTangent()
-
-    return np.concatenate(arrays, axis=axis), concatenate_pullback
+    return concatenate_bar(z_bar, arrays, axis)
 
 
-@rrule.register(np.hstack)
-def hstack_rrule(tup):
+@pullback(np.hstack)
+def hstack_pullback(z_bar, tup):
     """Each array gets its part of z_bar."""
-
-    def hstack_pullback(z_bar):
-        return NoTangent(), joined_bar(z_bar, tup, np.atleast_1d, min(np.ndim(z_bar) - 1, 1))
-
-    return np.hstack(tup), hstack_pullback
+    return joined_bar(z_bar, tup, np.atleast_1d, min(np.ndim(z_bar) - 1, 1))
 
 
-@rrule.register(np.vstack)
-def vstack_rrule(tup):
+@pullback(np.vstack)
+def vstack_pullback(z_bar, tup):
     """Each array gets its part of z_bar."""
-
-    def vstack_pullback(z_bar):
-        return NoTangent(), joined_bar(z_bar, tup, np.atleast_2d, 0)
-
-    return np.vstack(tup), vstack_pullback
+    return joined_bar(z_bar, tup, np.atleast_2d, 0)
 
 
-@rrule.register(np.dstack)
-def dstack_rrule(tup):
+@pullback(np.dstack)
+def dstack_pullback(z_bar, tup):
     """Each array gets its part of z_bar."""
-
-    def dstack_pullback(z_bar):
-        return NoTangent(), joined_bar(z_bar, tup, np.atleast_3d, 2)
-
-    return np.dstack(tup), dstack_pullback
+    return joined_bar(z_bar, tup, np.atleast_3d, 2)
 
 
-@rrule.register(np.column_stack)
-def column_stack_rrule(tup):
+@pullback(np.column_stack)
+def column_stack_pullback(z_bar, tup):
     """Each array gets its columns of z_bar."""
-
-    def column_stack_pullback(z_bar):
-        return NoTangent(), joined_bar(z_bar, tup, as_columns, 1)
-
-    return np.column_stack(tup), column_stack_pullback
+    return joined_bar(z_bar, tup, as_columns, 1)
 
 
 def as_columns(x: Any) -> np.ndarray:
@@ -109,14 +90,10 @@ examples(np.dstack, ([_VECTOR, _VECTOR],), ((_TABLE, _TABLE),), ([_STACK, _TABLE
 examples(np.column_stack, ([_VECTOR, _VECTOR],), ((_TABLE, _VECTOR[:2]),), ([_VECTOR, [1.0, 2.0, 3.0]],))
 
 
-@rrule.register(np.stack)
-def stack_rrule(arrays, axis=0):
+@pullback(np.stack)
+def stack_pullback(z_bar, arrays, axis=0):
     """Each array gets its slice of z_bar."""
-
-    def stack_pullback(z_bar):
-        return NoTangent(), stack_bar(z_bar, arrays, axis), NoTangent()
-
-    return np.stack(arrays, axis=axis), stack_pullback
+    return stack_bar(z_bar, arrays, axis)
 
 
 @cotangents_of_items(1)
@@ -134,19 +111,10 @@ example(np.stack, [_TABLE, _TABLE, _TABLE], axis=1)
 example(np.stack, (_TABLE, _TABLE), axis=-1)
 
 
-@rrule.register(np.append)
-def append_rrule(arr, values, axis=None):
+@pullback(np.append)
+def append_pullback(z_bar, arr, values, axis=None):
     """Each of the two gets its part of z_bar."""
-
-    def append_pullback(z_bar):
-        return (
-            NoTangent(),
-            appended_bar(z_bar, arr, values, axis, 0),
-            appended_bar(z_bar, arr, values, axis, 1),
-            NoTangent(),
-        )
-
-    return np.append(arr, values, axis=axis), append_pullback
+    return appended_bar(z_bar, arr, values, axis, 0), appended_bar(z_bar, arr, values, axis, 1)
 
 
 def appended_bar(z_bar: Any, arr: Any, values: Any, axis: int | None, number: int) -> Any:
@@ -157,21 +125,10 @@ def appended_bar(z_bar: Any, arr: Any, values: Any, axis: int | None, number: in
 examples(np.append, (_VECTOR, 0.5), (_TABLE, _VECTOR), (_TABLE, _TABLE[:1], 0), (_TABLE, _TABLE[:, :1], -1))
 
 
-@rrule.register(np.insert)
-def insert_rrule(arr, obj, values, axis=None):
+@pullback(np.insert)
+def insert_pullback(z_bar, arr, obj, values, axis=None, *, z):
     """Each of the two gets its part of z_bar."""
-    z = np.insert(arr, obj, values, axis)
-
-    def insert_pullback(z_bar):
-        return (
-            NoTangent(),
-            inserted_bar(z_bar, arr, obj, values, axis, z, 0),
-            NoTangent(),
-            inserted_bar(z_bar, arr, obj, values, axis, z, 1),
-            NoTangent(),
-        )
-
-    return z, insert_pullback
+    return inserted_bar(z_bar, arr, obj, values, axis, z, 0), NoTangent(), inserted_bar(z_bar, arr, obj, values, axis, z, 1)
 
 
 def inserted_bar(z_bar: Any, arr: Any, obj: Any, values: Any, axis: int | None, z: np.ndarray, number: int) -> Any:
@@ -193,14 +150,10 @@ examples(np.insert, (_TABLE, [0, 2], _TABLE[:, :2], 1), (_TABLE, slice(0, 2), 0.
 examples(np.insert, (_VECTOR, -1, [0.5, 1.5]), (_STACK, 1, _STACK[:, :, 0], 2))
 
 
-@rrule.register(np.delete)
-def delete_rrule(arr, obj, axis=None):
+@pullback(np.delete)
+def delete_pullback(z_bar, arr, obj, axis=None):
     """z_bar at the entries that are left, zero elsewhere."""
-
-    def delete_pullback(z_bar):
-        return NoTangent(), deleted_bar(z_bar, arr, obj, axis), NoTangent(), NoTangent()
-
-    return np.delete(arr, obj, axis), delete_pullback
+    return deleted_bar(z_bar, arr, obj, axis)
 
 
 @cotangent_of(1)
@@ -215,44 +168,28 @@ examples(np.delete, (_VECTOR, 1), (_VECTOR, [0, -1]), (_TABLE, 2), (_TABLE, 1, 0
 examples(np.delete, (_STACK, [True, False, True], 1), (_COMPLEX, [], 0))
 
 
-@rrule.register(np.split)
-def split_rrule(ary, indices_or_sections, axis=0):
+@pullback(np.split)
+def split_pullback(y_bar, ary, indices_or_sections, axis=0):
     """ary_bar = the parts of y_bar, put together again."""
-
-    def split_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis), NoTangent(), NoTangent()
-
-    return np.split(ary, indices_or_sections, axis), split_pullback
+    return split_bar(y_bar, ary, indices_or_sections, axis)
 
 
-@rrule.register(np.array_split)
-def array_split_rrule(ary, indices_or_sections, axis=0):
+@pullback(np.array_split)
+def array_split_pullback(y_bar, ary, indices_or_sections, axis=0):
     """ary_bar = the parts of y_bar, put together again."""
-
-    def array_split_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, axis), NoTangent(), NoTangent()
-
-    return np.array_split(ary, indices_or_sections, axis), array_split_pullback
+    return split_bar(y_bar, ary, indices_or_sections, axis)
 
 
-@rrule.register(np.hsplit)
-def hsplit_rrule(ary, indices_or_sections):
+@pullback(np.hsplit)
+def hsplit_pullback(y_bar, ary, indices_or_sections):
     """ary_bar = the parts of y_bar, put together again."""
-
-    def hsplit_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, min(np.ndim(ary) - 1, 1)), NoTangent()
-
-    return np.hsplit(ary, indices_or_sections), hsplit_pullback
+    return split_bar(y_bar, ary, indices_or_sections, min(np.ndim(ary) - 1, 1))
 
 
-@rrule.register(np.vsplit)
-def vsplit_rrule(ary, indices_or_sections):
+@pullback(np.vsplit)
+def vsplit_pullback(y_bar, ary, indices_or_sections):
     """ary_bar = the parts of y_bar, put together again."""
-
-    def vsplit_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, 0), NoTangent()
-
-    return np.vsplit(ary, indices_or_sections), vsplit_pullback
+    return split_bar(y_bar, ary, indices_or_sections, 0)
 
 
 def split_bar(y_bar: Any, ary: Any, indices_or_sections: Any, axis: int) -> Any:

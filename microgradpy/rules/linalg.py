@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.reductions import products_of_others
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan, leading_columns
 from microgradpy.tangents.helpers import cotangent_of, like, numeric
@@ -29,16 +30,11 @@ _REGULARS = _table(2, 3, 3) + 2.0 * np.eye(3)
 _COMPLEX = _REGULAR + 0.5j * _table(3, 3).T
 
 
-@rrule.register(np.linalg.solve)
-def solve_rrule(a, b):
+@pullback(np.linalg.solve)
+def solve_pullback(z_bar, a, b, *, z):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H. Of NumPy 2, b is a vector only if it has one axis."""
-    z = np.linalg.solve(a, b)
-
-    def solve_pullback(z_bar):
-        right_bar = solve_adjoint(z_bar, a, b)
-        return NoTangent(), solve_matrix_bar(right_bar, a, b, z), unbroadcast(right_bar, b)
-
-    return z, solve_pullback
+    right_bar = solve_adjoint(z_bar, a, b)
+    return solve_matrix_bar(right_bar, a, b, z), unbroadcast(right_bar, b)
 
 
 @numeric
@@ -62,25 +58,16 @@ examples(np.linalg.solve, (_COMPLEX, _table(3)), (_REGULAR, _table(2, 3, 2)), (_
 examples(np.linalg.solve, (np.stack([_REGULAR, 2.0 * _REGULAR, _REGULAR + np.eye(3)]), _table(3)))
 
 
-@rrule.register(np.linalg.inv)
-def inv_rrule(a):
+@pullback(np.linalg.inv)
+def inv_pullback(z_bar, a, *, z):
     """a_bar = -z^H z_bar z^H."""
-    z = np.linalg.inv(a)
-
-    def inv_pullback(z_bar):
-        return NoTangent(), -(adjoint(z) @ z_bar @ adjoint(z))
-
-    return z, inv_pullback
+    return -(adjoint(z) @ z_bar @ adjoint(z))
 
 
-@rrule.register(np.linalg.det)
-def det_rrule(a):
+@pullback(np.linalg.det)
+def det_pullback(z_bar, a):
     """a_bar = z_bar * (the cofactors of a), which exist for singular matrices too."""
-
-    def det_pullback(z_bar):
-        return NoTangent(), np.expand_dims(z_bar, (-1, -2)) * conj(cofactors(a))
-
-    return np.linalg.det(a), det_pullback
+    return np.expand_dims(z_bar, (-1, -2)) * conj(cofactors(a))
 
 
 @like(0)
@@ -97,15 +84,10 @@ examples(np.linalg.det, (_REGULARS[:0],))
 examples(np.linalg.det, (_REGULAR,), (_REGULARS,), (_COMPLEX,), (_SINGULAR,))
 
 
-@rrule.register(np.linalg.slogdet)
-def slogdet_rrule(a):
+@pullback(np.linalg.slogdet)
+def slogdet_pullback(y_bar, a, *, y):
     """(sign, log|det|): a_bar = log_bar * a^-H, and for complex a what turns the sign."""
-    y = np.linalg.slogdet(a)
-
-    def slogdet_pullback(y_bar):
-        return NoTangent(), slogdet_bar(y_bar, a, y)
-
-    return y, slogdet_pullback
+    return slogdet_bar(y_bar, a, y)
 
 
 @cotangent_of(1)
@@ -121,18 +103,13 @@ def slogdet_bar(y_bar: Any, a: Any, y: Any) -> Any:
 examples(np.linalg.slogdet, (_REGULAR,), (_REGULARS,), (_COMPLEX,))
 
 
-@rrule.register(np.linalg.cholesky)
-def cholesky_rrule(a, /, *, upper=False):
+@pullback(np.linalg.cholesky)
+def cholesky_pullback(z_bar, a, /, *, upper=False, z):
     """a = z z^H: with s = z^-H p(z^H z_bar) z^-1, where p halves the diagonal and drops what is above it, a_bar is
     s + s^H below the diagonal, s on it and 0 above it, which is not read. The upper factor is z^H, of what is above."""
-    z = np.linalg.cholesky(a, upper=upper)
-
-    def cholesky_pullback(z_bar):
-        if upper:
-            return NoTangent(), adjoint(cholesky_bar(adjoint(z_bar), adjoint(z)))
-        return NoTangent(), cholesky_bar(z_bar, z)
-
-    return z, cholesky_pullback
+    if upper:
+        return (NoTangent(), adjoint(cholesky_bar(adjoint(z_bar), adjoint(z))))
+    return cholesky_bar(z_bar, z)
 
 
 @like(1)
@@ -153,16 +130,11 @@ examples(
 examples(np.linalg.cholesky, (_POSITIVE,), (_COMPLEX @ _COMPLEX.conj().T,), upper=True)
 
 
-@rrule.register(np.linalg.qr)
-def qr_rrule(a, mode="reduced"):
+@pullback(np.linalg.qr)
+def qr_pullback(y_bar, a, mode="reduced", *, y):
     """a = q r: a_bar = (q_bar - q (t + t^H)) r^-H, where t is what q^H q_bar - r_bar r^H has above the diagonal and half
     of its real diagonal. Of a wide matrix the first columns have the factors q and r1, and the others are q r2."""
-    y = np.linalg.qr(a, mode)
-
-    def qr_pullback(y_bar):
-        return NoTangent(), qr_bar(y_bar, a, y, mode), NoTangent()
-
-    return y, qr_pullback
+    return qr_bar(y_bar, a, y, mode)
 
 
 @cotangent_of(1)

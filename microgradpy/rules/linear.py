@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
@@ -87,31 +88,22 @@ examples(np.dot, *_MATRICES, (2.0, 3.0), (2.0, _table(3)), (_table(2, 3), 0.5))
 examples(np.dot, (_table(2, 2, 3), _table(4, 3, 2)), (_table(3), _table(2, 3, 2)), (_table(2, 2, 3), _table(3)))
 
 
-@rrule.register(np.vdot)
-def vdot_rrule(a, b):
+@pullback(np.vdot)
+def vdot_pullback(z_bar, a, b):
     """z = sum(conj(a) * b) over all entries: a_bar = conj(z_bar) * b, b_bar = z_bar * a."""
-
-    def vdot_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(np.reshape(np.multiply(conj(z_bar), b), np.shape(a)), a),
-            unbroadcast(np.reshape(np.multiply(z_bar, a), np.shape(b)), b),
-        )
-
-    return np.vdot(a, b), vdot_pullback
+    return (
+        unbroadcast(np.reshape(np.multiply(conj(z_bar), b), np.shape(a)), a),
+        unbroadcast(np.reshape(np.multiply(z_bar, a), np.shape(b)), b),
+    )
 
 
 examples(np.vdot, (_table(3), _table(3)), (_table(2, 3), _table(3, 2)), (_COMPLEX, _COMPLEX + 0.5), (2.0, 3.0))
 
 
-@rrule.register(np.inner)
-def inner_rrule(a, b):
+@pullback(np.inner)
+def inner_pullback(z_bar, a, b):
     """The last axes of a and b are summed against each other."""
-
-    def inner_pullback(z_bar):
-        return NoTangent(), inner_left_bar(z_bar, a, b), inner_right_bar(z_bar, a, b)
-
-    return np.inner(a, b), inner_pullback
+    return inner_left_bar(z_bar, a, b), inner_right_bar(z_bar, a, b)
 
 
 @cotangent_of(1)
@@ -135,31 +127,22 @@ examples(
 )
 
 
-@rrule.register(np.outer)
-def outer_rrule(a, b):
+@pullback(np.outer)
+def outer_pullback(z_bar, a, b):
     """z_ij = a_i b_j over the entries of a and b: a_bar = z_bar @ conj(b), b_bar = conj(a) @ z_bar."""
-
-    def outer_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(np.reshape(z_bar @ np.ravel(conj(b)), np.shape(a)), a),
-            unbroadcast(np.reshape(np.ravel(conj(a)) @ z_bar, np.shape(b)), b),
-        )
-
-    return np.outer(a, b), outer_pullback
+    return (
+        unbroadcast(np.reshape(z_bar @ np.ravel(conj(b)), np.shape(a)), a),
+        unbroadcast(np.reshape(np.ravel(conj(a)) @ z_bar, np.shape(b)), b),
+    )
 
 
 examples(np.outer, (_table(3), _table(2)), (_table(2, 2), _table(3)), (_COMPLEX, _table(2)), (2.0, _table(3)))
 
 
-@rrule.register(np.tensordot)
-def tensordot_rrule(a, b, axes=2):
+@pullback(np.tensordot)
+def tensordot_pullback(z_bar, a, b, axes=2):
     """Pairs of axes of a and b are summed against each other; z has the others of a, then those of b."""
-
-    def tensordot_pullback(z_bar):
-        return NoTangent(), tensordot_left_bar(z_bar, a, b, axes), tensordot_right_bar(z_bar, a, b, axes), NoTangent()
-
-    return np.tensordot(a, b, axes), tensordot_pullback
+    return tensordot_left_bar(z_bar, a, b, axes), tensordot_right_bar(z_bar, a, b, axes)
 
 
 examples(np.tensordot, (_table(2, 3), _table(2, 3)), (_table(2, 3, 2), _table(3, 2, 2)), (_COMPLEX, _COMPLEX.T, 1))
@@ -168,14 +151,10 @@ example(np.tensordot, _table(2, 3), _table(4, 3), axes=(1, -1))
 example(np.tensordot, _table(2), _table(3), axes=0)
 
 
-@rrule.register(np.kron)
-def kron_rrule(a, b):
+@pullback(np.kron)
+def kron_pullback(z_bar, a, b):
     """Every entry of a times all of b, in blocks."""
-
-    def kron_pullback(z_bar):
-        return NoTangent(), kron_left_bar(z_bar, a, b), kron_right_bar(z_bar, a, b)
-
-    return np.kron(a, b), kron_pullback
+    return kron_left_bar(z_bar, a, b), kron_right_bar(z_bar, a, b)
 
 
 @cotangent_of(1)
@@ -211,30 +190,16 @@ examples(
 )
 
 
-@rrule.register(np.trace)
-def trace_rrule(a, offset=0, axis1=0, axis2=1):
+@pullback(np.trace)
+def trace_pullback(y_bar, a, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
-
-    def trace_pullback(y_bar):
-        return (
-            NoTangent(),
-            diagonal_bar(np.expand_dims(y_bar, -1), a, offset, axis1, axis2),
-            NoTangent(),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return np.trace(a, offset, axis1, axis2), trace_pullback
+    return diagonal_bar(np.expand_dims(y_bar, -1), a, offset, axis1, axis2)
 
 
-@rrule.register(np.diagonal)
-def diagonal_rrule(a, offset=0, axis1=0, axis2=1):
+@pullback(np.diagonal)
+def diagonal_pullback(y_bar, a, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
-
-    def diagonal_pullback(y_bar):
-        return NoTangent(), diagonal_bar(y_bar, a, offset, axis1, axis2), NoTangent(), NoTangent(), NoTangent()
-
-    return np.diagonal(a, offset, axis1, axis2), diagonal_pullback
+    return diagonal_bar(y_bar, a, offset, axis1, axis2)
 
 
 @cotangent_of(1)
@@ -254,14 +219,10 @@ for _diagonal in (np.trace, np.diagonal):
     example(_diagonal, _table(3, 2, 4), offset=-1, axis1=2, axis2=0)
 
 
-@rrule.register(np.diag)
-def diag_rrule(v, k=0):
+@pullback(np.diag)
+def diag_pullback(y_bar, v, k=0):
     """The diagonal of a matrix, or the matrix with a diagonal."""
-
-    def diag_pullback(y_bar):
-        return NoTangent(), diag_bar(y_bar, v, k), NoTangent()
-
-    return np.diag(v, k), diag_pullback
+    return diag_bar(y_bar, v, k)
 
 
 @cotangent_of(1)
@@ -273,38 +234,26 @@ def diag_bar(y_bar: Any, v: Any, k: int) -> Any:
 examples(np.diag, (_table(3),), (_table(2, 3),), (_table(3, 3), 1), (_table(2), -1))
 
 
-@rrule.register(np.triu)
-def triu_rrule(m, k=0):
+@pullback(np.triu)
+def triu_pullback(y_bar, m, k=0):
     """m_bar = the same triangle of y_bar."""
-
-    def triu_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.triu(y_bar, k), m), NoTangent()
-
-    return np.triu(m, k), triu_pullback
+    return unbroadcast(np.triu(y_bar, k), m)
 
 
-@rrule.register(np.tril)
-def tril_rrule(m, k=0):
+@pullback(np.tril)
+def tril_pullback(y_bar, m, k=0):
     """m_bar = the same triangle of y_bar."""
-
-    def tril_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.tril(y_bar, k), m), NoTangent()
-
-    return np.tril(m, k), tril_pullback
+    return unbroadcast(np.tril(y_bar, k), m)
 
 
 for _triangle in (np.triu, np.tril):
     examples(_triangle, (_table(3, 3),), (_table(2, 3), 1), (_table(2, 3, 2), -1), (_table(3),))
 
 
-@rrule.register(np.cross)
-def cross_rrule(a, b, *, axis=-1):
+@pullback(np.cross)
+def cross_pullback(z_bar, a, b, *, axis=-1):
     """z = a x b in three dimensions: a_bar = b x z_bar, b_bar = z_bar x a."""
-
-    def cross_pullback(z_bar):
-        return NoTangent(), cross_bar(conj(b), z_bar, a, axis), cross_bar(z_bar, conj(a), b, axis)
-
-    return np.cross(a, b, axis=axis), cross_pullback
+    return cross_bar(conj(b), z_bar, a, axis), cross_bar(z_bar, conj(a), b, axis)
 
 
 @cotangent_of(2)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import divide, floating
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
-from microgradpy.tangents.types import NoTangent
 
 _LN_2 = math.log(2.0)
 _LN_10 = math.log(10.0)
@@ -104,15 +103,11 @@ def acosh_derivative(x):
 examples(math.acosh, (1.5,), (3,))
 
 
-@rrule.register(math.atan2)
-def atan2_rrule(y, x):
+@pullback(math.atan2)
+def atan2_pullback(z_bar, y, x):
     """y_bar = z_bar * x / (x^2 + y^2), x_bar = -z_bar * y / (x^2 + y^2); NaN at the origin, which has no angle."""
-
-    def atan2_pullback(z_bar):
-        radius = math.hypot(x, y)
-        return NoTangent(), divide(divide(z_bar * x, radius), radius), divide(divide(-z_bar * y, radius), radius)
-
-    return math.atan2(y, x), atan2_pullback
+    radius = math.hypot(x, y)
+    return divide(divide(z_bar * x, radius), radius), divide(divide(-z_bar * y, radius), radius)
 
 
 examples(math.atan2, (1.0, 2.0), (-0.5, -1.5), (2, -1))
@@ -146,16 +141,11 @@ def log_derivative(x):
     return 1.0 / x
 
 
-@rrule.register(math.log, arity=2)
-def log_to_base_rrule(x, base):
+@pullback(math.log, arity=2)
+def log_to_base_pullback(y_bar, x, base, *, y):
     """y = log(x) / log(base): x_bar = y_bar / (x log(base)), base_bar = -y_bar * y / (base log(base))."""
-    y = math.log(x, base)
-
-    def log_to_base_pullback(y_bar):
-        scaled = y_bar / math.log(base)
-        return NoTangent(), scaled / x, -scaled * y / base
-
-    return y, log_to_base_pullback
+    scaled = y_bar / math.log(base)
+    return scaled / x, -scaled * y / base
 
 
 examples(math.log, (0.7,), (3,), (5.0, 2.0), (3, 10))
@@ -195,15 +185,10 @@ for _f in (math.log2, math.log10, math.log1p, math.sqrt, math.cbrt):
     examples(_f, (0.7,), (3,))
 
 
-@rrule.register(math.pow)
-def pow_rrule(x, y):
+@pullback(math.pow)
+def pow_pullback(z_bar, x, y, *, z):
     """z = x ** y, in floats; see `powers`."""
-    z = math.pow(x, y)
-
-    def pow_pullback(z_bar):
-        return NoTangent(), power_base_bar(z_bar, x, y), power_exponent_bar(z_bar, x, y, z)
-
-    return z, pow_pullback
+    return power_base_bar(z_bar, x, y), power_exponent_bar(z_bar, x, y, z)
 
 
 examples(math.pow, (2.0, 3.0), (1.5, -0.5), (2, 3), (0.0, 2.0), (0.0, 1.0), (-2.0, 3))
@@ -258,24 +243,16 @@ for _f in (math.gamma, math.lgamma):
     examples(_f, (0.7,), (-1.3,), (4,), (12.5,), (0.05,), (-0.5,))
 
 
-@rrule.register(math.degrees)
-def degrees_rrule(x):
+@pullback(math.degrees)
+def degrees_pullback(y_bar, x):
     """x_bar = y_bar in degrees."""
-
-    def degrees_pullback(y_bar):
-        return NoTangent(), math.degrees(y_bar)
-
-    return math.degrees(x), degrees_pullback
+    return math.degrees(y_bar)
 
 
-@rrule.register(math.radians)
-def radians_rrule(x):
+@pullback(math.radians)
+def radians_pullback(y_bar, x):
     """x_bar = y_bar in radians."""
-
-    def radians_pullback(y_bar):
-        return NoTangent(), math.radians(y_bar)
-
-    return math.radians(x), radians_pullback
+    return math.radians(y_bar)
 
 
 for _f in (math.degrees, math.radians):

@@ -11,27 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.linear import cross_bar, diagonal_bar
-from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.rules.registry import example, examples, non_differentiable
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import matmul_left_bar, matmul_right_bar, tensordot_left_bar, tensordot_right_bar
-from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.linalg.matrix_rank)
 
 
-@rrule.register(np.linalg.matrix_power)
-def matrix_power_rrule(a, n):
+@pullback(np.linalg.matrix_power)
+def matrix_power_pullback(z_bar, a, n):
     """a_bar = the upper right block of [[a^H, z_bar], [0, a^H]]^n, which is the sum of all products of n factors, one of
     them z_bar and the others a^H."""
-
-    def matrix_power_pullback(z_bar):
-        return NoTangent(), matrix_power_bar(z_bar, a, n), NoTangent()
-
-    return np.linalg.matrix_power(a, n), matrix_power_pullback
+    return matrix_power_bar(z_bar, a, n)
 
 
 @cotangent_of(1)
@@ -46,14 +42,10 @@ def matrix_power_bar(z_bar: Any, a: Any, n: int) -> Any:
     return real_like(corner[..., :size, size:], a)
 
 
-@rrule.register(np.linalg.multi_dot)
-def multi_dot_rrule(arrays):
+@pullback(np.linalg.multi_dot)
+def multi_dot_pullback(y_bar, arrays):
     """Each matrix gets (the product before it)^H y_bar (the product after it)^H."""
-
-    def multi_dot_pullback(y_bar):
-        return NoTangent(), multi_dot_bar(y_bar, arrays)
-
-    return np.linalg.multi_dot(arrays), multi_dot_pullback
+    return multi_dot_bar(y_bar, arrays)
 
 
 def multi_dot_bar(y_bar: Any, arrays: Any) -> Any:
@@ -74,15 +66,10 @@ def multi_dot_bar(y_bar: Any, arrays: Any) -> Any:
     return spread_over_items(bars[::-1], arrays)
 
 
-@rrule.register(np.linalg.tensorinv)
-def tensorinv_rrule(a, ind=2):
+@pullback(np.linalg.tensorinv)
+def tensorinv_pullback(z_bar, a, ind=2, *, z):
     """As inv, of a matrix whose rows are the first axes of a, and whose columns are the others."""
-    z = np.linalg.tensorinv(a, ind)
-
-    def tensorinv_pullback(z_bar):
-        return NoTangent(), tensorinv_bar(z_bar, a, z, ind), NoTangent()
-
-    return z, tensorinv_pullback
+    return tensorinv_bar(z_bar, a, z, ind)
 
 
 @cotangent_of(1)
@@ -93,16 +80,11 @@ def tensorinv_bar(z_bar: Any, a: Any, z: Any, ind: int) -> Any:
     return unbroadcast(-np.reshape(inverse @ bar @ inverse, np.shape(a)), a)
 
 
-@rrule.register(np.linalg.tensorsolve)
-def tensorsolve_rrule(a, b, axes=None):
+@pullback(np.linalg.tensorsolve)
+def tensorsolve_pullback(z_bar, a, b, axes=None, *, z):
     """As solve, of a matrix whose columns are the axes of a that the solution has: the last ones, or `axes`."""
-    z = np.linalg.tensorsolve(a, b, axes)
-
-    def tensorsolve_pullback(z_bar):
-        bars = tensorsolve_bars(z_bar, a, b, z, axes)
-        return NoTangent(), bars[0], bars[1], NoTangent()
-
-    return z, tensorsolve_pullback
+    bars = tensorsolve_bars(z_bar, a, b, z, axes)
+    return bars[0], bars[1]
 
 
 def tensorsolve_bars(z_bar: Any, a: Any, b: Any, z: Any, axes: Any) -> tuple[Any, Any]:
@@ -117,54 +99,34 @@ def tensorsolve_bars(z_bar: Any, a: Any, b: Any, z: Any, axes: Any) -> tuple[Any
     return unbroadcast(np.transpose(a_bar, np.argsort(order)), a), unbroadcast(np.reshape(b_bar, np.shape(b)), b)
 
 
-@rrule.register(np.linalg.matmul)
-def matmul_rrule(x1, x2, /):
+@pullback(np.linalg.matmul)
+def matmul_pullback(z_bar, x1, x2, /):
     """As np.matmul: x1_bar = z_bar @ x2^H, x2_bar = x1^H @ z_bar."""
-
-    def matmul_pullback(z_bar):
-        return NoTangent(), matmul_left_bar(z_bar, x1, x2), matmul_right_bar(z_bar, x1, x2)
-
-    return np.linalg.matmul(x1, x2), matmul_pullback
+    return matmul_left_bar(z_bar, x1, x2), matmul_right_bar(z_bar, x1, x2)
 
 
-@rrule.register(np.linalg.matrix_transpose)
-def matrix_transpose_rrule(x, /):
+@pullback(np.linalg.matrix_transpose)
+def matrix_transpose_pullback(y_bar, x, /):
     """x_bar = y_bar^T."""
-
-    def matrix_transpose_pullback(y_bar):
-        return NoTangent(), np.swapaxes(y_bar, -1, -2)
-
-    return np.linalg.matrix_transpose(x), matrix_transpose_pullback
+    return np.swapaxes(y_bar, -1, -2)
 
 
-@rrule.register(np.linalg.outer)
-def outer_rrule(x1, x2, /):
+@pullback(np.linalg.outer)
+def outer_pullback(z_bar, x1, x2, /):
     """z_ij = x1_i x2_j: x1_bar = z_bar @ conj(x2), x2_bar = conj(x1) @ z_bar."""
-
-    def outer_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar @ conj(x2), x1), unbroadcast(conj(x1) @ z_bar, x2)
-
-    return np.linalg.outer(x1, x2), outer_pullback
+    return unbroadcast(z_bar @ conj(x2), x1), unbroadcast(conj(x1) @ z_bar, x2)
 
 
-@rrule.register(np.linalg.tensordot)
-def tensordot_rrule(x1, x2, /, *, axes=2):
+@pullback(np.linalg.tensordot)
+def tensordot_pullback(z_bar, x1, x2, /, *, axes=2):
     """As np.tensordot: pairs of axes are summed against each other."""
-
-    def tensordot_pullback(z_bar):
-        return NoTangent(), tensordot_left_bar(z_bar, x1, x2, axes), tensordot_right_bar(z_bar, x1, x2, axes)
-
-    return np.linalg.tensordot(x1, x2, axes=axes), tensordot_pullback
+    return tensordot_left_bar(z_bar, x1, x2, axes), tensordot_right_bar(z_bar, x1, x2, axes)
 
 
-@rrule.register(np.linalg.vecdot)
-def vecdot_rrule(x1, x2, /, *, axis=-1):
+@pullback(np.linalg.vecdot)
+def vecdot_pullback(z_bar, x1, x2, /, *, axis=-1):
     """z = sum(conj(x1) * x2) along an axis: x1_bar = conj(z_bar) * x2, x2_bar = z_bar * x1."""
-
-    def vecdot_pullback(z_bar):
-        return NoTangent(), vecdot_bar(conj(z_bar), x2, x1, axis), vecdot_bar(z_bar, x1, x2, axis)
-
-    return np.linalg.vecdot(x1, x2, axis=axis), vecdot_pullback
+    return vecdot_bar(conj(z_bar), x2, x1, axis), vecdot_bar(z_bar, x1, x2, axis)
 
 
 @cotangent_of(2)
@@ -174,34 +136,22 @@ def vecdot_bar(z_bar: Any, other: Any, x: Any, axis: int) -> Any:
     return np.moveaxis(unbroadcast(moved, np.moveaxis(x, axis, -1)), -1, axis)
 
 
-@rrule.register(np.linalg.cross)
-def cross_rrule(x1, x2, /, *, axis=-1):
+@pullback(np.linalg.cross)
+def cross_pullback(z_bar, x1, x2, /, *, axis=-1):
     """z = x1 x x2 in three dimensions: x1_bar = x2 x z_bar, x2_bar = z_bar x x1."""
-
-    def cross_pullback(z_bar):
-        return NoTangent(), cross_bar(conj(x2), z_bar, x1, axis), cross_bar(z_bar, conj(x1), x2, axis)
-
-    return np.linalg.cross(x1, x2, axis=axis), cross_pullback
+    return cross_bar(conj(x2), z_bar, x1, axis), cross_bar(z_bar, conj(x1), x2, axis)
 
 
-@rrule.register(np.linalg.diagonal)
-def diagonal_rrule(x, /, *, offset=0):
+@pullback(np.linalg.diagonal)
+def diagonal_pullback(y_bar, x, /, *, offset=0):
     """y_bar on the diagonal of the last two axes, zero elsewhere."""
-
-    def diagonal_pullback(y_bar):
-        return NoTangent(), diagonal_bar(y_bar, x, offset, -2, -1)
-
-    return np.linalg.diagonal(x, offset=offset), diagonal_pullback
+    return diagonal_bar(y_bar, x, offset, -2, -1)
 
 
-@rrule.register(np.linalg.trace)
-def trace_rrule(x, /, *, offset=0):
+@pullback(np.linalg.trace)
+def trace_pullback(y_bar, x, /, *, offset=0):
     """y_bar on the diagonal of the last two axes, zero elsewhere."""
-
-    def trace_pullback(y_bar):
-        return NoTangent(), diagonal_bar(np.expand_dims(y_bar, -1), x, offset, -2, -1)
-
-    return np.linalg.trace(x, offset=offset), trace_pullback
+    return diagonal_bar(np.expand_dims(y_bar, -1), x, offset, -2, -1)
 
 
 def _table(*shape: int) -> np.ndarray:

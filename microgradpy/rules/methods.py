@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.indexing import take_bar
 from microgradpy.rules.linear import diagonal_bar
 from microgradpy.rules.registry import (
@@ -232,14 +233,10 @@ def array_copy_rrule(self):
     return self.copy(), array_copy_pullback
 
 
-@rrule.register(copied)
-def copied_rrule(x, order="C"):
+@pullback(copied)
+def copied_pullback(y_bar, x, order="C"):
     """x_bar = y_bar."""
-
-    def copied_pullback(y_bar):
-        return NoTangent(), y_bar, NoTangent()
-
-    return copied(x, order), copied_pullback
+    return y_bar
 
 
 examples(copied, (_TABLE,))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.reductions import cumprod_bar, cumsum_bar, prod_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, with_reduced_axes
-from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan
 _VECTOR = np.array([0.7, _NAN, -1.4, 2.2])
@@ -33,24 +33,16 @@ def without_nan(a_bar: Any, a: Any) -> Any:
     return np.where(np.isnan(a), 0.0, a_bar)
 
 
-@rrule.register(np.nansum)
-def nansum_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nansum)
+def nansum_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar, repeated."""
-
-    def nansum_pullback(y_bar):
-        return NoTangent(), without_nan(expand_reduced(y_bar, a, axis, keepdims), a), NoTangent()
-
-    return np.nansum(a, axis=axis, keepdims=keepdims), nansum_pullback
+    return without_nan(expand_reduced(y_bar, a, axis, keepdims), a)
 
 
-@rrule.register(np.nanprod)
-def nanprod_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nanprod)
+def nanprod_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar * (the product of the other entries)."""
-
-    def nanprod_pullback(y_bar):
-        return NoTangent(), without_nan(prod_bar(y_bar, filled(a, 1.0), axis, keepdims), a), NoTangent()
-
-    return np.nanprod(a, axis=axis, keepdims=keepdims), nanprod_pullback
+    return without_nan(prod_bar(y_bar, filled(a, 1.0), axis, keepdims), a)
 
 
 def filled(a: Any, value: float) -> Any:
@@ -58,14 +50,10 @@ def filled(a: Any, value: float) -> Any:
     return np.where(np.isnan(a), value, a)
 
 
-@rrule.register(np.nanmean)
-def nanmean_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nanmean)
+def nanmean_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar / n, repeated, for n numbers in a mean."""
-
-    def nanmean_pullback(y_bar):
-        return NoTangent(), nanmean_bar(y_bar, a, axis, keepdims), NoTangent()
-
-    return np.nanmean(a, axis=axis, keepdims=keepdims), nanmean_pullback
+    return nanmean_bar(y_bar, a, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -80,14 +68,10 @@ def numbers_in(a: Any, axis: Any) -> Any:
     return np.sum(~np.isnan(a), axis=axis, keepdims=True)
 
 
-@rrule.register(np.nanvar)
-def nanvar_rrule(a, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.nanvar)
+def nanvar_pullback(y_bar, a, axis=None, *, ddof=0, keepdims=False):
     """a_bar = y_bar * 2 (a - mean) / (n - ddof), for n numbers in a mean."""
-
-    def nanvar_pullback(y_bar):
-        return NoTangent(), nanvar_bar(y_bar, a, axis, ddof, keepdims), NoTangent()
-
-    return np.nanvar(a, axis=axis, ddof=ddof, keepdims=keepdims), nanvar_pullback
+    return nanvar_bar(y_bar, a, axis, ddof, keepdims)
 
 
 @cotangent_of(1)
@@ -100,15 +84,10 @@ def nanvar_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         return without_nan(scale * without_nan(a - mean, a), a)
 
 
-@rrule.register(np.nanstd)
-def nanstd_rrule(a, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.nanstd)
+def nanstd_pullback(y_bar, a, axis=None, *, ddof=0, keepdims=False, y):
     """a_bar = y_bar * (a - mean) / ((n - ddof) y), and 0 where y = 0."""
-    y = np.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims)
-
-    def nanstd_pullback(y_bar):
-        return NoTangent(), nanstd_bar(y_bar, a, y, axis, ddof, keepdims), NoTangent()
-
-    return y, nanstd_pullback
+    return nanstd_bar(y_bar, a, y, axis, ddof, keepdims)
 
 
 @cotangent_of(1)
@@ -117,26 +96,16 @@ def nanstd_bar(y_bar: Any, a: Any, y: Any, axis: Any, ddof: Any, keepdims: Any) 
     return nanvar_bar(0.5 * y_bar * reciprocal_or_zero(y), a, axis, ddof, keepdims)
 
 
-@rrule.register(np.nanmax)
-def nanmax_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nanmax)
+def nanmax_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The largest numbers share y_bar evenly."""
-    y = np.nanmax(a, axis=axis, keepdims=keepdims)
-
-    def nanmax_pullback(y_bar):
-        return NoTangent(), nan_extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, nanmax_pullback
+    return nan_extremum_bar(y_bar, a, y, axis, keepdims)
 
 
-@rrule.register(np.nanmin)
-def nanmin_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nanmin)
+def nanmin_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The smallest numbers share y_bar evenly."""
-    y = np.nanmin(a, axis=axis, keepdims=keepdims)
-
-    def nanmin_pullback(y_bar):
-        return NoTangent(), nan_extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, nanmin_pullback
+    return nan_extremum_bar(y_bar, a, y, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -162,24 +131,16 @@ examples(np.nansum, (np.array([[_NAN, _NAN], [0.5, _NAN]]), 1), (np.zeros((0, 3)
 examples(np.nanprod, (np.array([2.0, 0.0, _NAN, 3.0]),), (np.array([[_NAN, _NAN], [0.0, 0.0]]), 1))
 
 
-@rrule.register(np.nancumsum)
-def nancumsum_rrule(a, axis=None):
+@pullback(np.nancumsum)
+def nancumsum_pullback(y_bar, a, axis=None):
     """a_bar_i = the sum of y_bar_k for k >= i."""
-
-    def nancumsum_pullback(y_bar):
-        return NoTangent(), without_nan(cumsum_bar(y_bar, a, axis), a), NoTangent()
-
-    return np.nancumsum(a, axis=axis), nancumsum_pullback
+    return without_nan(cumsum_bar(y_bar, a, axis), a)
 
 
-@rrule.register(np.nancumprod)
-def nancumprod_rrule(a, axis=None):
+@pullback(np.nancumprod)
+def nancumprod_pullback(y_bar, a, axis=None):
     """a_bar_i = the sum over k >= i of y_bar_k times the product of the first k entries without the i-th."""
-
-    def nancumprod_pullback(y_bar):
-        return NoTangent(), without_nan(cumprod_bar(y_bar, filled(a, 1.0), axis), a), NoTangent()
-
-    return np.nancumprod(a, axis=axis), nancumprod_pullback
+    return without_nan(cumprod_bar(y_bar, filled(a, 1.0), axis), a)
 
 
 _RUNS = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, 1), (_COMPLEX,), (_COMPLEX, 0), (0.6,))
@@ -187,24 +148,16 @@ examples(np.nancumsum, *_RUNS)
 examples(np.nancumprod, *_RUNS)
 
 
-@rrule.register(np.cumulative_sum)
-def cumulative_sum_rrule(x, /, *, axis=None, include_initial=False):
+@pullback(np.cumulative_sum)
+def cumulative_sum_pullback(y_bar, x, /, *, axis=None, include_initial=False):
     """x_bar_i = the sum of y_bar_k for k >= i."""
-
-    def cumulative_sum_pullback(y_bar):
-        return NoTangent(), cumsum_bar(without_initial(y_bar, axis, include_initial), x, axis)
-
-    return np.cumulative_sum(x, axis=axis, include_initial=include_initial), cumulative_sum_pullback
+    return cumsum_bar(without_initial(y_bar, axis, include_initial), x, axis)
 
 
-@rrule.register(np.cumulative_prod)
-def cumulative_prod_rrule(x, /, *, axis=None, include_initial=False):
+@pullback(np.cumulative_prod)
+def cumulative_prod_pullback(y_bar, x, /, *, axis=None, include_initial=False):
     """x_bar_i = the sum over k >= i of y_bar_k times the product of the first k entries without the i-th."""
-
-    def cumulative_prod_pullback(y_bar):
-        return NoTangent(), cumprod_bar(without_initial(y_bar, axis, include_initial), x, axis)
-
-    return np.cumulative_prod(x, axis=axis, include_initial=include_initial), cumulative_prod_pullback
+    return cumprod_bar(without_initial(y_bar, axis, include_initial), x, axis)
 
 
 def without_initial(y_bar: Any, axis: int | None, include_initial: bool) -> Any:

@@ -6,30 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.reductions import extremum_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import divide, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
-from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(np.linalg.norm)
-def norm_rrule(x, ord=None, axis=None, keepdims=False):
+@pullback(np.linalg.norm)
+def norm_pullback(y_bar, x, ord=None, axis=None, keepdims=False, *, y):
     """x_bar = y_bar * x / y for the Euclidean norm, and 0 where y = 0; the other vector norms in vector_norm_bar."""
-    y = np.linalg.norm(x, ord, axis, keepdims)
-
-    def norm_pullback(y_bar):
-        return (
-            NoTangent(),
-            norm_bar(y_bar, x, y, ord, axis, keepdims),
-            norm_order_bar(y_bar, x, y, ord, axis, keepdims),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return y, norm_pullback
+    return norm_bar(y_bar, x, y, ord, axis, keepdims), norm_order_bar(y_bar, x, y, ord, axis, keepdims)
 
 
 def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
@@ -124,26 +113,16 @@ for _order in _ORDERS:
     example(np.linalg.norm, _VECTORS, _order, (2, 0), keepdims=True)
 
 
-@rrule.register(np.linalg.vector_norm)
-def vector_norm_rrule(x, /, *, axis=None, keepdims=False, ord=2):
+@pullback(np.linalg.vector_norm)
+def vector_norm_pullback(y_bar, x, /, *, axis=None, keepdims=False, ord=2, y):
     """As norm, of all entries along the axes."""
-    y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-    def vector_norm_pullback(y_bar):
-        return NoTangent(), vector_norm_bar(y_bar, x, y, ord, axis, keepdims)
-
-    return y, vector_norm_pullback
+    return vector_norm_bar(y_bar, x, y, ord, axis, keepdims)
 
 
-@rrule.register(np.linalg.matrix_norm)
-def matrix_norm_rrule(x, /, *, keepdims=False, ord="fro"):
+@pullback(np.linalg.matrix_norm)
+def matrix_norm_pullback(y_bar, x, /, *, keepdims=False, ord="fro", y):
     """As norm, of the matrices in the last two axes."""
-    y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-
-    def matrix_norm_pullback(y_bar):
-        return NoTangent(), matrix_norm_bar(y_bar, x, y, ord, (-2, -1), keepdims)
-
-    return y, matrix_norm_pullback
+    return matrix_norm_bar(y_bar, x, y, ord, (-2, -1), keepdims)
 
 
 for _order in (0, 1, 2, 3.5, -1, np.inf, -np.inf):
@@ -157,15 +136,10 @@ for _order in _ORDERS:
     example(np.linalg.matrix_norm, _VECTORS, keepdims=True, ord=_order)
 
 
-@rrule.register(np.linalg.cond)
-def cond_rrule(x, p=None):
+@pullback(np.linalg.cond)
+def cond_pullback(y_bar, x, p=None, *, y):
     """The quotient of the extreme singular values (None, +-2), or the norm of x times that of its inverse."""
-    y = np.linalg.cond(x, p)
-
-    def cond_pullback(y_bar):
-        return NoTangent(), cond_bar(y_bar, x, y, p), NoTangent()
-
-    return y, cond_pullback
+    return cond_bar(y_bar, x, y, p)
 
 
 @cotangent_of(1)

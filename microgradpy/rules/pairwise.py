@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.derivatives import derivative
+from microgradpy.rules.derivatives import derivative, pullback
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import divide, floating, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
@@ -64,34 +64,16 @@ def divide_derivative(x, y, *, z):
 examples(np.divide, *_ANYWHERE)
 
 
-@rrule.register(np.power)
-def power_rrule(x, y):
+@pullback(np.power)
+def power_pullback(z_bar, x, y, *, z):
     """x_bar = z_bar * y * x^(y - 1), y_bar = z_bar * log(x) * z."""
-    z = np.power(x, y)
-
-    def power_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(power_base_bar(z_bar, x, y), x),
-            unbroadcast(power_exponent_bar(z_bar, x, y, z), y),
-        )
-
-    return z, power_pullback
+    return unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
 
 
-@rrule.register(np.float_power)
-def float_power_rrule(x, y):
+@pullback(np.float_power)
+def float_power_pullback(z_bar, x, y, *, z):
     """x_bar = z_bar * y * x^(y - 1), y_bar = z_bar * log(x) * z."""
-    z = np.float_power(x, y)
-
-    def float_power_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(power_base_bar(z_bar, x, y), x),
-            unbroadcast(power_exponent_bar(z_bar, x, y, z), y),
-        )
-
-    return z, float_power_pullback
+    return unbroadcast(power_base_bar(z_bar, x, y), x), unbroadcast(power_exponent_bar(z_bar, x, y, z), y)
 
 
 _POWERS = (*_POSITIVE, (_COMPLEX, _ROW), (_COMPLEX, _COMPLEX), (np.abs(_ROW), 2), (np.abs(_TABLE), 0), (2, 0.7))
@@ -117,44 +99,28 @@ def fmod_derivative(x, y):
 examples(np.fmod, *_REAL)
 
 
-@rrule.register(np.maximum)
-def maximum_rrule(x, y):
+@pullback(np.maximum)
+def maximum_pullback(z_bar, x, y):
     """Each operand gets z_bar where it is the larger one, half of it where they are equal."""
-
-    def maximum_pullback(z_bar):
-        return NoTangent(), maximum_bar(z_bar, x, y), maximum_bar(z_bar, y, x)
-
-    return np.maximum(x, y), maximum_pullback
+    return maximum_bar(z_bar, x, y), maximum_bar(z_bar, y, x)
 
 
-@rrule.register(np.minimum)
-def minimum_rrule(x, y):
+@pullback(np.minimum)
+def minimum_pullback(z_bar, x, y):
     """Each operand gets z_bar where it is the smaller one, half of it where they are equal."""
-
-    def minimum_pullback(z_bar):
-        return NoTangent(), minimum_bar(z_bar, x, y), minimum_bar(z_bar, y, x)
-
-    return np.minimum(x, y), minimum_pullback
+    return minimum_bar(z_bar, x, y), minimum_bar(z_bar, y, x)
 
 
-@rrule.register(np.fmax)
-def fmax_rrule(x, y):
+@pullback(np.fmax)
+def fmax_pullback(z_bar, x, y):
     """As maximum, but a number wins against NaN."""
-
-    def fmax_pullback(z_bar):
-        return NoTangent(), fmax_bar(z_bar, x, y), fmax_bar(z_bar, y, x)
-
-    return np.fmax(x, y), fmax_pullback
+    return fmax_bar(z_bar, x, y), fmax_bar(z_bar, y, x)
 
 
-@rrule.register(np.fmin)
-def fmin_rrule(x, y):
+@pullback(np.fmin)
+def fmin_pullback(z_bar, x, y):
     """As minimum, but a number wins against NaN."""
-
-    def fmin_pullback(z_bar):
-        return NoTangent(), fmin_bar(z_bar, x, y), fmin_bar(z_bar, y, x)
-
-    return np.fmin(x, y), fmin_pullback
+    return fmin_bar(z_bar, x, y), fmin_bar(z_bar, y, x)
 
 
 @cotangent_of(1)
@@ -191,19 +157,10 @@ for _choice in (np.maximum, np.minimum, np.fmax, np.fmin):
     examples(_choice, *_REAL)
 
 
-@rrule.register(np.clip)
-def clip_rrule(a, a_min=None, a_max=None):
+@pullback(np.clip)
+def clip_pullback(z_bar, a, a_min=None, a_max=None):
     """z = minimum(maximum(a, a_min), a_max): half the cotangent passes at an edge."""
-
-    def clip_pullback(z_bar):
-        return (
-            NoTangent(),
-            clip_bar(z_bar, a, a_min, a_max),
-            floor_bar(z_bar, a, a_min, a_max),
-            ceiling_bar(z_bar, a, a_min, a_max),
-        )
-
-    return np.clip(a, a_min, a_max), clip_pullback
+    return clip_bar(z_bar, a, a_min, a_max), floor_bar(z_bar, a, a_min, a_max), ceiling_bar(z_bar, a, a_min, a_max)
 
 
 @cotangent_of(1)
@@ -236,19 +193,10 @@ def _raised_bar(z_bar: Any, a: Any, a_min: Any, a_max: Any) -> Any:
 examples(np.clip, (0.4, -1.0, 1.0), (_TABLE, -0.5, 1.0), (_TABLE, _COLUMN, 1.5), (_TABLE, None, 0.8), (_ROW, 0.5, None))
 
 
-@rrule.register(np.where)
-def where_rrule(condition, x, y):
+@pullback(np.where)
+def where_pullback(z_bar, condition, x, y):
     """x gets z_bar where the condition holds, y elsewhere. Selected, not multiplied: a NaN stays where it is."""
-
-    def where_pullback(z_bar):
-        return (
-            NoTangent(),
-            NoTangent(),
-            unbroadcast(np.where(condition, z_bar, 0.0), x),
-            unbroadcast(np.where(condition, 0.0, z_bar), y),
-        )
-
-    return np.where(condition, x, y), where_pullback
+    return NoTangent(), unbroadcast(np.where(condition, z_bar, 0.0), x), unbroadcast(np.where(condition, 0.0, z_bar), y)
 
 
 examples(
@@ -333,28 +281,20 @@ def array_with_own_sign(x1: Any, x2: Any) -> Any:
     return np.copysign(x2, x2)
 
 
-@rrule.register(array_with_own_sign)
-def array_with_own_sign_rrule(x1, x2):
+@pullback(array_with_own_sign)
+def array_with_own_sign_pullback(z_bar, x1, x2):
     """x2_bar = z_bar."""
-
-    def array_with_own_sign_pullback(z_bar):
-        return NoTangent(), ZeroTangent(), unbroadcast(z_bar, x2)
-
-    return array_with_own_sign(x1, x2), array_with_own_sign_pullback
+    return ZeroTangent(), unbroadcast(z_bar, x2)
 
 
 examples(array_with_own_sign, (_ROW, _ROW), (1.5, 1.5))
 
 
-@rrule.register(np.heaviside)
-def heaviside_rrule(x1, x2):
+@pullback(np.heaviside)
+def heaviside_pullback(z_bar, x1, x2):
     """The value x2 at the jump has a derivative; that of x1 is zero."""
-
-    def heaviside_pullback(z_bar):
-        x1_bar = unbroadcast(np.zeros_like(z_bar), x1)
-        return NoTangent(), x1_bar, unbroadcast(np.where(np.equal(x1, 0.0), z_bar, 0.0), x2)
-
-    return np.heaviside(x1, x2), heaviside_pullback
+    x1_bar = unbroadcast(np.zeros_like(z_bar), x1)
+    return x1_bar, unbroadcast(np.where(np.equal(x1, 0.0), z_bar, 0.0), x2)
 
 
 examples(np.heaviside, *_REAL)

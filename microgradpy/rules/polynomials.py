@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.singular import column, lstsq_bars, singular_values_bar
 from microgradpy.rules.spectral import eigvals_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
@@ -28,24 +29,16 @@ def coefficients(p: Any) -> np.ndarray:
     return np.atleast_1d(p)
 
 
-@rrule.register(np.polyadd)
-def polyadd_rrule(a1, a2):
+@pullback(np.polyadd)
+def polyadd_pullback(y_bar, a1, a2):
     """Each summand gets y_bar from the end, as far as it reaches."""
-
-    def polyadd_pullback(y_bar):
-        return NoTangent(), summand_bar(y_bar, a1), summand_bar(y_bar, a2)
-
-    return np.polyadd(a1, a2), polyadd_pullback
+    return summand_bar(y_bar, a1), summand_bar(y_bar, a2)
 
 
-@rrule.register(np.polysub)
-def polysub_rrule(a1, a2):
+@pullback(np.polysub)
+def polysub_pullback(y_bar, a1, a2):
     """As polyadd, with -y_bar for the second one."""
-
-    def polysub_pullback(y_bar):
-        return NoTangent(), summand_bar(y_bar, a1), summand_bar(-y_bar, a2)
-
-    return np.polysub(a1, a2), polysub_pullback
+    return summand_bar(y_bar, a1), summand_bar(-y_bar, a2)
 
 
 def summand_bar(y_bar: Any, p: Any) -> Any:
@@ -53,14 +46,10 @@ def summand_bar(y_bar: Any, p: Any) -> Any:
     return unbroadcast(y_bar[len(y_bar) - len(coefficients(p)) :], p)
 
 
-@rrule.register(np.polymul)
-def polymul_rrule(a1, a2):
+@pullback(np.polymul)
+def polymul_pullback(y_bar, a1, a2):
     """y_k = the sum of a1_i a2_(k-i): a1_bar_i = the sum of y_bar_(i+j) conj(a2_j), and the same of a2."""
-
-    def polymul_pullback(y_bar):
-        return NoTangent(), factor_bar(y_bar, a1, a2), factor_bar(y_bar, a2, a1)
-
-    return np.polymul(a1, a2), polymul_pullback
+    return factor_bar(y_bar, a1, a2), factor_bar(y_bar, a2, a1)
 
 
 def factor_bar(y_bar: Any, p: Any, other: Any) -> Any:
@@ -73,16 +62,11 @@ def factor_bar(y_bar: Any, p: Any, other: Any) -> Any:
     return unbroadcast(np.concatenate((np.zeros(np.size(p) - used.size, p_bar.dtype), p_bar)), p)
 
 
-@rrule.register(np.polydiv)
-def polydiv_rrule(u, v):
+@pullback(np.polydiv)
+def polydiv_pullback(y_bar, u, v, *, y):
     """u = q v + r: the steps of the division, backwards."""
-    y = np.polydiv(u, v)
-
-    def polydiv_pullback(y_bar):
-        bars = polydiv_bars(y_bar, u, v, y)
-        return NoTangent(), bars[0], bars[1]
-
-    return y, polydiv_pullback
+    bars = polydiv_bars(y_bar, u, v, y)
+    return bars[0], bars[1]
 
 
 def polydiv_bars(y_bar: Any, u: Any, v: Any, y: Any) -> tuple[Any, Any]:
@@ -104,14 +88,10 @@ def polydiv_bars(y_bar: Any, u: Any, v: Any, y: Any) -> tuple[Any, Any]:
     return unbroadcast(u_bar, u), unbroadcast(v_bar, v)
 
 
-@rrule.register(np.polyder)
-def polyder_rrule(p, m=1):
+@pullback(np.polyder)
+def polyder_pullback(y_bar, p, m=1):
     """The coefficient of x^n gets y_bar of x^(n-m) times n (n-1) ... (n-m+1), and 0 if n < m."""
-
-    def polyder_pullback(y_bar):
-        return NoTangent(), polyder_bar(y_bar, p, m), NoTangent()
-
-    return np.polyder(p, m), polyder_pullback
+    return polyder_bar(y_bar, p, m)
 
 
 def polyder_bar(y_bar: Any, p: Any, m: int) -> Any:
@@ -123,15 +103,11 @@ def polyder_bar(y_bar: Any, p: Any, m: int) -> Any:
     return unbroadcast(p_bar, p)
 
 
-@rrule.register(np.polyint)
-def polyint_rrule(p, m=1, k=None):
+@pullback(np.polyint)
+def polyint_pullback(y_bar, p, m=1, k=None):
     """m times, the coefficient of x^n gets y_bar of x^(n+1) over n + 1, and the constant gets the last y_bar."""
-
-    def polyint_pullback(y_bar):
-        bars = polyint_bars(y_bar, p, m, k)
-        return NoTangent(), bars[0], NoTangent(), bars[1]
-
-    return np.polyint(p, m, k), polyint_pullback
+    bars = polyint_bars(y_bar, p, m, k)
+    return bars[0], NoTangent(), bars[1]
 
 
 def polyint_bars(y_bar: Any, p: Any, m: int, k: Any) -> tuple[Any, Any]:
@@ -148,14 +124,10 @@ def polyint_bars(y_bar: Any, p: Any, m: int, k: Any) -> tuple[Any, Any]:
     return unbroadcast(bar, p), unbroadcast(k_bar, k)
 
 
-@rrule.register(np.polyval)
-def polyval_rrule(p, x):
+@pullback(np.polyval)
+def polyval_pullback(y_bar, p, x):
     """The coefficient of x^n gets the sum of y_bar * conj(x^n), and x_bar = y_bar * conj(p'(x))."""
-
-    def polyval_pullback(y_bar):
-        return NoTangent(), polyval_bar(y_bar, p, x), point_bar(y_bar, p, x)
-
-    return np.polyval(p, x), polyval_pullback
+    return polyval_bar(y_bar, p, x), point_bar(y_bar, p, x)
 
 
 @cotangent_of(1)
@@ -185,16 +157,11 @@ def coefficient_free(x: Any) -> Any:
     return x
 
 
-@rrule.register(np.roots)
-def roots_rrule(p):
+@pullback(np.roots)
+def roots_pullback(z_bar, p, *, z):
     """The coefficient of x^n gets the sum of -z_bar * conj(z^n / p'(z)) over the roots z: infinite or NaN of multiple ones
     that have a z_bar."""
-    z = np.roots(p)
-
-    def roots_pullback(z_bar):
-        return NoTangent(), roots_bar(z_bar, p, z)
-
-    return z, roots_pullback
+    return roots_bar(z_bar, p, z)
 
 
 def roots_bar(z_bar: Any, p: Any, z: Any) -> Any:
@@ -206,14 +173,10 @@ def roots_bar(z_bar: Any, p: Any, z: Any) -> Any:
         return unbroadcast(shares @ conj(in_precision_of(z_bar, np.vander(z, len(array)))), p)
 
 
-@rrule.register(np.poly)
-def poly_rrule(seq_of_zeros):
+@pullback(np.poly)
+def poly_pullback(y_bar, seq_of_zeros):
     """The product of (x - z), whose factors are undone one after the other; of a matrix, z are its eigenvalues."""
-
-    def poly_pullback(y_bar):
-        return NoTangent(), poly_bar(y_bar, seq_of_zeros)
-
-    return np.poly(seq_of_zeros), poly_pullback
+    return poly_bar(y_bar, seq_of_zeros)
 
 
 def poly_bar(y_bar: Any, roots: Any) -> Any:
@@ -236,16 +199,11 @@ def product_of_roots_bar(y_bar: Any, roots: np.ndarray) -> np.ndarray:
     return np.asarray(bars[::-1] or np.zeros(0))
 
 
-@rrule.register(np.polyfit)
-def polyfit_rrule(x, y, deg, rcond=None, full=False, w=None, cov=False):
+@pullback(np.polyfit)
+def polyfit_pullback(fit_bar, x, y, deg, rcond=None, full=False, w=None, cov=False, *, fit):
     """Least squares (see np.linalg.lstsq) with the matrix of w * x^n and the right-hand side w * y."""
-    fit = np.polyfit(x, y, deg, rcond, full, w, cov)
-
-    def polyfit_pullback(fit_bar):
-        bars = polyfit_bars(fit_bar, x, y, rcond, w, fit)
-        return NoTangent(), bars[0], bars[1], NoTangent(), NoTangent(), NoTangent(), bars[2], NoTangent()
-
-    return fit, polyfit_pullback
+    bars = polyfit_bars(fit_bar, x, y, rcond, w, fit)
+    return bars[0], bars[1], NoTangent(), NoTangent(), NoTangent(), bars[2]
 
 
 def polyfit_bars(fit_bar: Any, x: Any, y: Any, rcond: Any, w: Any, fit: Any) -> tuple[Any, Any, Any]:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
 
 _NAN = np.nan
 _VECTOR = np.array([0.7, -1.4, 2.2])
@@ -32,84 +32,40 @@ and Fan, Sample Quantiles in Statistical Packages, 1996."""
 _STEPS = frozenset({"inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower", "higher", "midpoint", "nearest"})
 
 
-@rrule.register(np.median)
-def median_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.median)
+def median_pullback(y_bar, a, axis=None, *, keepdims=False):
     """y_bar goes to the entry in the middle, or half each to the two entries there."""
-
-    def median_pullback(y_bar):
-        return NoTangent(), quantile_bar(y_bar, a, 0.5, axis, "linear", np.quantile), NoTangent()
-
-    return np.median(a, axis=axis, keepdims=keepdims), median_pullback
+    return quantile_bar(y_bar, a, 0.5, axis, "linear", np.quantile)
 
 
-@rrule.register(np.nanmedian)
-def nanmedian_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.nanmedian)
+def nanmedian_pullback(y_bar, a, axis=None, *, keepdims=False):
     """y_bar goes to the number in the middle, or half each to the two numbers there."""
-
-    def nanmedian_pullback(y_bar):
-        return NoTangent(), quantile_bar(y_bar, a, 0.5, axis, "linear", np.nanquantile), NoTangent()
-
-    return np.nanmedian(a, axis=axis, keepdims=keepdims), nanmedian_pullback
+    return quantile_bar(y_bar, a, 0.5, axis, "linear", np.nanquantile)
 
 
-@rrule.register(np.quantile)
-def quantile_rrule(a, q, axis=None, *, method="linear", keepdims=False):
+@pullback(np.quantile)
+def quantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
     """y = (1 - t) a_(i) + t a_(i+1), for the i-th entries in order and the rank i + t of q."""
-
-    def quantile_pullback(y_bar):
-        return (
-            NoTangent(),
-            quantile_bar(y_bar, a, q, axis, method, np.quantile),
-            level_bar(y_bar, a, q, axis, method, np.quantile),
-            NoTangent(),
-        )
-
-    return np.quantile(a, q, axis=axis, method=method, keepdims=keepdims), quantile_pullback
+    return quantile_bar(y_bar, a, q, axis, method, np.quantile), level_bar(y_bar, a, q, axis, method, np.quantile)
 
 
-@rrule.register(np.nanquantile)
-def nanquantile_rrule(a, q, axis=None, *, method="linear", keepdims=False):
+@pullback(np.nanquantile)
+def nanquantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
     """y = (1 - t) a_(i) + t a_(i+1), for the i-th numbers in order and the rank i + t of q."""
-
-    def nanquantile_pullback(y_bar):
-        return (
-            NoTangent(),
-            quantile_bar(y_bar, a, q, axis, method, np.nanquantile),
-            level_bar(y_bar, a, q, axis, method, np.nanquantile),
-            NoTangent(),
-        )
-
-    return np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims), nanquantile_pullback
+    return quantile_bar(y_bar, a, q, axis, method, np.nanquantile), level_bar(y_bar, a, q, axis, method, np.nanquantile)
 
 
-@rrule.register(np.percentile)
-def percentile_rrule(a, q, axis=None, *, method="linear", keepdims=False):
+@pullback(np.percentile)
+def percentile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
     """y = (1 - t) a_(i) + t a_(i+1), for the i-th entries in order and the rank i + t of q."""
-
-    def percentile_pullback(y_bar):
-        return (
-            NoTangent(),
-            quantile_bar(y_bar, a, q, axis, method, np.percentile),
-            level_bar(y_bar, a, q, axis, method, np.percentile),
-            NoTangent(),
-        )
-
-    return np.percentile(a, q, axis=axis, method=method, keepdims=keepdims), percentile_pullback
+    return quantile_bar(y_bar, a, q, axis, method, np.percentile), level_bar(y_bar, a, q, axis, method, np.percentile)
 
 
-@rrule.register(np.nanpercentile)
-def nanpercentile_rrule(a, q, axis=None, *, method="linear", keepdims=False):
+@pullback(np.nanpercentile)
+def nanpercentile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
     """y = (1 - t) a_(i) + t a_(i+1), for the i-th numbers in order and the rank i + t of q."""
-
-    def nanpercentile_pullback(y_bar):
-        return (
-            NoTangent(),
-            quantile_bar(y_bar, a, q, axis, method, np.nanpercentile),
-            level_bar(y_bar, a, q, axis, method, np.nanpercentile),
-            NoTangent(),
-        )
-
-    return np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims), nanpercentile_pullback
+    return quantile_bar(y_bar, a, q, axis, method, np.nanpercentile), level_bar(y_bar, a, q, axis, method, np.nanpercentile)
 
 
 @cotangent_of(1)

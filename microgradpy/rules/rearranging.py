@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.joining import split_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.sums import items_of, spread_over_items
@@ -21,58 +22,34 @@ _STACK = np.arange(1.0, 13.0).reshape(2, 3, 2)
 _COMPLEX = _TABLE + 0.5j
 
 
-@rrule.register(np.astype)
-def astype_rrule(x, dtype, /, *, copy=True):
+@pullback(np.astype)
+def astype_pullback(y_bar, x, dtype, /, *, copy=True, y):
     """x_bar = y_bar; none if x was rounded to integers."""
-    y = np.astype(x, dtype, copy=copy)
-
-    def astype_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, x, y), NoTangent()
-
-    return y, astype_pullback
+    return made_of_bar(y_bar, x, y)
 
 
-@rrule.register(np.real_if_close)
-def real_if_close_rrule(a, tol=100):
+@pullback(np.real_if_close)
+def real_if_close_pullback(y_bar, a, tol=100):
     """a_bar = y_bar."""
-
-    def real_if_close_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, a), NoTangent()
-
-    return np.real_if_close(a, tol), real_if_close_pullback
+    return unbroadcast(y_bar, a)
 
 
-@rrule.register(np.asarray_chkfinite)
-def asarray_chkfinite_rrule(a, dtype=None, order=None):
+@pullback(np.asarray_chkfinite)
+def asarray_chkfinite_pullback(y_bar, a, dtype=None, order=None, *, y):
     """a_bar = y_bar."""
-    y = np.asarray_chkfinite(a, dtype, order)
-
-    def asarray_chkfinite_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, a, y), NoTangent(), NoTangent()
-
-    return y, asarray_chkfinite_pullback
+    return made_of_bar(y_bar, a, y)
 
 
-@rrule.register(np.asfortranarray)
-def asfortranarray_rrule(a, dtype=None):
+@pullback(np.asfortranarray)
+def asfortranarray_pullback(y_bar, a, dtype=None, *, y):
     """a_bar = y_bar, in a's shape: a number has become an array of one."""
-    y = np.asfortranarray(a, dtype=dtype)
-
-    def asfortranarray_pullback(y_bar):
-        return NoTangent(), made_of_bar(np.reshape(y_bar, np.shape(a)), a, y), NoTangent()
-
-    return y, asfortranarray_pullback
+    return made_of_bar(np.reshape(y_bar, np.shape(a)), a, y)
 
 
-@rrule.register(np.require)
-def require_rrule(a, dtype=None, requirements=None):
+@pullback(np.require)
+def require_pullback(y_bar, a, dtype=None, requirements=None, *, y):
     """a_bar = y_bar, in a's shape."""
-    y = np.require(a, dtype, requirements)
-
-    def require_pullback(y_bar):
-        return NoTangent(), made_of_bar(np.reshape(y_bar, np.shape(a)), a, y), NoTangent(), NoTangent()
-
-    return y, require_pullback
+    return made_of_bar(np.reshape(y_bar, np.shape(a)), a, y)
 
 
 @rrule.register(np.ndarray.to_device)
@@ -95,14 +72,10 @@ example(np.ndarray.to_device, _TABLE, "cpu")
 example(np.generic.to_device, np.float64(1.5), "cpu")
 
 
-@rrule.register(np.rollaxis)
-def rollaxis_rrule(a, axis, start=0):
+@pullback(np.rollaxis)
+def rollaxis_pullback(y_bar, a, axis, start=0):
     """a_bar = y_bar with the axis moved back."""
-
-    def rollaxis_pullback(y_bar):
-        return NoTangent(), rollaxis_bar(y_bar, axis, start), NoTangent(), NoTangent()
-
-    return np.rollaxis(a, axis, start), rollaxis_pullback
+    return rollaxis_bar(y_bar, axis, start)
 
 
 def rollaxis_bar(y_bar: Any, axis: int, start: int) -> Any:
@@ -111,24 +84,16 @@ def rollaxis_bar(y_bar: Any, axis: int, start: int) -> Any:
     return np.moveaxis(y_bar, start - 1 if axis < start else start, axis)
 
 
-@rrule.register(np.dsplit)
-def dsplit_rrule(ary, indices_or_sections):
+@pullback(np.dsplit)
+def dsplit_pullback(y_bar, ary, indices_or_sections):
     """ary_bar = the parts of y_bar, put together again."""
-
-    def dsplit_pullback(y_bar):
-        return NoTangent(), split_bar(y_bar, ary, indices_or_sections, 2), NoTangent()
-
-    return np.dsplit(ary, indices_or_sections), dsplit_pullback
+    return split_bar(y_bar, ary, indices_or_sections, 2)
 
 
-@rrule.register(np.unstack)
-def unstack_rrule(x, /, *, axis=0):
+@pullback(np.unstack)
+def unstack_pullback(y_bar, x, /, *, axis=0):
     """x_bar = the parts of y_bar, put together again."""
-
-    def unstack_pullback(y_bar):
-        return NoTangent(), unstacked_bar(y_bar, x, axis)
-
-    return np.unstack(x, axis=axis), unstack_pullback
+    return unstacked_bar(y_bar, x, axis)
 
 
 def unstacked_bar(y_bar: Any, x: Any, axis: int) -> Any:
@@ -161,14 +126,10 @@ example(np.unstack, _STACK, axis=-1)
 examples(np.broadcast_arrays, (_TABLE, _VECTOR), (2.5, _TABLE[:, :1], _VECTOR), (_COMPLEX, _VECTOR), (_TABLE,))
 
 
-@rrule.register(np.resize)
-def resize_rrule(a, new_shape):
+@pullback(np.resize)
+def resize_pullback(y_bar, a, new_shape):
     """a_bar = for each entry the sum of y_bar over its repetitions."""
-
-    def resize_pullback(y_bar):
-        return NoTangent(), resized_bar(y_bar, a, new_shape), NoTangent()
-
-    return np.resize(a, new_shape), resize_pullback
+    return resized_bar(y_bar, a, new_shape)
 
 
 @cotangent_of(1)
@@ -180,14 +141,10 @@ def resized_bar(y_bar: Any, a: Any, new_shape: Any) -> Any:
     return np.reshape(a_bar, np.shape(a))
 
 
-@rrule.register(np.diagflat)
-def diagflat_rrule(v, k=0):
+@pullback(np.diagflat)
+def diagflat_pullback(y_bar, v, k=0):
     """v_bar = the diagonal of y_bar, in v's shape."""
-
-    def diagflat_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.reshape(np.diagonal(y_bar, k), np.shape(v)), v), NoTangent()
-
-    return np.diagflat(v, k), diagflat_pullback
+    return unbroadcast(np.reshape(np.diagonal(y_bar, k), np.shape(v)), v)
 
 
 @rrule.register(np.trim_zeros)
@@ -217,14 +174,10 @@ _PADDED = np.pad(_TABLE, ((1, 2), (2, 1)))
 examples(np.trim_zeros, (_PADDED[1],), (_PADDED[1], "f"), (_PADDED[1], "B"), (_VECTOR,), (np.zeros(3),))
 
 
-@rrule.register(np.block)
-def block_rrule(arrays):
+@pullback(np.block)
+def block_pullback(z_bar, arrays):
     """Each array gets its part of z_bar."""
-
-    def block_pullback(z_bar):
-        return NoTangent(), block_bar(z_bar, arrays)
-
-    return np.block(arrays), block_pullback
+    return block_bar(z_bar, arrays)
 
 
 def block_bar(z_bar: Any, arrays: Any) -> Any:

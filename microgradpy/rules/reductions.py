@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import example, examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples, non_differentiable
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.foreign import as_array, is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, mean_count, with_reduced_axes
-from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.any, np.all, np.argmax, np.argmin, np.count_nonzero, np.argsort, np.nonzero, np.flatnonzero)
 non_differentiable(np.argwhere, np.nanargmax, np.nanargmin, np.argpartition, np.digitize, np.lexsort)
@@ -31,34 +31,22 @@ _REAL = ((0.6,), (_VECTOR,), (_TABLE,), (_STACK,), (_TABLE, 0), (_TABLE, -1), (_
 _NUMERIC = (*_REAL, (_COMPLEX,), (_COMPLEX, 1), ([0.5, 1.5],))
 
 
-@rrule.register(np.sum)
-def sum_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.sum)
+def sum_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar, repeated."""
-
-    def sum_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar, a, axis, keepdims), NoTangent()
-
-    return np.sum(a, axis=axis, keepdims=keepdims), sum_pullback
+    return expand_reduced(y_bar, a, axis, keepdims)
 
 
-@rrule.register(np.mean)
-def mean_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.mean)
+def mean_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar / n, repeated, for n entries in a mean."""
-
-    def mean_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims), NoTangent()
-
-    return np.mean(a, axis=axis, keepdims=keepdims), mean_pullback
+    return expand_reduced(y_bar / mean_count(a, axis), a, axis, keepdims)
 
 
-@rrule.register(np.prod)
-def prod_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.prod)
+def prod_pullback(y_bar, a, axis=None, *, keepdims=False):
     """a_bar = y_bar * (the product of the other entries): no division, hence exact with zeros too."""
-
-    def prod_pullback(y_bar):
-        return NoTangent(), prod_bar(y_bar, a, axis, keepdims), NoTangent()
-
-    return np.prod(a, axis=axis, keepdims=keepdims), prod_pullback
+    return prod_bar(y_bar, a, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -86,48 +74,28 @@ def _running_product(rows: np.ndarray) -> np.ndarray:
     return before
 
 
-@rrule.register(np.max)
-def max_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.max)
+def max_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The largest entries share y_bar evenly."""
-    y = np.max(a, axis=axis, keepdims=keepdims)
-
-    def max_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, max_pullback
+    return extremum_bar(y_bar, a, y, axis, keepdims)
 
 
-@rrule.register(np.amax)
-def amax_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.amax)
+def amax_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The largest entries share y_bar evenly."""
-    y = np.amax(a, axis=axis, keepdims=keepdims)
-
-    def amax_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, amax_pullback
+    return extremum_bar(y_bar, a, y, axis, keepdims)
 
 
-@rrule.register(np.min)
-def min_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.min)
+def min_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The smallest entries share y_bar evenly."""
-    y = np.min(a, axis=axis, keepdims=keepdims)
-
-    def min_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, min_pullback
+    return extremum_bar(y_bar, a, y, axis, keepdims)
 
 
-@rrule.register(np.amin)
-def amin_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.amin)
+def amin_pullback(y_bar, a, axis=None, *, keepdims=False, y):
     """The smallest entries share y_bar evenly."""
-    y = np.amin(a, axis=axis, keepdims=keepdims)
-
-    def amin_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
-
-    return y, amin_pullback
+    return extremum_bar(y_bar, a, y, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -145,14 +113,10 @@ def extremum_bar(y_bar: Any, a: Any, y: Any, axis: Any, keepdims: Any) -> Any:
     return np.where(chosen, with_reduced_axes(y_bar / in_precision_of(y_bar, count), a, axis, keepdims), 0.0)
 
 
-@rrule.register(np.ptp)
-def ptp_rrule(a, axis=None, *, keepdims=False):
+@pullback(np.ptp)
+def ptp_pullback(y_bar, a, axis=None, *, keepdims=False):
     """y = max - min: the largest entries share y_bar, the smallest -y_bar."""
-
-    def ptp_pullback(y_bar):
-        return NoTangent(), ptp_bar(y_bar, a, axis, keepdims), NoTangent()
-
-    return np.ptp(a, axis=axis, keepdims=keepdims), ptp_pullback
+    return ptp_bar(y_bar, a, axis, keepdims)
 
 
 @cotangent_of(1)
@@ -176,14 +140,10 @@ examples(np.prod, (np.zeros((0, 3)), 1), (np.zeros((0, 0)), 1), (np.zeros((2, 0,
 examples(np.prod, (np.array([2.0, 0.0, 3.0]),), (np.array([[0.0, 2.0], [0.0, 3.0]]), 1), (np.array([0.0, 0.0, 3.0]),))
 
 
-@rrule.register(np.cumsum)
-def cumsum_rrule(a, axis=None):
+@pullback(np.cumsum)
+def cumsum_pullback(y_bar, a, axis=None):
     """a_bar_i = the sum of y_bar_k for k >= i."""
-
-    def cumsum_pullback(y_bar):
-        return NoTangent(), cumsum_bar(y_bar, a, axis), NoTangent()
-
-    return np.cumsum(a, axis=axis), cumsum_pullback
+    return cumsum_bar(y_bar, a, axis)
 
 
 @cotangent_of(1)
@@ -195,14 +155,10 @@ def cumsum_bar(y_bar: Any, a: Any, axis: Any) -> Any:
     return unbroadcast(np.flip(np.cumsum(np.flip(y_bar, along), along), along).reshape(np.shape(a)), a)
 
 
-@rrule.register(np.cumprod)
-def cumprod_rrule(a, axis=None):
+@pullback(np.cumprod)
+def cumprod_pullback(y_bar, a, axis=None):
     """a_bar_i = the sum over k >= i of y_bar_k times the product of the first k entries without the i-th."""
-
-    def cumprod_pullback(y_bar):
-        return NoTangent(), cumprod_bar(y_bar, a, axis), NoTangent()
-
-    return np.cumprod(a, axis=axis), cumprod_pullback
+    return cumprod_bar(y_bar, a, axis)
 
 
 @cotangent_of(1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, numeric
@@ -63,14 +64,10 @@ example(np.ravel, _STACK[:, ::-1], order="A")
 examples(np.reshape, (_TABLE, (3, 2), "A"), (np.asfortranarray(_TABLE), (3, 2), "A"))
 
 
-@rrule.register(np.transpose)
-def transpose_rrule(a, axes=None):
+@pullback(np.transpose)
+def transpose_pullback(y_bar, a, axes=None):
     """a_bar = y_bar with its axes put back."""
-
-    def transpose_pullback(y_bar):
-        return NoTangent(), transpose_bar(y_bar, axes), NoTangent()
-
-    return np.transpose(a, axes), transpose_pullback
+    return transpose_bar(y_bar, axes)
 
 
 @numeric
@@ -85,78 +82,50 @@ def transpose_bar(y_bar: Any, axes: Any) -> Any:
 examples(np.transpose, (_TABLE,), (_STACK,), (_STACK, (1, 2, 0)), (_STACK, (-1, 0, 1)), (_VECTOR,), (2.5,))
 
 
-@rrule.register(np.swapaxes)
-def swapaxes_rrule(a, axis1, axis2):
+@pullback(np.swapaxes)
+def swapaxes_pullback(y_bar, a, axis1, axis2):
     """a_bar = y_bar with the same axes swapped."""
-
-    def swapaxes_pullback(y_bar):
-        return NoTangent(), np.swapaxes(y_bar, axis1, axis2), NoTangent(), NoTangent()
-
-    return np.swapaxes(a, axis1, axis2), swapaxes_pullback
+    return np.swapaxes(y_bar, axis1, axis2)
 
 
-@rrule.register(np.moveaxis)
-def moveaxis_rrule(a, source, destination):
+@pullback(np.moveaxis)
+def moveaxis_pullback(y_bar, a, source, destination):
     """a_bar = y_bar with the axes moved back."""
-
-    def moveaxis_pullback(y_bar):
-        return NoTangent(), np.moveaxis(y_bar, destination, source), NoTangent(), NoTangent()
-
-    return np.moveaxis(a, source, destination), moveaxis_pullback
+    return np.moveaxis(y_bar, destination, source)
 
 
 examples(np.swapaxes, (_TABLE, 0, 1), (_STACK, 0, -1))
 examples(np.moveaxis, (_STACK, 0, -1), (_STACK, (0, 1), (2, 0)))
 
 
-@rrule.register(np.expand_dims)
-def expand_dims_rrule(a, axis):
+@pullback(np.expand_dims)
+def expand_dims_pullback(y_bar, a, axis):
     """a_bar = y_bar in a's shape."""
-
-    def expand_dims_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a)), NoTangent()
-
-    return np.expand_dims(a, axis), expand_dims_pullback
+    return np.reshape(y_bar, np.shape(a))
 
 
-@rrule.register(np.squeeze)
-def squeeze_rrule(a, axis=None):
+@pullback(np.squeeze)
+def squeeze_pullback(y_bar, a, axis=None):
     """a_bar = y_bar in a's shape."""
-
-    def squeeze_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a)), NoTangent()
-
-    return np.squeeze(a, axis), squeeze_pullback
+    return np.reshape(y_bar, np.shape(a))
 
 
-@rrule.register(np.atleast_1d, arity=1)
-def atleast_1d_rrule(a):
+@pullback(np.atleast_1d, arity=1)
+def atleast_1d_pullback(y_bar, a):
     """a_bar = y_bar in a's shape."""
-
-    def atleast_1d_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a))
-
-    return np.atleast_1d(a), atleast_1d_pullback
+    return np.reshape(y_bar, np.shape(a))
 
 
-@rrule.register(np.atleast_2d, arity=1)
-def atleast_2d_rrule(a):
+@pullback(np.atleast_2d, arity=1)
+def atleast_2d_pullback(y_bar, a):
     """a_bar = y_bar in a's shape."""
-
-    def atleast_2d_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a))
-
-    return np.atleast_2d(a), atleast_2d_pullback
+    return np.reshape(y_bar, np.shape(a))
 
 
-@rrule.register(np.atleast_3d, arity=1)
-def atleast_3d_rrule(a):
+@pullback(np.atleast_3d, arity=1)
+def atleast_3d_pullback(y_bar, a):
     """a_bar = y_bar in a's shape."""
-
-    def atleast_3d_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(a))
-
-    return np.atleast_3d(a), atleast_3d_pullback
+    return np.reshape(y_bar, np.shape(a))
 
 
 examples(np.expand_dims, (_VECTOR, 0), (_TABLE, (0, -1)), (2.5, 0))
@@ -165,67 +134,43 @@ for _promotion in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
     examples(_promotion, (2.5,), (_VECTOR,), (_TABLE,), (_STACK,))
 
 
-@rrule.register(np.broadcast_to)
-def broadcast_to_rrule(array, shape):
+@pullback(np.broadcast_to)
+def broadcast_to_pullback(y_bar, array, shape):
     """array_bar = y_bar summed over the axes along which the array was repeated."""
-
-    def broadcast_to_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, array), NoTangent()
-
-    return np.broadcast_to(array, shape), broadcast_to_pullback
+    return unbroadcast(y_bar, array)
 
 
 examples(np.broadcast_to, (2.5, (2, 3)), (_TABLE, (4, 2, 3)), (_TABLE[:, :1], (2, 3)))
 
 
-@rrule.register(np.flip)
-def flip_rrule(m, axis=None):
+@pullback(np.flip)
+def flip_pullback(y_bar, m, axis=None):
     """m_bar = y_bar, flipped again."""
-
-    def flip_pullback(y_bar):
-        return NoTangent(), np.flip(y_bar, axis), NoTangent()
-
-    return np.flip(m, axis), flip_pullback
+    return np.flip(y_bar, axis)
 
 
-@rrule.register(np.fliplr)
-def fliplr_rrule(m):
+@pullback(np.fliplr)
+def fliplr_pullback(y_bar, m):
     """m_bar = y_bar, flipped again."""
-
-    def fliplr_pullback(y_bar):
-        return NoTangent(), np.fliplr(y_bar)
-
-    return np.fliplr(m), fliplr_pullback
+    return np.fliplr(y_bar)
 
 
-@rrule.register(np.flipud)
-def flipud_rrule(m):
+@pullback(np.flipud)
+def flipud_pullback(y_bar, m):
     """m_bar = y_bar, flipped again."""
-
-    def flipud_pullback(y_bar):
-        return NoTangent(), np.flipud(y_bar)
-
-    return np.flipud(m), flipud_pullback
+    return np.flipud(y_bar)
 
 
-@rrule.register(np.rot90)
-def rot90_rrule(m, k=1, axes=(0, 1)):
+@pullback(np.rot90)
+def rot90_pullback(y_bar, m, k=1, axes=(0, 1)):
     """m_bar = y_bar, turned back."""
-
-    def rot90_pullback(y_bar):
-        return NoTangent(), np.rot90(y_bar, -k, axes), NoTangent(), NoTangent()
-
-    return np.rot90(m, k, axes), rot90_pullback
+    return np.rot90(y_bar, -k, axes)
 
 
-@rrule.register(np.roll)
-def roll_rrule(a, shift, axis=None):
+@pullback(np.roll)
+def roll_pullback(y_bar, a, shift, axis=None):
     """a_bar = y_bar, rolled back."""
-
-    def roll_pullback(y_bar):
-        return NoTangent(), np.roll(y_bar, np.negative(shift), axis), NoTangent(), NoTangent()
-
-    return np.roll(a, shift, axis), roll_pullback
+    return np.roll(y_bar, np.negative(shift), axis)
 
 
 examples(np.flip, (_VECTOR,), (_TABLE,), (_STACK, 1), (_STACK, (0, 2)))
@@ -235,14 +180,10 @@ examples(np.rot90, (_TABLE,), (_TABLE, 2), (_STACK, 3, (1, 2)))
 examples(np.roll, (_VECTOR, 2), (_TABLE, 1), (_TABLE, -1, 1), (_STACK, (1, 2), (0, 1)))
 
 
-@rrule.register(np.repeat)
-def repeat_rrule(a, repeats, axis=None):
+@pullback(np.repeat)
+def repeat_pullback(y_bar, a, repeats, axis=None):
     """a_bar = for each entry the sum of y_bar over its repetitions."""
-
-    def repeat_pullback(y_bar):
-        return NoTangent(), repeat_bar(y_bar, a, repeats, axis), NoTangent(), NoTangent()
-
-    return np.repeat(a, repeats, axis), repeat_pullback
+    return repeat_bar(y_bar, a, repeats, axis)
 
 
 @cotangent_of(1)
@@ -255,14 +196,10 @@ def repeat_bar(y_bar: Any, a: Any, repeats: Any, axis: int | None) -> Any:
     return np.reshape(np.moveaxis(sums, 0, along), np.shape(a))
 
 
-@rrule.register(np.tile)
-def tile_rrule(A, reps):
+@pullback(np.tile)
+def tile_pullback(y_bar, A, reps):
     """A_bar = the sum of y_bar over the tiles."""
-
-    def tile_pullback(y_bar):
-        return NoTangent(), tile_bar(y_bar, A, reps), NoTangent()
-
-    return np.tile(A, reps), tile_pullback
+    return tile_bar(y_bar, A, reps)
 
 
 @cotangent_of(1)
@@ -283,14 +220,10 @@ examples(np.repeat, (np.array(2.5), 2, 0), (np.array(2.5), 2, -1), (np.zeros((0,
 examples(np.tile, (_VECTOR, 2), (_TABLE, (2, 1)), (_TABLE, (2, 1, 3)), (2.5, 3), (_STACK, 2))
 
 
-@rrule.register(np.pad)
-def pad_rrule(array, pad_width):
+@pullback(np.pad)
+def pad_pullback(y_bar, array, pad_width):
     """array_bar = the inner part of y_bar."""
-
-    def pad_pullback(y_bar):
-        return NoTangent(), inner_part(y_bar, array, pad_width), NoTangent()
-
-    return np.pad(array, pad_width), pad_pullback
+    return inner_part(y_bar, array, pad_width)
 
 
 @cotangent_of(1)

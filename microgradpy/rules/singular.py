@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.decompositions import (
     adjoint,
@@ -27,30 +28,21 @@ from microgradpy.tangents.decompositions import (
     triangle_bar,
 )
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 
-@rrule.register(np.linalg.svd)
-def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
+@pullback(np.linalg.svd)
+def svd_pullback(y_bar, a, full_matrices=True, compute_uv=True, hermitian=False, *, y):
     """a = u s v^H: a_bar = u (s_bar + p s + s q) v^H, and of a matrix that is not square what u_bar and v_bar have outside
     of the spaces of u and v, divided by s. p is f * (u^H u_bar) plus its adjoint with f_ij = 1 / (s_j^2 - s_i^2), and q
     the same of v."""
-    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
-
-    def svd_pullback(y_bar):
-        return NoTangent(), svd_bar(y_bar, a, y, compute_uv, hermitian), NoTangent(), NoTangent(), NoTangent()
-
-    return y, svd_pullback
+    return svd_bar(y_bar, a, y, compute_uv, hermitian)
 
 
-@rrule.register(np.linalg.svdvals)
-def svdvals_rrule(x, /):
+@pullback(np.linalg.svdvals)
+def svdvals_pullback(s_bar, x, /):
     """x = u s v^H: x_bar = u s_bar v^H."""
-
-    def svdvals_pullback(s_bar):
-        return NoTangent(), singular_values_bar(s_bar, x, False)
-
-    return np.linalg.svdvals(x), svdvals_pullback
+    return singular_values_bar(s_bar, x, False)
 
 
 @cotangent_of(1)
@@ -101,15 +93,10 @@ def sizes(x_bar: np.ndarray, s: np.ndarray) -> tuple[Any, Any]:
     return largest(x_bar), largest(np.expand_dims(s, -2))
 
 
-@rrule.register(np.linalg.pinv)
-def pinv_rrule(a, rcond=None, hermitian=False):
+@pullback(np.linalg.pinv)
+def pinv_pullback(z_bar, a, rcond=None, hermitian=False, *, z):
     """a_bar = -z^H z_bar z^H + (1 - a z) z_bar^H z z^H + z^H z z_bar^H (1 - z a), as long as the rank stays what it is."""
-    z = np.linalg.pinv(a, rcond, hermitian)
-
-    def pinv_pullback(z_bar):
-        return NoTangent(), pinv_bar(z_bar, a, z, rcond, hermitian), NoTangent(), NoTangent()
-
-    return z, pinv_pullback
+    return pinv_bar(z_bar, a, z, rcond, hermitian)
 
 
 @cotangent_of(1)
@@ -140,17 +127,12 @@ def refuse_left_out(s: np.ndarray, left_out: Any, a: Any) -> None:
         )
 
 
-@rrule.register(np.linalg.lstsq)
-def lstsq_rrule(a, b, rcond=None):
+@pullback(np.linalg.lstsq)
+def lstsq_pullback(y_bar, a, b, rcond=None, *, y):
     """x = p b with the pseudoinverse p of a: b_bar = p^H x_bar, a_bar = -b_bar x^H + (b - a x) (p b_bar)^H +
     p^H x (x_bar - p a x_bar)^H, as long as the rank stays what it is."""
-    y = np.linalg.lstsq(a, b, rcond)
-
-    def lstsq_pullback(y_bar):
-        bars = lstsq_bars(y_bar, a, b, y)
-        return NoTangent(), bars[0], bars[1], NoTangent()
-
-    return y, lstsq_pullback
+    bars = lstsq_bars(y_bar, a, b, y)
+    return bars[0], bars[1]
 
 
 def lstsq_bars(y_bar: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.creation import weighted_sum
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.types import NoTangent
@@ -19,22 +20,16 @@ _VECTOR = np.array([0.7, 1.4, 2.2])
 _TABLE = np.array([[0.9, 2.1, 0.6], [1.8, 1.1, 0.3]])
 
 
-@rrule.register(np.logspace)
-def logspace_rrule(start, stop, num=50, endpoint=True, base=10.0, *, axis=0):
+@pullback(np.logspace)
+def logspace_pullback(y_bar, start, stop, num=50, endpoint=True, base=10.0, *, axis=0, y):
     """y = base^e for evenly spaced e from start to stop: e_bar = y_bar * y log(base), base_bar = y_bar * y e / base."""
-    y = np.logspace(start, stop, num=num, endpoint=endpoint, base=base, axis=axis)
-
-    def logspace_pullback(y_bar):
-        return (
-            NoTangent(),
-            exponent_bar(y_bar, start, y, num, endpoint, base, axis, 1.0),
-            exponent_bar(y_bar, stop, y, num, endpoint, base, axis, 0.0),
-            NoTangent(),
-            NoTangent(),
-            base_bar(y_bar, base, y, start, stop, num, endpoint, axis),
-        )
-
-    return y, logspace_pullback
+    return (
+        exponent_bar(y_bar, start, y, num, endpoint, base, axis, 1.0),
+        exponent_bar(y_bar, stop, y, num, endpoint, base, axis, 0.0),
+        NoTangent(),
+        NoTangent(),
+        base_bar(y_bar, base, y, start, stop, num, endpoint, axis),
+    )
 
 
 @cotangent_of(1)
@@ -59,21 +54,13 @@ def base_bar(y_bar: Any, base: Any, y: Any, start: Any, stop: Any, num: Any, end
         return unbroadcast(np.sum(np.moveaxis(y_bar, axis, 0) * conj(divide(first * exponents, base)), axis=0), base)
 
 
-@rrule.register(np.geomspace)
-def geomspace_rrule(start, stop, num=50, endpoint=True, *, axis=0):
+@pullback(np.geomspace)
+def geomspace_pullback(y_bar, start, stop, num=50, endpoint=True, *, axis=0, y):
     """y = start^(1-t) stop^t for t evenly spaced from 0 to 1: start_bar = (1 - t) y_bar * y / start."""
-    y = np.geomspace(start, stop, num=num, endpoint=endpoint, axis=axis)
-
-    def geomspace_pullback(y_bar):
-        return (
-            NoTangent(),
-            end_of_progression_bar(y_bar, start, y, num, endpoint, axis, 1.0),
-            end_of_progression_bar(y_bar, stop, y, num, endpoint, axis, 0.0),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return y, geomspace_pullback
+    return (
+        end_of_progression_bar(y_bar, start, y, num, endpoint, axis, 1.0),
+        end_of_progression_bar(y_bar, stop, y, num, endpoint, axis, 0.0),
+    )
 
 
 @cotangent_of(1)
@@ -93,14 +80,10 @@ examples(np.geomspace, (0.5 + 0.3j, 2.0, 4), (1.0, -2.0 + 0.5j, 3), (0.5, 1.5, 1
 examples(np.geomspace, (_VECTOR, 1.5, 4), axis=-1)
 
 
-@rrule.register(np.i0)
-def i0_rrule(x):
+@pullback(np.i0)
+def i0_pullback(y_bar, x):
     """The derivative of the modified Bessel function I0 is I1."""
-
-    def i0_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * bessel_i1(x), x)
-
-    return np.i0(x), i0_pullback
+    return unbroadcast(y_bar * bessel_i1(x), x)
 
 
 @like(0)
@@ -121,15 +104,10 @@ def bessel_i1(x: Any) -> Any:
     return value.astype(x.dtype) if x.dtype.kind == "f" else value
 
 
-@rrule.register(np.kaiser)
-def kaiser_rrule(M, beta):
+@pullback(np.kaiser)
+def kaiser_pullback(y_bar, M, beta, *, y):
     """y = I0(beta r) / I0(beta) with half a circle r: beta_bar = sum(y_bar * (r I1(beta r) - y I1(beta)) / I0(beta))."""
-    y = np.kaiser(M, beta)
-
-    def kaiser_pullback(y_bar):
-        return NoTangent(), NoTangent(), kaiser_bar(y_bar, beta, y, M)
-
-    return y, kaiser_pullback
+    return NoTangent(), kaiser_bar(y_bar, beta, y, M)
 
 
 @cotangent_of(1)
@@ -149,14 +127,10 @@ examples(np.i0, ([3.0, 2.5],), (29.0,), (31.0,))
 examples(np.kaiser, (5, 2.5), (6, 0.0), (12, 14.0), (9, 45.0), (1, 2.0), (0, 2.0), (4, -1.5), (5, 3))
 
 
-@rrule.register(np.ldexp)
-def ldexp_rrule(x1, x2):
+@pullback(np.ldexp)
+def ldexp_pullback(z_bar, x1, x2):
     """z = x1 * 2^x2 with a whole x2: x1_bar = z_bar * 2^x2."""
-
-    def ldexp_pullback(z_bar):
-        return NoTangent(), power_of_two_bar(z_bar, x1, x2), NoTangent()
-
-    return np.ldexp(x1, x2), ldexp_pullback
+    return power_of_two_bar(z_bar, x1, x2)
 
 
 @cotangent_of(1)
@@ -166,14 +140,10 @@ def power_of_two_bar(z_bar: Any, x: Any, exponent: Any) -> Any:
         return unbroadcast(np.ldexp(z_bar, exponent), x)
 
 
-@rrule.register(np.nextafter)
-def nextafter_rrule(x1, x2):
+@pullback(np.nextafter)
+def nextafter_pullback(z_bar, x1, x2):
     """The neighbour of x1 moves with x1."""
-
-    def nextafter_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x1), NoTangent()
-
-    return np.nextafter(x1, x2), nextafter_pullback
+    return unbroadcast(z_bar, x1)
 
 
 examples(np.ldexp, (0.7, 3), (_VECTOR, -2), (_TABLE, np.array([1, 0, -3])), (0.7, np.array([1, 2])), (_VECTOR[:0], 1))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import conj, real_like, zero_cotangent
 from microgradpy.tangents.decompositions import (
     adjoint,
@@ -24,28 +25,19 @@ from microgradpy.tangents.decompositions import (
     triangle_bar,
 )
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 
-@rrule.register(np.linalg.eigh)
-def eigh_rrule(a, UPLO="L"):
+@pullback(np.linalg.eigh)
+def eigh_pullback(y_bar, a, UPLO="L", *, y):
     """a = v w v^H: a_bar = v (w_bar + f * (v^H v_bar)) v^H with f_ij = 1 / (w_j - w_i), in the triangle that is read."""
-    y = np.linalg.eigh(a, UPLO)
-
-    def eigh_pullback(y_bar):
-        return NoTangent(), eigh_bar(y_bar, a, y, UPLO), NoTangent()
-
-    return y, eigh_pullback
+    return eigh_bar(y_bar, a, y, UPLO)
 
 
-@rrule.register(np.linalg.eigvalsh)
-def eigvalsh_rrule(a, UPLO="L"):
+@pullback(np.linalg.eigvalsh)
+def eigvalsh_pullback(w_bar, a, UPLO="L"):
     """a_bar = v w_bar v^H, in the triangle that is read."""
-
-    def eigvalsh_pullback(w_bar):
-        return NoTangent(), eigh_bar((w_bar, None), a, np.linalg.eigh(a, UPLO), UPLO), NoTangent()
-
-    return np.linalg.eigvalsh(a, UPLO), eigvalsh_pullback
+    return eigh_bar((w_bar, None), a, np.linalg.eigh(a, UPLO), UPLO)
 
 
 @cotangent_of(1)
@@ -61,16 +53,11 @@ def eigh_bar(y_bar: Any, a: Any, y: Any, uplo: str) -> Any:
     return real_like(triangle_bar(v @ inner @ adjoint(v), uplo), a)
 
 
-@rrule.register(np.linalg.eig)
-def eig_rrule(a):
+@pullback(np.linalg.eig)
+def eig_pullback(y_bar, a, *, y):
     """a v = v w: a_bar = v^-H (w_bar + conj(f) * (v^H u_bar)) v^H with f_ij = 1 / (w_j - w_i), where u are the vectors
     before they are brought to length 1 and to a real largest entry."""
-    y = np.linalg.eig(a)
-
-    def eig_pullback(y_bar):
-        return NoTangent(), eig_bar(y_bar, a, y)
-
-    return y, eig_pullback
+    return eig_bar(y_bar, a, y)
 
 
 @cotangent_of(1)
@@ -107,15 +94,10 @@ def unscaled_bar(v_bar: np.ndarray, v: np.ndarray) -> np.ndarray:
     return u_bar
 
 
-@rrule.register(np.linalg.eigvals)
-def eigvals_rrule(a):
+@pullback(np.linalg.eigvals)
+def eigvals_pullback(w_bar, a, *, w):
     """a_bar = v^-H w_bar v^H."""
-    w = np.linalg.eigvals(a)
-
-    def eigvals_pullback(w_bar):
-        return NoTangent(), eigvals_bar(w_bar, a, w)
-
-    return w, eigvals_pullback
+    return eigvals_bar(w_bar, a, w)
 
 
 @cotangent_of(1)

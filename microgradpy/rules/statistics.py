@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import divide, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import expand_reduced, mean_count, reduced_count, with_reduced_axes
@@ -19,14 +20,10 @@ _COMPLEX = np.array([[0.5 + 0.3j, -0.7 + 0.6j], [0.2 - 0.9j, 1.1 + 0.1j]])
 _SHAPES = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, (0, 2)), (_COMPLEX, 0))
 
 
-@rrule.register(np.var)
-def var_rrule(a, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.var)
+def var_pullback(y_bar, a, axis=None, *, ddof=0, keepdims=False):
     """a_bar = y_bar * 2 (a - mean) / (n - ddof), for n entries in a mean."""
-
-    def var_pullback(y_bar):
-        return NoTangent(), var_bar(y_bar, a, axis, ddof, keepdims), NoTangent()
-
-    return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims), var_pullback
+    return var_bar(y_bar, a, axis, ddof, keepdims)
 
 
 @cotangent_of(1)
@@ -38,15 +35,10 @@ def var_bar(y_bar: Any, a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         return with_reduced_axes(scale, a, axis, keepdims) * deviation
 
 
-@rrule.register(np.std)
-def std_rrule(a, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.std)
+def std_pullback(y_bar, a, axis=None, *, ddof=0, keepdims=False, y):
     """a_bar = y_bar * (a - mean) / ((n - ddof) y), and 0 where y = 0."""
-    y = np.std(a, axis=axis, ddof=ddof, keepdims=keepdims)
-
-    def std_pullback(y_bar):
-        return NoTangent(), std_bar(y_bar, a, y, axis, ddof, keepdims), NoTangent()
-
-    return y, std_pullback
+    return std_bar(y_bar, a, y, axis, ddof, keepdims)
 
 
 @cotangent_of(1)
@@ -61,20 +53,14 @@ for _spread in (np.var, np.std):
     examples(_spread, (_TABLE,), (_TABLE, 1), ddof=1)
 
 
-@rrule.register(np.average)
-def average_rrule(a, axis=None, weights=None, *, keepdims=False):
+@pullback(np.average)
+def average_pullback(y_bar, a, axis=None, weights=None, *, keepdims=False, y):
     """y = sum(w a) / sum(w): a_bar = y_bar * w / sum(w), w_bar = y_bar * (a - y) / sum(w)."""
-    y = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
-
-    def average_pullback(y_bar):
-        return (
-            NoTangent(),
-            average_bar(y_bar, a, axis, weights, keepdims),
-            NoTangent(),
-            average_weights_bar(y_bar, a, y, axis, weights, keepdims),
-        )
-
-    return y, average_pullback
+    return (
+        average_bar(y_bar, a, axis, weights, keepdims),
+        NoTangent(),
+        average_weights_bar(y_bar, a, y, axis, weights, keepdims),
+    )
 
 
 @cotangent_of(1)

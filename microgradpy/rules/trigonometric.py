@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.tangents.arithmetic import divide, floating
 from microgradpy.tangents.helpers import like
-from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.3, -0.7, 0.9])
 _POSITIVE = np.array([[0.3, 1.7], [2.9, 0.8]])
@@ -157,53 +156,37 @@ def sinc_slope(x: Any) -> Any:
 examples(np.sinc, *_ANYWHERE, (0.0,), (np.array([1e-9, 0.05, 0.0]),))
 
 
-@rrule.register(np.degrees)
-def degrees_rrule(x):
+@pullback(np.degrees)
+def degrees_pullback(z_bar, x):
     """x_bar = z_bar * 180 / pi."""
-
-    def degrees_pullback(z_bar):
-        return NoTangent(), np.degrees(z_bar)
-
-    return np.degrees(x), degrees_pullback
+    return np.degrees(z_bar)
 
 
 examples(np.degrees, *_REAL)
 
 
-@rrule.register(np.rad2deg)
-def rad2deg_rrule(x):
+@pullback(np.rad2deg)
+def rad2deg_pullback(z_bar, x):
     """x_bar = z_bar * 180 / pi."""
-
-    def rad2deg_pullback(z_bar):
-        return NoTangent(), np.rad2deg(z_bar)
-
-    return np.rad2deg(x), rad2deg_pullback
+    return np.rad2deg(z_bar)
 
 
 examples(np.rad2deg, *_REAL)
 
 
-@rrule.register(np.radians)
-def radians_rrule(x):
+@pullback(np.radians)
+def radians_pullback(z_bar, x):
     """x_bar = z_bar * pi / 180."""
-
-    def radians_pullback(z_bar):
-        return NoTangent(), np.radians(z_bar)
-
-    return np.radians(x), radians_pullback
+    return np.radians(z_bar)
 
 
 examples(np.radians, *_REAL)
 
 
-@rrule.register(np.deg2rad)
-def deg2rad_rrule(x):
+@pullback(np.deg2rad)
+def deg2rad_pullback(z_bar, x):
     """x_bar = z_bar * pi / 180."""
-
-    def deg2rad_pullback(z_bar):
-        return NoTangent(), np.deg2rad(z_bar)
-
-    return np.deg2rad(x), deg2rad_pullback
+    return np.deg2rad(z_bar)
 
 
 examples(np.deg2rad, *_REAL)

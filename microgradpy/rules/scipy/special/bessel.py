@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import shifted
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -110,95 +110,63 @@ for _f in (special.y0, special.y1, special.k0, special.k1, special.k0e, special.
     examples(_f, *_POSITIVE)
 
 
-@rrule.register(special.jv)
-def jv_rrule(v, z):
+@pullback(special.jv)
+def jv_pullback(y_bar, v, z):
     """z_bar = y_bar * (J_(v-1) - J_(v+1)) / 2."""
-
-    def jv_pullback(y_bar):
-        slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.jv(v, z), jv_pullback
+    slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 IN_ORDER = "of a Bessel function in its order"
 
 
-@rrule.register(special.yv)
-def yv_rrule(v, z):
+@pullback(special.yv)
+def yv_pullback(y_bar, v, z):
     """z_bar = y_bar * (Y_(v-1) - Y_(v+1)) / 2."""
-
-    def yv_pullback(y_bar):
-        slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.yv(v, z), yv_pullback
+    slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.yn)
-def yn_rrule(n, x):
+@pullback(special.yn)
+def yn_pullback(y_bar, n, x):
     """x_bar = y_bar * (Y_(n-1) - Y_(n+1)) / 2."""
-
-    def yn_pullback(y_bar):
-        slope = 0.5 * (special.yn(np.subtract(n, 1), x) - special.yn(np.add(n, 1), x))
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.yn(n, x), yn_pullback
+    slope = 0.5 * (special.yn(np.subtract(n, 1), x) - special.yn(np.add(n, 1), x))
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.iv)
-def iv_rrule(v, z):
+@pullback(special.iv)
+def iv_pullback(y_bar, v, z):
     """z_bar = y_bar * (I_(v-1) + I_(v+1)) / 2."""
-
-    def iv_pullback(y_bar):
-        slope = 0.5 * (special.iv(shifted(v, -1.0), z) + special.iv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.iv(v, z), iv_pullback
+    slope = 0.5 * (special.iv(shifted(v, -1.0), z) + special.iv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.kv)
-def kv_rrule(v, z):
+@pullback(special.kv)
+def kv_pullback(y_bar, v, z):
     """z_bar = -y_bar * (K_(v-1) + K_(v+1)) / 2."""
-
-    def kv_pullback(y_bar):
-        slope = -0.5 * (special.kv(shifted(v, -1.0), z) + special.kv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.kv(v, z), kv_pullback
+    slope = -0.5 * (special.kv(shifted(v, -1.0), z) + special.kv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.kn)
-def kn_rrule(n, x):
+@pullback(special.kn)
+def kn_pullback(y_bar, n, x):
     """x_bar = -y_bar * (K_(n-1) + K_(n+1)) / 2."""
-
-    def kn_pullback(y_bar):
-        slope = -0.5 * (special.kn(np.absolute(np.subtract(n, 1)), x) + special.kn(np.add(n, 1), x))
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.kn(n, x), kn_pullback
+    slope = -0.5 * (special.kn(np.absolute(np.subtract(n, 1)), x) + special.kn(np.add(n, 1), x))
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.hankel1)
-def hankel1_rrule(v, z):
+@pullback(special.hankel1)
+def hankel1_pullback(y_bar, v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-
-    def hankel1_pullback(y_bar):
-        slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.hankel1(v, z), hankel1_pullback
+    slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel2)
-def hankel2_rrule(v, z):
+@pullback(special.hankel2)
+def hankel2_pullback(y_bar, v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-
-    def hankel2_pullback(y_bar):
-        slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.hankel2(v, z), hankel2_pullback
+    slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 for _f in (special.jv, special.yv, special.iv, special.kv, special.hankel1, special.hankel2):
@@ -207,40 +175,25 @@ for _f in (special.yn, special.kn):
     examples(_f, *_ORDERS)
 
 
-@rrule.register(special.jve)
-def jve_rrule(v, z):
+@pullback(special.jve)
+def jve_pullback(y_bar, v, z, *, y):
     """y = exp(-|Im z|) J_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    y = special.jve(v, z)
-
-    def jve_pullback(y_bar):
-        slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
-
-    return y, jve_pullback
+    slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
 
-@rrule.register(special.yve)
-def yve_rrule(v, z):
+@pullback(special.yve)
+def yve_pullback(y_bar, v, z, *, y):
     """y = exp(-|Im z|) Y_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    y = special.yve(v, z)
-
-    def yve_pullback(y_bar):
-        slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
-
-    return y, yve_pullback
+    slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
 
-@rrule.register(special.ive)
-def ive_rrule(v, z):
+@pullback(special.ive)
+def ive_pullback(y_bar, v, z, *, y):
     """y = exp(-|Re z|) I_v(z): the part of the exponential is sign(Re z) Re(conj(y_bar) y)."""
-    y = special.ive(v, z)
-
-    def ive_pullback(y_bar):
-        slope = 0.5 * (special.ive(shifted(v, -1.0), z) + special.ive(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - faded(y_bar, y, np.real(z)), z)
-
-    return y, ive_pullback
+    slope = 0.5 * (special.ive(shifted(v, -1.0), z) + special.ive(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - faded(y_bar, y, np.real(z)), z)
 
 
 def faded(y_bar: Any, y: Any, part: Any) -> Any:
@@ -248,40 +201,25 @@ def faded(y_bar: Any, y: Any, part: Any) -> Any:
     return np.sign(part) * np.real(conj(y) * y_bar)
 
 
-@rrule.register(special.kve)
-def kve_rrule(v, z):
+@pullback(special.kve)
+def kve_pullback(y_bar, v, z, *, y):
     """y = exp(z) K_v(z): z_bar = y_bar * (y - exp(z) (K_(v-1) + K_(v+1)) / 2)."""
-    y = special.kve(v, z)
-
-    def kve_pullback(y_bar):
-        slope = y - 0.5 * (special.kve(shifted(v, -1.0), z) + special.kve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, kve_pullback
+    slope = y - 0.5 * (special.kve(shifted(v, -1.0), z) + special.kve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel1e)
-def hankel1e_rrule(v, z):
+@pullback(special.hankel1e)
+def hankel1e_pullback(y_bar, v, z, *, y):
     """y = exp(-i z) H_v(z): z_bar = y_bar * conj(exp(-i z) (H_(v-1) - H_(v+1)) / 2 - i y)."""
-    y = special.hankel1e(v, z)
-
-    def hankel1e_pullback(y_bar):
-        slope = 0.5 * (special.hankel1e(shifted(v, -1.0), z) - special.hankel1e(shifted(v, 1.0), z)) - 1j * y
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, hankel1e_pullback
+    slope = 0.5 * (special.hankel1e(shifted(v, -1.0), z) - special.hankel1e(shifted(v, 1.0), z)) - 1j * y
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel2e)
-def hankel2e_rrule(v, z):
+@pullback(special.hankel2e)
+def hankel2e_pullback(y_bar, v, z, *, y):
     """y = exp(i z) H_v(z): z_bar = y_bar * conj(exp(i z) (H_(v-1) - H_(v+1)) / 2 + i y)."""
-    y = special.hankel2e(v, z)
-
-    def hankel2e_pullback(y_bar):
-        slope = 0.5 * (special.hankel2e(shifted(v, -1.0), z) - special.hankel2e(shifted(v, 1.0), z)) + 1j * y
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, hankel2e_pullback
+    slope = 0.5 * (special.hankel2e(shifted(v, -1.0), z) - special.hankel2e(shifted(v, 1.0), z)) + 1j * y
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 for _f in (special.jve, special.yve, special.ive, special.kve, special.hankel1e, special.hankel2e):

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.rules.scipy.special.operands import exponential, logarithm, numbers
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
@@ -118,15 +117,11 @@ for _f in (special.sindg, special.cosdg, special.tandg, special.cotdg):
     examples(_f, (33.0,), (-70,), (_TABLE * 40.0,), (_STACK * 20.0 + 1.0,), (_EMPTY,), (_SINGLE * 20,))
 
 
-@rrule.register(special.radian)
-def radian_rrule(d, m, s):
+@pullback(special.radian)
+def radian_pullback(y_bar, d, m, s):
     """d_bar = y_bar * pi / 180, and a 60th and a 3600th of it for minutes and seconds."""
-
-    def radian_pullback(y_bar):
-        d_bar = y_bar * DEGREE
-        return NoTangent(), unbroadcast(d_bar, d), unbroadcast(d_bar / 60.0, m), unbroadcast(d_bar / 3600.0, s)
-
-    return special.radian(d, m, s), radian_pullback
+    d_bar = y_bar * DEGREE
+    return unbroadcast(d_bar, d), unbroadcast(d_bar / 60.0, m), unbroadcast(d_bar / 3600.0, s)
 
 
 examples(special.radian, (33.0, 1.5, 2.5), (_TABLE, 1.5, _TABLE[0]), (_EMPTY, 1.0, 2.0))

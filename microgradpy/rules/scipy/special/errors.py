@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 SLOPE = 2.0 / math.sqrt(math.pi)
 HALF_ROOT_PI = math.sqrt(math.pi) / 2.0
@@ -104,15 +104,10 @@ def dawsn_slope(x: Any, y: Any) -> Any:
     return np.where(is_far, series(-0.5 / (x * x)), 1.0 - 2.0 * x * y)[()]
 
 
-@rrule.register(special.wofz)
-def wofz_rrule(x):
+@pullback(special.wofz)
+def wofz_pullback(y_bar, x, *, y):
     """y = exp(-x^2) erfc(-i x): x_bar = y_bar * conj(2 i / sqrt(pi) - 2 x y), of which the real part if x is real."""
-    y = special.wofz(x)
-
-    def wofz_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
-
-    return y, wofz_pullback
+    return unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
 
 
 @np.errstate(all="ignore")
@@ -177,20 +172,12 @@ examples(special.ndtri, *_SHARES)
 examples(special.ndtri_exp, *((-np.asarray(y, np.asarray(y).dtype),) for (y,) in _SHARES), (-30.0,))
 
 
-@rrule.register(special.owens_t)
-def owens_t_rrule(h, a):
+@pullback(special.owens_t)
+def owens_t_pullback(y_bar, h, a):
     """h_bar = -y_bar * exp(-h^2 / 2) erf(a h / sqrt(2)) / sqrt(8 pi) and
     a_bar = y_bar * exp(-h^2 (1 + a^2) / 2) / (2 pi (1 + a^2))."""
-
-    def owens_t_pullback(y_bar):
-        slopes = owens_t_slopes(h, a)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], h),
-            unbroadcast(y_bar * slopes[1], a),
-        )
-
-    return special.owens_t(h, a), owens_t_pullback
+    slopes = owens_t_slopes(h, a)
+    return unbroadcast(y_bar * slopes[0], h), unbroadcast(y_bar * slopes[1], a)
 
 
 @np.errstate(all="ignore")
@@ -201,20 +188,11 @@ def owens_t_slopes(h: Any, a: Any) -> tuple[Any, Any]:
     return in_h, bell(h * np.hypot(1.0, a) * ROOT_HALF) / (2.0 * math.pi * (1.0 + a * a))
 
 
-@rrule.register(special.voigt_profile)
-def voigt_profile_rrule(x, sigma, gamma):
+@pullback(special.voigt_profile)
+def voigt_profile_pullback(y_bar, x, sigma, gamma):
     """y = Re w(z) / (sigma sqrt(2 pi)) with z = (x + i gamma) / (sigma sqrt(2)), w = wofz, w' = 2 i / sqrt(pi) - 2 z w."""
-
-    def voigt_profile_pullback(y_bar):
-        slopes = voigt_slopes(x, sigma, gamma)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], x),
-            unbroadcast(y_bar * slopes[1], sigma),
-            unbroadcast(y_bar * slopes[2], gamma),
-        )
-
-    return special.voigt_profile(x, sigma, gamma), voigt_profile_pullback
+    slopes = voigt_slopes(x, sigma, gamma)
+    return unbroadcast(y_bar * slopes[0], x), unbroadcast(y_bar * slopes[1], sigma), unbroadcast(y_bar * slopes[2], gamma)
 
 
 @np.errstate(all="ignore")
@@ -235,14 +213,10 @@ examples(special.voigt_profile, *((x, np.absolute(y), 0.8) for x, y in _BROADCAS
 examples(special.voigt_profile, (0.3, 0.7, np.array([0.4, 1.5])))
 
 
-@rrule.register(special.fresnel)
-def fresnel_rrule(x):
+@pullback(special.fresnel)
+def fresnel_pullback(y_bar, x):
     """(s, c), the integrals of sin(pi x^2 / 2) and cos(pi x^2 / 2): x_bar = s_bar * sin(...) + c_bar * cos(...)."""
-
-    def fresnel_pullback(y_bar):
-        return NoTangent(), fresnel_bar(y_bar, x)
-
-    return special.fresnel(x), fresnel_pullback
+    return fresnel_bar(y_bar, x)
 
 
 @cotangent_of(1)

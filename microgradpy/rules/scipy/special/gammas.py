@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, cotangent_of_call, like
@@ -108,28 +108,20 @@ examples(special.loggamma, *_POSITIVE)
 examples(special.rgamma, (0.0,), (np.array([-1.0, -2.0, -3.0, 1.0]),), (-2,))
 
 
-@rrule.register(special.polygamma)
-def polygamma_rrule(n, x):
+@pullback(special.polygamma)
+def polygamma_pullback(y_bar, n, x):
     """x_bar = y_bar * psi^(n+1)(x)."""
-
-    def polygamma_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * special.polygamma(np.add(n, 1), x), x)
-
-    return special.polygamma(n, x), polygamma_pullback
+    return NoTangent(), unbroadcast(y_bar * special.polygamma(np.add(n, 1), x), x)
 
 
 examples(special.polygamma, (0, 0.7), (1, 2.5), (2, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1], [2]]), 1.5))
 examples(special.polygamma, (1, _EMPTY), (1, [0.5, 1.5]), (1, 2))
 
 
-@rrule.register(special.multigammaln)
-def multigammaln_rrule(a, d):
+@pullback(special.multigammaln)
+def multigammaln_pullback(y_bar, a, d):
     """a_bar = y_bar * (the sum of psi(a - j / 2) for j < d)."""
-
-    def multigammaln_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * digammas(a, d), a), NoTangent()
-
-    return special.multigammaln(a, d), multigammaln_pullback
+    return unbroadcast(y_bar * digammas(a, d), a)
 
 
 @like(0)
@@ -184,19 +176,13 @@ def digamma_difference(a: Any, b: Any) -> Any:
     return special.psi(numbers(a) + 1.0) - special.psi(numbers(b) + 1.0)
 
 
-@rrule.register(special.comb)
-def comb_rrule(N, k, *, exact=False, repetition=False):
+@pullback(special.comb)
+def comb_pullback(z_bar, N, k, *, exact=False, repetition=False, z):
     """As `binom`, and 0 where k < 0 or k > N; an exact number is a whole one, without derivative."""
-    z = special.comb(N, k, exact=exact, repetition=repetition)
-
-    def comb_pullback(z_bar):
-        return (
-            NoTangent(),
-            comb_bar(z_bar, N, z, N, numbers(N) - numbers(k), exact, repetition),
-            comb_bar(z_bar, k, z, numbers(N) - numbers(k), k, exact, repetition),
-        )
-
-    return z, comb_pullback
+    return (
+        comb_bar(z_bar, N, z, N, numbers(N) - numbers(k), exact, repetition),
+        comb_bar(z_bar, k, z, numbers(N) - numbers(k), k, exact, repetition),
+    )
 
 
 def comb_bar(z_bar: Any, x: Any, z: Any, a: Any, b: Any, exact: bool, repetition: bool) -> Any:
@@ -214,15 +200,10 @@ examples(special.comb, *_CHOICES, (2.5, 4.5), ([4.5, 5.5], 0.4))
 example(special.comb, 7, 3, exact=True)
 
 
-@rrule.register(special.factorial)
-def factorial_rrule(n, exact=False):
+@pullback(special.factorial)
+def factorial_pullback(y_bar, n, exact=False, *, y):
     """y = Gamma(n + 1), and 0 for negative n: n_bar = y_bar * y * psi(n + 1). An exact number is a whole one."""
-    y = special.factorial(n, exact=exact)
-
-    def factorial_pullback(y_bar):
-        return NoTangent(), factorial_bar(y_bar, n, y, exact), NoTangent()
-
-    return y, factorial_pullback
+    return factorial_bar(y_bar, n, y, exact)
 
 
 def factorial_bar(y_bar: Any, n: Any, y: Any, exact: bool) -> Any:
@@ -236,14 +217,10 @@ examples(special.factorial, (2.5,), (_TABLE,), (-1.5,), (_EMPTY,), (4,))
 example(special.factorial, 5, exact=True)
 
 
-@rrule.register(special.zeta)
-def zeta_rrule(x, q=None):
+@pullback(special.zeta)
+def zeta_pullback(y_bar, x, q=None):
     """Hurwitz's zeta function: q_bar = -y_bar * x * zeta(x + 1, q)."""
-
-    def zeta_pullback(y_bar):
-        return NoTangent(), not_implemented("of the zeta function in its exponent x"), zeta_bar(y_bar, q, x)
-
-    return special.zeta(x, q), zeta_pullback
+    return not_implemented("of the zeta function in its exponent x"), zeta_bar(y_bar, q, x)
 
 
 @cotangent_of(1)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import exponential, numbers, rounded_like
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.thunks import not_implemented
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
 _STACK = np.linspace(0.4, 2.6, 12).reshape(2, 3, 2)
@@ -39,14 +39,10 @@ def expi_derivative(x):
     return divide(exponential(x), numbers(x))
 
 
-@rrule.register(special.expn)
-def expn_rrule(n, x):
+@pullback(special.expn)
+def expn_pullback(y_bar, n, x):
     """x_bar = -y_bar * E_(n-1)(x) (DLMF 8.19.13), where E_0(x) = exp(-x) / x and E_(-1)(x) = exp(-x) (1 + 1/x) / x."""
-
-    def expn_pullback(y_bar):
-        return NoTangent(), not_implemented("of an exponential integral in its order"), expn_bar(y_bar, x, n)
-
-    return special.expn(n, x), expn_pullback
+    return not_implemented("of an exponential integral in its order"), expn_bar(y_bar, x, n)
 
 
 @cotangent_of(1)
@@ -80,24 +76,16 @@ def spence_slope(z: Any) -> Any:
 examples(special.spence, *_POSITIVE, (1.0,), (_COMPLEX,))
 
 
-@rrule.register(special.sici)
-def sici_rrule(x):
+@pullback(special.sici)
+def sici_pullback(y_bar, x):
     """(Si, Ci): x_bar = s_bar * sin(x) / x + c_bar * cos(x) / x."""
-
-    def sici_pullback(y_bar):
-        return NoTangent(), pair_bar(y_bar, x, np.sin, np.cos)
-
-    return special.sici(x), sici_pullback
+    return pair_bar(y_bar, x, np.sin, np.cos)
 
 
-@rrule.register(special.shichi)
-def shichi_rrule(x):
+@pullback(special.shichi)
+def shichi_pullback(y_bar, x):
     """(Shi, Chi): x_bar = s_bar * sinh(x) / x + c_bar * cosh(x) / x."""
-
-    def shichi_pullback(y_bar):
-        return NoTangent(), pair_bar(y_bar, x, np.sinh, np.cosh)
-
-    return special.shichi(x), shichi_pullback
+    return pair_bar(y_bar, x, np.sinh, np.cosh)
 
 
 @cotangent_of(1)
@@ -114,15 +102,10 @@ for _f in (special.sici, special.shichi):
     examples(_f, *_POSITIVE, (_COMPLEX,))
 
 
-@rrule.register(special.lambertw)
-def lambertw_rrule(z, k=0, tol=1e-8):
+@pullback(special.lambertw)
+def lambertw_pullback(w_bar, z, k=0, tol=1e-08, *, w):
     """w exp(w) = z: z_bar = w_bar / conj(exp(w) (1 + w)), of which the real part if z is real."""
-    w = special.lambertw(z, k, tol)
-
-    def lambertw_pullback(w_bar):
-        return NoTangent(), unbroadcast(divide(w_bar, conj(np.exp(w) * (1.0 + w))), z), NoTangent(), NoTangent()
-
-    return w, lambertw_pullback
+    return unbroadcast(divide(w_bar, conj(np.exp(w) * (1.0 + w))), z)
 
 
 @derivative(special.wrightomega)
@@ -135,16 +118,11 @@ examples(special.lambertw, (0.7,), (2,), (_TABLE,), (_EMPTY,), ([0.5, 1.5],), (_
 examples(special.wrightomega, *_POSITIVE, (-0.8,), (_COMPLEX,))
 
 
-@rrule.register(special.ellipk)
-def ellipk_rrule(m):
+@pullback(special.ellipk)
+def ellipk_pullback(y_bar, m, *, y):
     """m_bar = y_bar * (y - D) / (2 (1 - m)) with D = (K - E) / m = R_D(0, 1 - m, 1) / 3 (DLMF 19.4.1 and 19.25.1)."""
-    y = special.ellipk(m)
-
-    def ellipk_pullback(y_bar):
-        rest = 1.0 - numbers(m)
-        return NoTangent(), y_bar * divide(y - special.elliprd(0.0, rest, 1.0) / 3.0, 2.0 * rest)
-
-    return y, ellipk_pullback
+    rest = 1.0 - numbers(m)
+    return y_bar * divide(y - special.elliprd(0.0, rest, 1.0) / 3.0, 2.0 * rest)
 
 
 @derivative(special.ellipkm1)
@@ -212,15 +190,10 @@ for _f in (special.ellipkinc, special.ellipeinc):
     examples(_f, *_INCOMPLETE)
 
 
-@rrule.register(special.ellipj)
-def ellipj_rrule(u, m):
+@pullback(special.ellipj)
+def ellipj_pullback(y_bar, u, m, *, y):
     """(sn, cn, dn, ph): their derivatives in u are cn dn, -sn dn, -m sn cn and dn (DLMF 22.13)."""
-    y = special.ellipj(u, m)
-
-    def ellipj_pullback(y_bar):
-        return NoTangent(), ellipj_bar(y_bar, u, y, m), not_implemented("of Jacobi's elliptic functions in m")
-
-    return y, ellipj_pullback
+    return ellipj_bar(y_bar, u, y, m), not_implemented("of Jacobi's elliptic functions in m")
 
 
 @cotangent_of(1)

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.derivatives import derivative
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import logarithm, numbers, rounded_like
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 1.2]])
 _POWERS = np.array([-0.7, 0.0, 1.3])
@@ -28,26 +27,18 @@ _PAIRS = ((0.7, 1.4), (2.5, 0.0), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE, _POWERS
           (_TABLE, 1e-9), (np.float32(0.3), np.float32(1.2)), (np.zeros((0, 3)), 1.5), ([0.5, 1.5], 0.4))  # fmt: skip
 
 
-@rrule.register(special.boxcox)
-def boxcox_rrule(x, lmbda):
+@pullback(special.boxcox)
+def boxcox_pullback(y_bar, x, lmbda):
     """x_bar = y_bar * x^(p - 1), p_bar = y_bar * log(x)^2 exprel'(p log(x))."""
-
-    def boxcox_pullback(y_bar):
-        slope = power_slope(logarithm(x), lmbda)
-        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(logarithm(x), lmbda), lmbda)
-
-    return special.boxcox(x, lmbda), boxcox_pullback
+    slope = power_slope(logarithm(x), lmbda)
+    return unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(logarithm(x), lmbda), lmbda)
 
 
-@rrule.register(special.boxcox1p)
-def boxcox1p_rrule(x, lmbda):
+@pullback(special.boxcox1p)
+def boxcox1p_pullback(y_bar, x, lmbda):
     """As `boxcox` of 1 + x."""
-
-    def boxcox1p_pullback(y_bar):
-        slope = power_slope(special.log1p(x), lmbda)
-        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(special.log1p(x), lmbda), lmbda)
-
-    return special.boxcox1p(x, lmbda), boxcox1p_pullback
+    slope = power_slope(special.log1p(x), lmbda)
+    return unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(special.log1p(x), lmbda), lmbda)
 
 
 @cotangent_of_call(np.add, 0, 1)
