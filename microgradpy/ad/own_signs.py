@@ -18,8 +18,7 @@ from microgradpy.ad.calls import Dispatched, Inlined
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.nodes import Const, Op, Value, Var, function_constant
-from microgradpy.rules.floating_point import number_with_own_sign
-from microgradpy.rules.pairwise import array_with_own_sign
+from microgradpy.rules.own_signs import array_with_own_sign, number_with_own_sign
 
 _MODULI = (abs, operator.abs, math.fabs, np.absolute, np.fabs)
 _OWN_SIGNS = ((math.copysign, number_with_own_sign), (np.copysign, array_with_own_sign))

@@ -36,21 +36,6 @@ def copysign_pullback(z_bar, x, y):
 examples(math.copysign, (0.7, -2.0), (-1.3, 3.0), (-1.3, -3.0), (2, 1))
 
 
-@returns(float)
-def number_with_own_sign(x: float, y: float) -> float:
-    """math.copysign(x, y) where x is y, or its absolute value: that is y, and x does not matter."""
-    return math.copysign(y, y)
-
-
-@pullback(number_with_own_sign)
-def number_with_own_sign_pullback(z_bar, x, y):
-    """y_bar = z_bar."""
-    return NoTangent(), z_bar
-
-
-examples(number_with_own_sign, (1.3, 1.3), (-0.7, -0.7))
-
-
 @pullback(math.fmod)
 def fmod_pullback(z_bar, x, y, *, z):
     """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""

@@ -12,15 +12,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.linear import (
-    cross_bar,
-    diag_bar,
-    diagonal_bar,
-    inner_left_bar,
-    inner_right_bar,
-    kron_left_bar,
-    kron_right_bar,
-)
+from microgradpy.rules.numpy.creation.matrices import diag_bar
+from microgradpy.rules.numpy.indexing import diagonal_bar
+from microgradpy.rules.numpy.linear_algebra.products import inner_left_bar, inner_right_bar, kron_left_bar, kron_right_bar
+from microgradpy.rules.numpy.mathematics.differences import cross_bar
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
 from microgradpy.tangents.casts import in_precision_of

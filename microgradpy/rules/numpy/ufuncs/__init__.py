@@ -1,0 +1,1 @@
+"""What all universal functions have: options and methods."""
