@@ -7,15 +7,10 @@ from typing import Any
 
 from microgradpy.rules.derivatives import derivative, pullback
 from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.sums import direction
 from microgradpy.tangents.arithmetic import sign
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
-
-
-@returns(float)
-def direction(x: float, length: float) -> float:
-    """x / length, and 0 where the length is 0."""
-    return x / length if length else 0.0
 
 
 @derivative(math.fabs)

@@ -147,8 +147,8 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("numpy.statistics.order", "numpy", "median nanmedian nanpercentile nanquantile percentile ptp quantile"),
     ("numpy.strides", "numpy", "ndarray.view"),
     ("numpy.strides", "numpy.lib.stride_tricks", "as_strided sliding_window_view"),
-    ("numpy.ufuncs.methods", "numpy", "ufunc.accumulate ufunc.outer ufunc.reduce ufunc.reduceat"),
-    ("numpy.ufuncs.options", "numpy",
+    ("numpy.ufunc_methods", "numpy", "ufunc.accumulate ufunc.outer ufunc.reduce ufunc.reduceat"),
+    ("numpy.ufunc_options", "numpy",
         "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh "
         "cbrt conj conjugate copysign cos cosh deg2rad degrees divide divmod exp exp2 expm1 fabs float_power fmax fmin "
         "fmod frexp heaviside hypot ldexp log log10 log1p log2 logaddexp logaddexp2 matmul matvec maximum minimum mod "

@@ -14,9 +14,9 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.floating_point import direction
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import check_reading, conj, floating, stack_items, unbroadcast
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
@@ -124,6 +124,12 @@ def product_bar(y_bar: Any, items: Any, start: Any) -> Any:
 examples(math.prod, ([1.5, 2.0, -3.0],), ((1.0, 0.0, 2),), ([0.0, 0.0, 2.0],), ([],), ([2.0],))
 examples(math.prod, ([1.5, _ROW, _ROW],), ([1.0 + 2.0j, 3.0],))
 examples(math.prod, ([1.5, 2.0],), start=3)
+
+
+@returns(float)
+def direction(x: float, length: float) -> float:
+    """x / length, and 0 where the length is 0."""
+    return x / length if length else 0.0
 
 
 @pullback(math.hypot, arity=2)

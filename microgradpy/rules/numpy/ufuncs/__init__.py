@@ -1,1 +1,0 @@
-"""What all universal functions have: options and methods."""
