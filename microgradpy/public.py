@@ -40,11 +40,11 @@ from microgradpy.introspect import forward_differentiate as forward_differentiat
 from microgradpy.introspect import instrument as instrument
 from microgradpy.introspect import primal as primal
 from microgradpy.introspect import reverse_differentiate as reverse_differentiate
+from microgradpy.rules.derivatives import scalar_rule as scalar_rule
 from microgradpy.rules.registry import frule as frule
 from microgradpy.rules.registry import non_differentiable as non_differentiable
 from microgradpy.rules.registry import opt_out as opt_out
 from microgradpy.rules.registry import rrule as rrule
-from microgradpy.scalar_rules import scalar_rule as scalar_rule
 from microgradpy.tangents.project_to import ProjectTo as ProjectTo
 from microgradpy.tangents.thunks import InplaceableThunk as InplaceableThunk
 from microgradpy.tangents.thunks import Thunk as Thunk

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,44 @@ from microgradpy.ad.calls import Dispatched, Inlined
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.nodes import Const, Op, Value, Var, function_constant
-from microgradpy.rules.floating_point import number_with_own_sign
-from microgradpy.rules.pairwise import array_with_own_sign
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples
+from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.helpers import like, returns
+from microgradpy.tangents.types import NoTangent, ZeroTangent
 
 _MODULI = (abs, operator.abs, math.fabs, np.absolute, np.fabs)
+
+
+@returns(float)
+def number_with_own_sign(x: float, y: float) -> float:
+    """math.copysign(x, y) where x is y, or its absolute value: that is y, and x does not matter."""
+    return math.copysign(y, y)
+
+
+@pullback(number_with_own_sign)
+def number_with_own_sign_pullback(z_bar: Any, x: Any, y: Any) -> Any:
+    """y_bar = z_bar."""
+    return NoTangent(), z_bar
+
+
+examples(number_with_own_sign, (1.3, 1.3), (-0.7, -0.7))
+
+
+@like(1)
+def array_with_own_sign(x1: Any, x2: Any) -> Any:
+    """np.copysign(x1, x2) where x1 is x2, or its absolute value: that is x2, and x1 does not matter."""
+    return np.copysign(x2, x2)
+
+
+@pullback(array_with_own_sign)
+def array_with_own_sign_pullback(z_bar: Any, x1: Any, x2: Any) -> Any:
+    """x2_bar = z_bar."""
+    return ZeroTangent(), unbroadcast(z_bar, x2)
+
+
+examples(array_with_own_sign, (np.array([0.4, -1.3, 2.2]), np.array([0.4, -1.3, 2.2])), (1.5, 1.5))
+
 _OWN_SIGNS = ((math.copysign, number_with_own_sign), (np.copysign, array_with_own_sign))
 
 

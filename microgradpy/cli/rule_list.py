@@ -80,7 +80,7 @@ def _functions() -> list[Any]:
 def _entry(name: str, f: Any) -> RuleEntry:
     rules = rrule.rules_of(f)
     place = rrule.find(f) or (rules or frule.rules_of(f))[0]
-    code = getattr(inspect.unwrap(place), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(place, "declaration", place)), "__code__", None)
     file, line = ("", 0) if code is None else (short_path(code.co_filename), code.co_firstlineno)
     reverse = "none" if is_non_differentiable(f) or not rules else "rule" if len(rules) == 1 else f"{len(rules)} rules"
     return RuleEntry(name, reverse, _forward(f), place.__module__, file, line)

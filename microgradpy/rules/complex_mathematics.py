@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import Rule, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import divide, real_like
 from microgradpy.tangents.types import NoTangent, accumulate
@@ -65,40 +66,27 @@ for _f, _slope in _SLOPES:
     examples(_f, *_NUMBERS, (0.3,))
 
 
-@rrule.register(cmath.log, arity=1)
-def log_rrule(z):
+@pullback(cmath.log, arity=1)
+def log_pullback(y_bar, z):
     """z_bar = y_bar / conj(z)."""
-
-    def log_pullback(y_bar):
-        return NoTangent(), as_cotangent(divide(y_bar, np.conj(z)), z)
-
-    return cmath.log(z), log_pullback
+    return as_cotangent(divide(y_bar, np.conj(z)), z)
 
 
-@rrule.register(cmath.log)
-def log_of_base_rrule(z, base):
+@pullback(cmath.log)
+def log_of_base_pullback(y_bar, z, base, *, y):
     """y = log(z) / log(base)."""
-    y = cmath.log(z, base)
-
-    def log_of_base_pullback(y_bar):
-        scale = divide(y_bar, np.conj(cmath.log(base)))
-        base_bar = divide(-scale * np.conj(y), np.conj(base))
-        return NoTangent(), as_cotangent(divide(scale, np.conj(z)), z), as_cotangent(base_bar, base)
-
-    return y, log_of_base_pullback
+    scale = divide(y_bar, np.conj(cmath.log(base)))
+    base_bar = divide(-scale * np.conj(y), np.conj(base))
+    return as_cotangent(divide(scale, np.conj(z)), z), as_cotangent(base_bar, base)
 
 
 examples(cmath.log, *_NUMBERS, (0.3,), (0.4 + 0.3j, 3.0), (0.4 - 0.3j, 1.5 + 0.5j), (2.5, 3.0))
 
 
-@rrule.register(cmath.phase)
-def phase_rrule(z):
+@pullback(cmath.phase)
+def phase_pullback(y_bar, z):
     """z_bar = i y_bar z / |z|^2; none for a real number."""
-
-    def phase_pullback(y_bar):
-        return NoTangent(), phase_bar(y_bar, z)
-
-    return cmath.phase(z), phase_pullback
+    return phase_bar(y_bar, z)
 
 
 def phase_bar(y_bar: Any, z: Any) -> Any:
@@ -106,31 +94,21 @@ def phase_bar(y_bar: Any, z: Any) -> Any:
     return as_cotangent(divide(1j * y_bar, np.conj(z)), z)
 
 
-@rrule.register(cmath.polar)
-def polar_rrule(z):
+@pullback(cmath.polar)
+def polar_pullback(y_bar, z):
     """The radius has the direction of z for its gradient, the angle what `phase` has."""
-
-    def polar_pullback(y_bar):
-        radius_bar, angle_bar = y_bar
-        bars = (
-            None if radius_bar is None else as_cotangent(radius_bar * np.sign(z), z),
-            None if angle_bar is None else phase_bar(angle_bar, z),
-        )
-        return NoTangent(), accumulate(*bars)
-
-    return cmath.polar(z), polar_pullback
+    radius_bar, angle_bar = y_bar
+    return accumulate(
+        None if radius_bar is None else as_cotangent(radius_bar * np.sign(z), z),
+        None if angle_bar is None else phase_bar(angle_bar, z),
+    )
 
 
-@rrule.register(cmath.rect)
-def rect_rrule(r, phi):
+@pullback(cmath.rect)
+def rect_pullback(z_bar, r, phi, *, z):
     """z = r e^(i phi): r_bar = Re(conj(z_bar) e^(i phi)), phi_bar = Re(conj(z_bar) i z)."""
-    z = cmath.rect(r, phi)
-
-    def rect_pullback(z_bar):
-        unit = cmath.rect(1.0, phi)
-        return NoTangent(), (np.conj(z_bar) * unit).real, (np.conj(z_bar) * 1j * z).real
-
-    return z, rect_pullback
+    unit = cmath.rect(1.0, phi)
+    return (np.conj(z_bar) * unit).real, (np.conj(z_bar) * 1j * z).real
 
 
 examples(cmath.phase, *_NUMBERS, (0.3,))

@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import Rule, example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import items_of, repeated_bar, spread_over_items
 from microgradpy.tangents.arithmetic import divide, unbroadcast
@@ -144,54 +145,41 @@ def regression_parts(x: Any, y: Any, proportional: bool) -> tuple[list[Any], lis
     return dx, dy, divide(math.fsum(a * b for a, b in zip(dx, dy, strict=True)), square), square
 
 
-@rrule.register(statistics.linear_regression)
-def linear_regression_rrule(x, y, /, *, proportional=False):
+@pullback(statistics.linear_regression)
+def linear_regression_pullback(line_bar, x, y, /, *, proportional=False):
     """slope = sum(dx dy) / sum(dx dx), intercept = mean(y) - slope mean(x)."""
-
-    def linear_regression_pullback(line_bar):
-        slope_bar, shift_bar = (0.0 if bar is None else bar for bar in line_bar)
-        if proportional:
-            shift_bar = 0.0
-        dx, dy, slope, square = regression_parts(x, y, proportional)
-        count = len(dx)
-        slope_bar = slope_bar - shift_bar * math.fsum(x) / count
-        pairs = zip(dx, dy, strict=True)
-        x_bars = [divide(slope_bar * (b - 2.0 * slope * a), square) - shift_bar * slope / count for a, b in pairs]
-        y_bars = [divide(slope_bar * a, square) + shift_bar / count for a in dx]
-        return NoTangent(), given_to(x, x_bars), given_to(y, y_bars)
-
-    return statistics.linear_regression(x, y, proportional=proportional), linear_regression_pullback
+    slope_bar, shift_bar = (0.0 if bar is None else bar for bar in line_bar)
+    if proportional:
+        shift_bar = 0.0
+    dx, dy, slope, square = regression_parts(x, y, proportional)
+    count = len(dx)
+    slope_bar = slope_bar - shift_bar * math.fsum(x) / count
+    pairs = zip(dx, dy, strict=True)
+    x_bars = [divide(slope_bar * (b - 2.0 * slope * a), square) - shift_bar * slope / count for a, b in pairs]
+    y_bars = [divide(slope_bar * a, square) + shift_bar / count for a in dx]
+    return given_to(x, x_bars), given_to(y, y_bars)
 
 
 examples(statistics.linear_regression, (_DATA, _OTHER), (tuple(_OTHER), _DATA))
 examples(statistics.linear_regression, (_DATA, _OTHER), proportional=True)
 
 
-@rrule.register(statistics.covariance)
-def covariance_rrule(x, y, /):
+@pullback(statistics.covariance)
+def covariance_pullback(z_bar, x, y, /):
     """Each x gets z_bar dy / (n - 1), each y z_bar dx / (n - 1)."""
-
-    def covariance_pullback(z_bar):
-        scale = z_bar / (len(x) - 1)
-        return NoTangent(), given_to(x, [scale * d for d in deviations(y)]), given_to(y, [scale * d for d in deviations(x)])
-
-    return statistics.covariance(x, y), covariance_pullback
+    scale = z_bar / (len(x) - 1)
+    return given_to(x, [scale * d for d in deviations(y)]), given_to(y, [scale * d for d in deviations(x)])
 
 
-@rrule.register(statistics.correlation)
-def correlation_rrule(x, y, /):
+@pullback(statistics.correlation)
+def correlation_pullback(r_bar, x, y, /, *, r):
     """r = sum(dx dy) / sqrt(sum(dx dx) sum(dy dy)): each x gets r_bar (dy / root - r dx / sum(dx dx)), each y the like."""
-    r = statistics.correlation(x, y)
-
-    def correlation_pullback(r_bar):
-        dx, dy = deviations(x), deviations(y)
-        xx, yy = math.fsum(d * d for d in dx), math.fsum(d * d for d in dy)
-        root = math.sqrt(xx * yy)
-        x_bars = [r_bar * (b / root - r * a / xx) for a, b in zip(dx, dy, strict=True)]
-        y_bars = [r_bar * (a / root - r * b / yy) for a, b in zip(dx, dy, strict=True)]
-        return NoTangent(), given_to(x, x_bars), given_to(y, y_bars)
-
-    return r, correlation_pullback
+    dx, dy = (deviations(x), deviations(y))
+    xx, yy = (math.fsum(d * d for d in dx), math.fsum(d * d for d in dy))
+    root = math.sqrt(xx * yy)
+    x_bars = [r_bar * (b / root - r * a / xx) for a, b in zip(dx, dy, strict=True)]
+    y_bars = [r_bar * (a / root - r * b / yy) for a, b in zip(dx, dy, strict=True)]
+    return given_to(x, x_bars), given_to(y, y_bars)
 
 
 for _f in (statistics.covariance, statistics.correlation):

@@ -5,97 +5,52 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from microgradpy.rules.derivatives import derivative, pullback
 from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.sums import direction
 from microgradpy.tangents.arithmetic import sign
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
 
 
-@returns(float)
-def direction(x: float, length: float) -> float:
-    """x / length, and 0 where the length is 0."""
-    return x / length if length else 0.0
-
-
-@rrule.register(math.fabs)
-def fabs_rrule(x):
-    """x_bar = y_bar * sign(x), 0 at 0."""
-
-    def fabs_pullback(y_bar):
-        return NoTangent(), y_bar * sign(x)
-
-    return math.fabs(x), fabs_pullback
+@derivative(math.fabs)
+def fabs_derivative(x):
+    """sign(x), 0 at 0."""
+    return sign(x)
 
 
 examples(math.fabs, (0.7,), (-1.3,), (2,))
 
 
-@rrule.register(math.copysign)
-def copysign_rrule(x, y):
+@pullback(math.copysign)
+def copysign_pullback(z_bar, x, y):
     """x_bar = z_bar * sign(x) * sign(y), 0 at x = 0; the derivative in y is 0 wherever it exists."""
-
-    def copysign_pullback(z_bar):
-        return NoTangent(), z_bar * direction(x, math.copysign(x, y)), NoTangent()
-
-    return math.copysign(x, y), copysign_pullback
+    return z_bar * direction(x, math.copysign(x, y))
 
 
 examples(math.copysign, (0.7, -2.0), (-1.3, 3.0), (-1.3, -3.0), (2, 1))
 
 
-@returns(float)
-def number_with_own_sign(x: float, y: float) -> float:
-    """math.copysign(x, y) where x is y, or its absolute value: that is y, and x does not matter."""
-    return math.copysign(y, y)
-
-
-@rrule.register(number_with_own_sign)
-def number_with_own_sign_rrule(x, y):
-    """y_bar = z_bar."""
-
-    def number_with_own_sign_pullback(z_bar):
-        return NoTangent(), NoTangent(), z_bar
-
-    return number_with_own_sign(x, y), number_with_own_sign_pullback
-
-
-examples(number_with_own_sign, (1.3, 1.3), (-0.7, -0.7))
-
-
-@rrule.register(math.fmod)
-def fmod_rrule(x, y):
+@pullback(math.fmod)
+def fmod_pullback(z_bar, x, y, *, z):
     """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
-    z = math.fmod(x, y)
-
-    def fmod_pullback(z_bar):
-        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
-
-    return z, fmod_pullback
+    return z_bar, -z_bar * ((x - z) / y)
 
 
-@rrule.register(math.remainder)
-def remainder_rrule(x, y):
+@pullback(math.remainder)
+def remainder_pullback(z_bar, x, y, *, z):
     """z = x - n y with a whole n: x_bar = z_bar, y_bar = -z_bar * n."""
-    z = math.remainder(x, y)
-
-    def remainder_pullback(z_bar):
-        return NoTangent(), z_bar, -z_bar * ((x - z) / y)
-
-    return z, remainder_pullback
+    return z_bar, -z_bar * ((x - z) / y)
 
 
 for _f in (math.fmod, math.remainder):
     examples(_f, (5.5, 2.0), (-5.3, 2.0), (7, 2.5))
 
 
-@rrule.register(math.ldexp)
-def ldexp_rrule(x, i):
+@pullback(math.ldexp)
+def ldexp_pullback(z_bar, x, i):
     """x_bar = z_bar * 2^i."""
-
-    def ldexp_pullback(z_bar):
-        return NoTangent(), scaled_by_power_of_two(z_bar, i), NoTangent()
-
-    return math.ldexp(x, i), ldexp_pullback
+    return scaled_by_power_of_two(z_bar, i)
 
 
 @returns(float)
@@ -110,25 +65,16 @@ def scaled_by_power_of_two(x: float, exponent: int) -> float:
 examples(math.ldexp, (0.7, 3), (-1.5, -2))
 
 
-@rrule.register(math.frexp)
-def frexp_rrule(x):
+@pullback(math.frexp)
+def frexp_pullback(y_bar, x, *, y):
     """x = mantissa * 2^exponent, and the exponent is constant between powers of two."""
-    y = math.frexp(x)
-
-    def frexp_pullback(y_bar):
-        return NoTangent(), scaled_by_power_of_two(first(y_bar), -y[1])
-
-    return y, frexp_pullback
+    return scaled_by_power_of_two(first(y_bar), -y[1])
 
 
-@rrule.register(math.modf)
-def modf_rrule(x):
+@pullback(math.modf)
+def modf_pullback(y_bar, x):
     """x = fraction + whole part, and the whole part is constant between whole numbers."""
-
-    def modf_pullback(y_bar):
-        return NoTangent(), first(y_bar)
-
-    return math.modf(x), modf_pullback
+    return first(y_bar)
 
 
 @returns(float)
@@ -141,14 +87,10 @@ examples(math.frexp, (0.7,), (-5.3,))
 examples(math.modf, (0.7,), (-5.3,))
 
 
-@rrule.register(math.nextafter)
-def nextafter_rrule(x, y):
+@pullback(math.nextafter)
+def nextafter_pullback(z_bar, x, y):
     """The neighbour of x moves with x."""
-
-    def nextafter_pullback(z_bar):
-        return NoTangent(), z_bar, NoTangent()
-
-    return math.nextafter(x, y), nextafter_pullback
+    return z_bar
 
 
 examples(math.nextafter, (0.7, 1.0))

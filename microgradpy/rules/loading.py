@@ -1,6 +1,6 @@
 """When the modules of rules are imported: each when the first callable is looked up that it has a rule for.
 
-    rrule.find(np.sin)      imports elementwise and ufunc_options, which are what `index` has for numpy.sin
+    rrule.find(np.sin)      imports numpy.mathematics.trigonometric and numpy.ufunc_options: what `index` has for numpy.sin
 
 A lookup comes here first, so a rule that has not been imported is never taken for one that is not there. Whoever declares a
 rule of his own comes here as well: it has to be later than those of this package.

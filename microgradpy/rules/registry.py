@@ -133,7 +133,8 @@ class _RuleTable:
     def registered(self) -> list[Any]:
         """The callables that have a rule."""
         load_all()
-        return [f for f in list(self._rules) if self.rules_of(f)]  # a lookup may bring rules of what has just been imported
+        known = list(self._rules)  # a lookup may bring rules of what has just been imported
+        return [f for f in known if any(entry.declared for entry in self._entries(f))]
 
     def rules_of(self, f: Any) -> list[Any]:
         """The rules of `f`, for whatever types and numbers of arguments."""
@@ -206,7 +207,7 @@ class ReverseRules(_RuleTable):
         """Whether every call of `f` goes by a rule, so that its body does not matter."""
         entries = self._entries(f)
         plain = any(not entry.types and entry.arity is None and not entry.options for entry in entries)
-        return plain and all(entry.rule for entry in entries)
+        return plain and all(entry.declared for entry in entries)
 
     def names(self, function: FunctionType) -> bool:
         """Whether a function was named to this table."""
@@ -277,13 +278,31 @@ _PLAIN_CALLABLES = frozenset({FunctionType, BuiltinFunctionType, MethodType, typ
 
 
 @final
+class Unwritten:
+    """A rule that is written when it is first asked for."""
+
+    def __init__(self, write: Callable[[], Rule]) -> None:
+        self._write = write
+        self._rules: list[Rule] = []
+
+    def rule(self) -> Rule:
+        if not self._rules:
+            self._rules.append(self._write())
+        return self._rules[0]  # of another thread that was first
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class _Entry:
     types: tuple[type, ...]
     arity: int | None
-    rule: Rule | None
+    declared: Rule | Unwritten | None
     """None where the body is differentiated all the same."""
     options: bool = False
+
+    @property
+    def rule(self) -> Rule | None:
+        return self.declared.rule() if isinstance(self.declared, Unwritten) else self.declared
 
     def rank(self, argument_types: ArgumentTypes) -> tuple[int, ...] | None:
         """How far the arguments are from those the rule asks for (smaller is more specific); None if the rule does not

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.floating_point import direction
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import check_reading, conj, floating, stack_items, unbroadcast
+from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
@@ -125,15 +126,16 @@ examples(math.prod, ([1.5, _ROW, _ROW],), ([1.0 + 2.0j, 3.0],))
 examples(math.prod, ([1.5, 2.0],), start=3)
 
 
-@rrule.register(math.hypot, arity=2)
-def hypot_rrule(x, y):
+@returns(float)
+def direction(x: float, length: float) -> float:
+    """x / length, and 0 where the length is 0."""
+    return x / length if length else 0.0
+
+
+@pullback(math.hypot, arity=2)
+def hypot_pullback(z_bar, x, y, *, z):
     """x_bar = z_bar * x / z, y_bar = z_bar * y / z; 0 at the origin."""
-    z = math.hypot(x, y)
-
-    def hypot_pullback(z_bar):
-        return NoTangent(), z_bar * direction(x, z), z_bar * direction(y, z)
-
-    return z, hypot_pullback
+    return z_bar * direction(x, z), z_bar * direction(y, z)
 
 
 @rrule.register(math.hypot)

@@ -11,16 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.linear import (
-    cross_bar,
-    diag_bar,
-    diagonal_bar,
-    inner_left_bar,
-    inner_right_bar,
-    kron_left_bar,
-    kron_right_bar,
-)
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.numpy.creation.matrices import diag_bar
+from microgradpy.rules.numpy.indexing import diagonal_bar
+from microgradpy.rules.numpy.linear_algebra.products import inner_left_bar, inner_right_bar, kron_left_bar, kron_right_bar
+from microgradpy.rules.numpy.mathematics.differences import cross_bar
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import accumulate, conj, divide, item_cotangent, own, real_like, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.decompositions import largest, refuse_choice
@@ -48,134 +44,92 @@ _V = np.array([1.5, -0.5, 0.25])
 _Z = _X + 1j * _X[::-1]
 
 
-@rrule.register(conj)
-def conj_rrule(x):
+@pullback(conj)
+def conj_pullback(y_bar, x):
     """x_bar = conj(y_bar)."""
-
-    def conj_pullback(y_bar):
-        return NoTangent(), conj(y_bar)
-
-    return conj(x), conj_pullback
+    return conj(y_bar)
 
 
 examples(conj, (_X,), (_Z,), (1 + 2j,), (0.5,))
 
 
-@rrule.register(unbroadcast)
-def unbroadcast_rrule(d, x):
+@pullback(unbroadcast)
+def unbroadcast_pullback(y_bar, d, x, *, y):
     """What was summed is repeated, and what was repeated is summed. The value is None if x has truth values."""
-    y = unbroadcast(d, x)
-
-    def unbroadcast_pullback(y_bar):
-        return NoTangent(), unbroadcast(0.0 if y is None else y_bar, d), NoTangent()
-
-    return y, unbroadcast_pullback
+    return unbroadcast(0.0 if y is None else y_bar, d)
 
 
 examples(unbroadcast, (_X, _V), (_V, _X), (_X, 2.0), (2.0, _X), (_X, _X), (_Z, _V), (_Z, _Z), (1.5, 2.0))
 
 
-@rrule.register(real_like)
-def real_like_rrule(d, x):
+@pullback(real_like)
+def real_like_pullback(y_bar, d, x):
     """The imaginary part that was dropped has no cotangent."""
-
-    def real_like_pullback(y_bar):
-        return NoTangent(), y_bar, NoTangent()
-
-    return real_like(d, x), real_like_pullback
+    return y_bar
 
 
 examples(real_like, (_X, _X), (_Z, _X), (_Z, _Z), (1 + 2j, 0.5))
 
 
-@rrule.register(divide)
-def divide_rrule(a, b):
+@pullback(divide)
+def divide_pullback(y_bar, a, b, *, y):
     """a_bar = y_bar / conj(b), b_bar = -y_bar * conj(y / b)."""
-    y = divide(a, b)
-
-    def divide_pullback(y_bar):
-        return NoTangent(), unbroadcast(divide(y_bar, conj(b)), a), unbroadcast(-y_bar * conj(divide(y, b)), b)
-
-    return y, divide_pullback
+    return unbroadcast(divide(y_bar, conj(b)), a), unbroadcast(-y_bar * conj(divide(y, b)), b)
 
 
 examples(divide, (2.0, 0.5), (_X, _V), (_Z, _V), (_V, _Z), (1.5, _X))
 
 
-@rrule.register(own)
-def own_rrule(x_bar):
+@pullback(own)
+def own_pullback(y_bar, x_bar):
     """Of a copy."""
-
-    def own_pullback(y_bar):
-        return NoTangent(), y_bar
-
-    return own(x_bar), own_pullback
+    return y_bar
 
 
 examples(own, (_X,), (2.0,))
 
 
-@rrule.register(accumulate)
-def accumulate_rrule(a, b):
+@pullback(accumulate)
+def accumulate_pullback(y_bar, a, b):
     """Of a sum."""
-
-    def accumulate_pullback(y_bar):
-        return NoTangent(), y_bar, y_bar
-
-    return accumulate(a, b), accumulate_pullback
+    return y_bar, y_bar
 
 
 examples(accumulate, (_X, _X + 1.0), (2.0, 0.5))
 
 
-@rrule.register(item_cotangent)
-def item_cotangent_rrule(x, index, d):
+@pullback(item_cotangent)
+def item_cotangent_pullback(y_bar, x, index, d):
     """d_bar = the item of y_bar."""
-
-    def item_cotangent_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent(), item_tangent(x, index, y_bar)
-
-    return item_cotangent(x, index, d), item_cotangent_pullback
+    return NoTangent(), NoTangent(), item_tangent(x, index, y_bar)
 
 
 examples(item_cotangent, (_X, 1, _V), (_X, (0, 2), 1.5), (_V, np.array([0, 2, 0]), _V), ([1.0, 2.0], 1, 0.5))
 
 
-@rrule.register(expand_reduced)
-def expand_reduced_rrule(y_bar, x, axis, keepdims):
+@pullback(expand_reduced)
+def expand_reduced_pullback(x_bar, y_bar, x, axis, keepdims):
     """Repeating along the axes becomes the sum along them."""
-
-    def expand_reduced_pullback(x_bar):
-        return NoTangent(), np.sum(x_bar, axis=axis, keepdims=keepdims), NoTangent(), NoTangent(), NoTangent()
-
-    return expand_reduced(y_bar, x, axis, keepdims), expand_reduced_pullback
+    return np.sum(x_bar, axis=axis, keepdims=keepdims)
 
 
 examples(expand_reduced, (2.0, _X, None, False), (_V, _X, 0, False), (_X[:, :1], _X, 1, True), (_Z[:, 0], _Z, -1, False))
 
 
-@rrule.register(power_base_bar)
-def power_base_bar_rrule(z_bar, x, p):
+@pullback(power_base_bar)
+def power_base_bar_pullback(x_bar, z_bar, x, p):
     """A product with the slope."""
-
-    def power_base_bar_pullback(x_bar):
-        return NoTangent(), conj(power_base_bar(conj(x_bar), x, p)), not_implemented(_SECOND), not_implemented(_SECOND)
-
-    return power_base_bar(z_bar, x, p), power_base_bar_pullback
+    return conj(power_base_bar(conj(x_bar), x, p)), not_implemented(_SECOND), not_implemented(_SECOND)
 
 
 examples(power_base_bar, (0.5, 2.0, 3), (_X, _X + 2.0, 1.5), (_Z, _Z + 3.0, 2), (1.5 - 0.5j, -2.0, 0.5))
 
 
-@rrule.register(power_exponent_bar)
-def power_exponent_bar_rrule(z_bar, x, p, z):
+@pullback(power_exponent_bar)
+def power_exponent_bar_pullback(p_bar, z_bar, x, p, z):
     """A product with the slope."""
-
-    def power_exponent_bar_pullback(p_bar):
-        second = not_implemented(_SECOND)
-        return NoTangent(), power_exponent_dot(p_bar, x, p, z), second, second, second
-
-    return power_exponent_bar(z_bar, x, p, z), power_exponent_bar_pullback
+    second = not_implemented(_SECOND)
+    return power_exponent_dot(p_bar, x, p, z), second, second, second
 
 
 examples(power_exponent_bar, (0.5, 2.0, 3.0, 8.0), (_X, _X + 2.0, 1.5, (_X + 2.0) ** 1.5), (0.5j, -2.0, 0.5, (-2.0) ** 0.5))
@@ -192,144 +146,88 @@ def power_exponent_dot(p_dot: Any, x: Any, p: Any, z: Any) -> Any:
 # Products: the cotangent of one operand is linear in z_bar, and its transpose is the product with that operand
 
 
-@rrule.register(matmul_left_bar)
-def matmul_left_bar_rrule(z_bar, x, y):
+@pullback(matmul_left_bar)
+def matmul_left_bar_pullback(x_dot, z_bar, x, y):
     """z_dot = x_dot @ y."""
-
-    def matmul_left_bar_pullback(x_dot):
-        return NoTangent(), np.matmul(x_dot, y), NoTangent(), not_implemented(_SECOND)
-
-    return matmul_left_bar(z_bar, x, y), matmul_left_bar_pullback
+    return np.matmul(x_dot, y), NoTangent(), not_implemented(_SECOND)
 
 
-@rrule.register(matmul_right_bar)
-def matmul_right_bar_rrule(z_bar, x, y):
+@pullback(matmul_right_bar)
+def matmul_right_bar_pullback(y_dot, z_bar, x, y):
     """z_dot = x @ y_dot."""
-
-    def matmul_right_bar_pullback(y_dot):
-        return NoTangent(), np.matmul(x, y_dot), not_implemented(_SECOND), NoTangent()
-
-    return matmul_right_bar(z_bar, x, y), matmul_right_bar_pullback
+    return np.matmul(x, y_dot), not_implemented(_SECOND)
 
 
-@rrule.register(dot_left_bar)
-def dot_left_bar_rrule(z_bar, x, y):
+@pullback(dot_left_bar)
+def dot_left_bar_pullback(x_dot, z_bar, x, y):
     """z_dot = np.dot(x_dot, y)."""
-
-    def dot_left_bar_pullback(x_dot):
-        return NoTangent(), np.dot(x_dot, y), NoTangent(), not_implemented(_SECOND)
-
-    return dot_left_bar(z_bar, x, y), dot_left_bar_pullback
+    return np.dot(x_dot, y), NoTangent(), not_implemented(_SECOND)
 
 
-@rrule.register(dot_right_bar)
-def dot_right_bar_rrule(z_bar, x, y):
+@pullback(dot_right_bar)
+def dot_right_bar_pullback(y_dot, z_bar, x, y):
     """z_dot = np.dot(x, y_dot)."""
-
-    def dot_right_bar_pullback(y_dot):
-        return NoTangent(), np.dot(x, y_dot), not_implemented(_SECOND), NoTangent()
-
-    return dot_right_bar(z_bar, x, y), dot_right_bar_pullback
+    return np.dot(x, y_dot), not_implemented(_SECOND)
 
 
-@rrule.register(tensordot_left_bar)
-def tensordot_left_bar_rrule(z_bar, a, b, axes):
+@pullback(tensordot_left_bar)
+def tensordot_left_bar_pullback(a_dot, z_bar, a, b, axes):
     """z_dot = np.tensordot(a_dot, b, axes)."""
-
-    def tensordot_left_bar_pullback(a_dot):
-        return NoTangent(), np.tensordot(a_dot, b, axes), NoTangent(), not_implemented(_SECOND), NoTangent()
-
-    return tensordot_left_bar(z_bar, a, b, axes), tensordot_left_bar_pullback
+    return np.tensordot(a_dot, b, axes), NoTangent(), not_implemented(_SECOND)
 
 
-@rrule.register(tensordot_right_bar)
-def tensordot_right_bar_rrule(z_bar, a, b, axes):
+@pullback(tensordot_right_bar)
+def tensordot_right_bar_pullback(b_dot, z_bar, a, b, axes):
     """z_dot = np.tensordot(a, b_dot, axes)."""
-
-    def tensordot_right_bar_pullback(b_dot):
-        return NoTangent(), np.tensordot(a, b_dot, axes), not_implemented(_SECOND), NoTangent(), NoTangent()
-
-    return tensordot_right_bar(z_bar, a, b, axes), tensordot_right_bar_pullback
+    return np.tensordot(a, b_dot, axes), not_implemented(_SECOND)
 
 
-@rrule.register(inner_left_bar)
-def inner_left_bar_rrule(z_bar, a, b):
+@pullback(inner_left_bar)
+def inner_left_bar_pullback(a_dot, z_bar, a, b):
     """z_dot = np.inner(a_dot, b)."""
-
-    def inner_left_bar_pullback(a_dot):
-        return NoTangent(), np.inner(a_dot, b), NoTangent(), not_implemented(_SECOND)
-
-    return inner_left_bar(z_bar, a, b), inner_left_bar_pullback
+    return np.inner(a_dot, b), NoTangent(), not_implemented(_SECOND)
 
 
-@rrule.register(inner_right_bar)
-def inner_right_bar_rrule(z_bar, a, b):
+@pullback(inner_right_bar)
+def inner_right_bar_pullback(b_dot, z_bar, a, b):
     """z_dot = np.inner(a, b_dot)."""
-
-    def inner_right_bar_pullback(b_dot):
-        return NoTangent(), np.inner(a, b_dot), not_implemented(_SECOND), NoTangent()
-
-    return inner_right_bar(z_bar, a, b), inner_right_bar_pullback
+    return np.inner(a, b_dot), not_implemented(_SECOND)
 
 
-@rrule.register(kron_left_bar)
-def kron_left_bar_rrule(z_bar, a, b):
+@pullback(kron_left_bar)
+def kron_left_bar_pullback(a_dot, z_bar, a, b):
     """z_dot = np.kron(a_dot, b)."""
-
-    def kron_left_bar_pullback(a_dot):
-        return NoTangent(), np.kron(a_dot, b), NoTangent(), not_implemented(_SECOND)
-
-    return kron_left_bar(z_bar, a, b), kron_left_bar_pullback
+    return np.kron(a_dot, b), NoTangent(), not_implemented(_SECOND)
 
 
-@rrule.register(kron_right_bar)
-def kron_right_bar_rrule(z_bar, a, b):
+@pullback(kron_right_bar)
+def kron_right_bar_pullback(b_dot, z_bar, a, b):
     """z_dot = np.kron(a, b_dot)."""
-
-    def kron_right_bar_pullback(b_dot):
-        return NoTangent(), np.kron(a, b_dot), not_implemented(_SECOND), NoTangent()
-
-    return kron_right_bar(z_bar, a, b), kron_right_bar_pullback
+    return np.kron(a, b_dot), not_implemented(_SECOND)
 
 
 # Diagonals
 
 
-@rrule.register(diagonal_bar)
-def diagonal_bar_rrule(y_bar, a, offset, axis1, axis2):
+@pullback(diagonal_bar)
+def diagonal_bar_pullback(a_dot, y_bar, a, offset, axis1, axis2):
     """The diagonal; its sum where y_bar was repeated along it."""
-
-    def diagonal_bar_pullback(a_dot):
-        along = unbroadcast(np.diagonal(a_dot, offset, axis1, axis2), y_bar)
-        return NoTangent(), along, NoTangent(), NoTangent(), NoTangent(), NoTangent()
-
-    return diagonal_bar(y_bar, a, offset, axis1, axis2), diagonal_bar_pullback
+    return unbroadcast(np.diagonal(a_dot, offset, axis1, axis2), y_bar)
 
 
-@rrule.register(diag_bar)
-def diag_bar_rrule(y_bar, v, k):
+@pullback(diag_bar)
+def diag_bar_pullback(v_dot, y_bar, v, k):
     """The matrix with this diagonal, or the diagonal."""
-
-    def diag_bar_pullback(v_dot):
-        return NoTangent(), np.diag(v_dot, k), NoTangent(), NoTangent()
-
-    return diag_bar(y_bar, v, k), diag_bar_pullback
+    return np.diag(v_dot, k)
 
 
-@rrule.register(cross_bar)
-def cross_bar_rrule(left, right, x, axis):
+@pullback(cross_bar)
+def cross_bar_pullback(y_bar, left, right, x, axis):
     """Of a cross product in three dimensions."""
-
-    def cross_bar_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(np.cross(conj(right), y_bar, axis=axis), left),
-            unbroadcast(np.cross(y_bar, conj(left), axis=axis), right),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return cross_bar(left, right, x, axis), cross_bar_pullback
+    return (
+        unbroadcast(np.cross(conj(right), y_bar, axis=axis), left),
+        unbroadcast(np.cross(y_bar, conj(left), axis=axis), right),
+    )
 
 
 examples(cross_bar, (_X, _X[::-1], _X, -1), (_X, _X[::-1], _V, -1))

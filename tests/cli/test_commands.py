@@ -143,7 +143,7 @@ RUNS = {
     "infinite": ("track model.py:cube --at -inf", 0, ["→ -inf"], []),
     "not a number": ("track model.py:pair --at nan '[inf, nan]'", 2, [], ["TypeError"]),
     "wrong": ("check model.py:jump --at 2.5", 1, ["WRONG"], []),
-    "rules": ("rules 'np.lin*'", 0, ["numpy.linalg.inv ", "microgradpy.rules.linalg"], []),
+    "rules": ("rules 'np.lin*'", 0, ["numpy.linalg.inv ", "microgradpy.rules.numpy.linear_algebra.solving"], []),
     "rules of SciPy": ("rules 'scipy.special.gamma*'", 0, ["scipy.special.gammaln"], []),
     "rules of methods": ("rules 'numpy.ndarray.tr*'", 0, ["numpy.ndarray.transpose"], []),
     "linear": ("rules numpy.reshape", 0, ["linear"], []),

@@ -75,8 +75,10 @@ def declarations() -> Declared:
             watch(module, "mark_inert_attribute", 1, lambda cls, *names: [cls])
 
     originals._Loader.exec_module = exec_module  # type: ignore[method-assign]
-    for path in sorted((ROOT / "rules").glob("*.py")):
-        importlib.import_module(f"{FAMILY}.{path.stem}" if path.stem != "__init__" else FAMILY)
+    for path in sorted((ROOT / "rules").rglob("*.py")):
+        *folders, name = path.relative_to(ROOT / "rules").with_suffix("").parts
+        if "scipy" not in folders:
+            importlib.import_module(".".join([FAMILY, *folders, *([name] if name != "__init__" else [])]))
     prefix = f"{FAMILY}."
     return {name.removeprefix(prefix): each for name, each in found.items() if name.startswith(prefix)}
 
@@ -94,7 +96,7 @@ def written(declared: Declared) -> str:
     index = importlib.import_module(f"{FAMILY}.index")
     for table, rows in zip(tables, (index.RULES, index.ATTRIBUTES), strict=True):
         for module, library, others in rows:
-            if (ROOT / "rules" / f"{module}.py").exists():
+            if (ROOT / "rules" / f"{module.replace('.', '/')}.py").exists():
                 missing = [name for name in others.split() if not exists(library, name)]
                 if missing:
                     table.setdefault((module, library), {}).update(dict.fromkeys(missing))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from microgradpy.rules.fourier import OPPOSITE, half_spectrum_bar, real_transform_bar, transformed_bar
+from microgradpy.rules.numpy.fft import OPPOSITE, half_spectrum_bar, real_transform_bar, transformed_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy import fft_real as fft_real
 from microgradpy.tangents.arithmetic import conj, unbroadcast

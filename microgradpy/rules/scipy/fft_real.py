@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import fft
 
-from microgradpy.rules.fourier import OPPOSITE, resized
+from microgradpy.rules.numpy.fft import OPPOSITE, resized
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from microgradpy.rules.linalg import cofactors
+from microgradpy.rules.numpy.linear_algebra.solving import cofactors
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.scipy import linalg_factors as linalg_factors
 from microgradpy.rules.scipy import linalg_functions as linalg_functions

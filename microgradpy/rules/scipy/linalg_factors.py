@@ -11,9 +11,9 @@ import numpy as np
 from scipy import linalg
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.linalg import cholesky_bar, qr_bar
+from microgradpy.rules.numpy.linear_algebra.singular import lstsq_bars, pinv_bar, refuse_left_out, singular_values_bar, svd_bar
+from microgradpy.rules.numpy.linear_algebra.solving import cholesky_bar, qr_bar
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.singular import lstsq_bars, pinv_bar, refuse_left_out, singular_values_bar, svd_bar
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan
 from microgradpy.tangents.helpers import cotangent_of

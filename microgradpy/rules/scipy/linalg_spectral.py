@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.numpy.linear_algebra.eigenvalues import eig_bar, eigvals_bar
 from microgradpy.rules.registry import examples, rrule
-from microgradpy.rules.spectral import eig_bar, eigvals_bar
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.decompositions import adjoint, as_diagonal, diagonal_of, over_gaps, refuse_choice, triangle_bar
 from microgradpy.tangents.helpers import cotangent_of

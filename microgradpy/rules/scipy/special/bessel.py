@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import shifted
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -31,128 +32,76 @@ _ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1],
 _COMPLEX_TOO = (*_ORDERS, (1, _COMPLEX), (np.array([0, 1, 3]), -_COMPLEX), (2, 0.4 - 0.3j))
 
 
-@rrule.register(special.j0)
-def j0_rrule(x):
-    """x_bar = -y_bar * J_1(x)."""
-
-    def j0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.j1(x)
-
-    return special.j0(x), j0_pullback
+@derivative(special.j0)
+def j0_derivative(x):
+    """-J_1(x)."""
+    return -special.j1(x)
 
 
-@rrule.register(special.j1)
-def j1_rrule(x):
-    """x_bar = y_bar * (J_0(x) - J_2(x)) / 2."""
-
-    def j1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.j0(x) - special.jv(2, x)))
-
-    return special.j1(x), j1_pullback
+@derivative(special.j1)
+def j1_derivative(x):
+    """(J_0(x) - J_2(x)) / 2."""
+    return 0.5 * (special.j0(x) - special.jv(2, x))
 
 
-@rrule.register(special.y0)
-def y0_rrule(x):
-    """x_bar = -y_bar * Y_1(x)."""
-
-    def y0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.y1(x)
-
-    return special.y0(x), y0_pullback
+@derivative(special.y0)
+def y0_derivative(x):
+    """-Y_1(x)."""
+    return -special.y1(x)
 
 
-@rrule.register(special.y1)
-def y1_rrule(x):
-    """x_bar = y_bar * (Y_0(x) - Y_2(x)) / 2."""
-
-    def y1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.y0(x) - special.yn(2.0, x)))
-
-    return special.y1(x), y1_pullback
+@derivative(special.y1)
+def y1_derivative(x):
+    """(Y_0(x) - Y_2(x)) / 2."""
+    return 0.5 * (special.y0(x) - special.yn(2.0, x))
 
 
-@rrule.register(special.i0)
-def i0_rrule(x):
-    """x_bar = y_bar * I_1(x)."""
-
-    def i0_pullback(y_bar):
-        return NoTangent(), y_bar * special.i1(x)
-
-    return special.i0(x), i0_pullback
+@derivative(special.i0)
+def i0_derivative(x):
+    """I_1(x)."""
+    return special.i1(x)
 
 
-@rrule.register(special.i1)
-def i1_rrule(x):
-    """x_bar = y_bar * (I_0(x) + I_2(x)) / 2."""
-
-    def i1_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.i0(x) + special.iv(2, x)))
-
-    return special.i1(x), i1_pullback
+@derivative(special.i1)
+def i1_derivative(x):
+    """(I_0(x) + I_2(x)) / 2."""
+    return 0.5 * (special.i0(x) + special.iv(2, x))
 
 
-@rrule.register(special.i0e)
-def i0e_rrule(x):
+@derivative(special.i0e)
+def i0e_derivative(x, *, y):
     """y = exp(-|x|) I_0(x): x_bar = y_bar * (exp(-|x|) I_1(x) - sign(x) y)."""
-    y = special.i0e(x)
-
-    def i0e_pullback(y_bar):
-        return NoTangent(), y_bar * (special.i1e(x) - np.sign(x) * y)
-
-    return y, i0e_pullback
+    return special.i1e(x) - np.sign(x) * y
 
 
-@rrule.register(special.i1e)
-def i1e_rrule(x):
+@derivative(special.i1e)
+def i1e_derivative(x, *, y):
     """y = exp(-|x|) I_1(x): x_bar = y_bar * (exp(-|x|) (I_0(x) + I_2(x)) / 2 - sign(x) y)."""
-    y = special.i1e(x)
-
-    def i1e_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * y)
-
-    return y, i1e_pullback
+    return 0.5 * (special.i0e(x) + special.ive(2, x)) - np.sign(x) * y
 
 
-@rrule.register(special.k0)
-def k0_rrule(x):
-    """x_bar = -y_bar * K_1(x)."""
-
-    def k0_pullback(y_bar):
-        return NoTangent(), -y_bar * special.k1(x)
-
-    return special.k0(x), k0_pullback
+@derivative(special.k0)
+def k0_derivative(x):
+    """-K_1(x)."""
+    return -special.k1(x)
 
 
-@rrule.register(special.k1)
-def k1_rrule(x):
-    """x_bar = -y_bar * (K_0(x) + K_2(x)) / 2."""
-
-    def k1_pullback(y_bar):
-        return NoTangent(), y_bar * (-0.5 * (special.k0(x) + special.kn(2.0, x)))
-
-    return special.k1(x), k1_pullback
+@derivative(special.k1)
+def k1_derivative(x):
+    """-(K_0(x) + K_2(x)) / 2."""
+    return -0.5 * (special.k0(x) + special.kn(2.0, x))
 
 
-@rrule.register(special.k0e)
-def k0e_rrule(x):
+@derivative(special.k0e)
+def k0e_derivative(x, *, y):
     """y = exp(x) K_0(x): x_bar = y_bar * (y - exp(x) K_1(x))."""
-    y = special.k0e(x)
-
-    def k0e_pullback(y_bar):
-        return NoTangent(), y_bar * (y - special.k1e(x))
-
-    return y, k0e_pullback
+    return y - special.k1e(x)
 
 
-@rrule.register(special.k1e)
-def k1e_rrule(x):
+@derivative(special.k1e)
+def k1e_derivative(x, *, y):
     """y = exp(x) K_1(x): x_bar = y_bar * (y - exp(x) (K_0(x) + K_2(x)) / 2)."""
-    y = special.k1e(x)
-
-    def k1e_pullback(y_bar):
-        return NoTangent(), y_bar * (y - 0.5 * (special.k0e(x) + special.kve(2, x)))
-
-    return y, k1e_pullback
+    return y - 0.5 * (special.k0e(x) + special.kve(2, x))
 
 
 for _f in (special.j0, special.j1, special.i0, special.i1, special.i0e, special.i1e):
@@ -161,95 +110,63 @@ for _f in (special.y0, special.y1, special.k0, special.k1, special.k0e, special.
     examples(_f, *_POSITIVE)
 
 
-@rrule.register(special.jv)
-def jv_rrule(v, z):
+@pullback(special.jv)
+def jv_pullback(y_bar, v, z):
     """z_bar = y_bar * (J_(v-1) - J_(v+1)) / 2."""
-
-    def jv_pullback(y_bar):
-        slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.jv(v, z), jv_pullback
+    slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 IN_ORDER = "of a Bessel function in its order"
 
 
-@rrule.register(special.yv)
-def yv_rrule(v, z):
+@pullback(special.yv)
+def yv_pullback(y_bar, v, z):
     """z_bar = y_bar * (Y_(v-1) - Y_(v+1)) / 2."""
-
-    def yv_pullback(y_bar):
-        slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.yv(v, z), yv_pullback
+    slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.yn)
-def yn_rrule(n, x):
+@pullback(special.yn)
+def yn_pullback(y_bar, n, x):
     """x_bar = y_bar * (Y_(n-1) - Y_(n+1)) / 2."""
-
-    def yn_pullback(y_bar):
-        slope = 0.5 * (special.yn(np.subtract(n, 1), x) - special.yn(np.add(n, 1), x))
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.yn(n, x), yn_pullback
+    slope = 0.5 * (special.yn(np.subtract(n, 1), x) - special.yn(np.add(n, 1), x))
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.iv)
-def iv_rrule(v, z):
+@pullback(special.iv)
+def iv_pullback(y_bar, v, z):
     """z_bar = y_bar * (I_(v-1) + I_(v+1)) / 2."""
-
-    def iv_pullback(y_bar):
-        slope = 0.5 * (special.iv(shifted(v, -1.0), z) + special.iv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.iv(v, z), iv_pullback
+    slope = 0.5 * (special.iv(shifted(v, -1.0), z) + special.iv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.kv)
-def kv_rrule(v, z):
+@pullback(special.kv)
+def kv_pullback(y_bar, v, z):
     """z_bar = -y_bar * (K_(v-1) + K_(v+1)) / 2."""
-
-    def kv_pullback(y_bar):
-        slope = -0.5 * (special.kv(shifted(v, -1.0), z) + special.kv(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.kv(v, z), kv_pullback
+    slope = -0.5 * (special.kv(shifted(v, -1.0), z) + special.kv(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.kn)
-def kn_rrule(n, x):
+@pullback(special.kn)
+def kn_pullback(y_bar, n, x):
     """x_bar = -y_bar * (K_(n-1) + K_(n+1)) / 2."""
-
-    def kn_pullback(y_bar):
-        slope = -0.5 * (special.kn(np.absolute(np.subtract(n, 1)), x) + special.kn(np.add(n, 1), x))
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.kn(n, x), kn_pullback
+    slope = -0.5 * (special.kn(np.absolute(np.subtract(n, 1)), x) + special.kn(np.add(n, 1), x))
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.hankel1)
-def hankel1_rrule(v, z):
+@pullback(special.hankel1)
+def hankel1_pullback(y_bar, v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-
-    def hankel1_pullback(y_bar):
-        slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.hankel1(v, z), hankel1_pullback
+    slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel2)
-def hankel2_rrule(v, z):
+@pullback(special.hankel2)
+def hankel2_pullback(y_bar, v, z):
     """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-
-    def hankel2_pullback(y_bar):
-        slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.hankel2(v, z), hankel2_pullback
+    slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 for _f in (special.jv, special.yv, special.iv, special.kv, special.hankel1, special.hankel2):
@@ -258,40 +175,25 @@ for _f in (special.yn, special.kn):
     examples(_f, *_ORDERS)
 
 
-@rrule.register(special.jve)
-def jve_rrule(v, z):
+@pullback(special.jve)
+def jve_pullback(y_bar, v, z, *, y):
     """y = exp(-|Im z|) J_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    y = special.jve(v, z)
-
-    def jve_pullback(y_bar):
-        slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
-
-    return y, jve_pullback
+    slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
 
-@rrule.register(special.yve)
-def yve_rrule(v, z):
+@pullback(special.yve)
+def yve_pullback(y_bar, v, z, *, y):
     """y = exp(-|Im z|) Y_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    y = special.yve(v, z)
-
-    def yve_pullback(y_bar):
-        slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
-
-    return y, yve_pullback
+    slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
 
-@rrule.register(special.ive)
-def ive_rrule(v, z):
+@pullback(special.ive)
+def ive_pullback(y_bar, v, z, *, y):
     """y = exp(-|Re z|) I_v(z): the part of the exponential is sign(Re z) Re(conj(y_bar) y)."""
-    y = special.ive(v, z)
-
-    def ive_pullback(y_bar):
-        slope = 0.5 * (special.ive(shifted(v, -1.0), z) + special.ive(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - faded(y_bar, y, np.real(z)), z)
-
-    return y, ive_pullback
+    slope = 0.5 * (special.ive(shifted(v, -1.0), z) + special.ive(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - faded(y_bar, y, np.real(z)), z)
 
 
 def faded(y_bar: Any, y: Any, part: Any) -> Any:
@@ -299,40 +201,25 @@ def faded(y_bar: Any, y: Any, part: Any) -> Any:
     return np.sign(part) * np.real(conj(y) * y_bar)
 
 
-@rrule.register(special.kve)
-def kve_rrule(v, z):
+@pullback(special.kve)
+def kve_pullback(y_bar, v, z, *, y):
     """y = exp(z) K_v(z): z_bar = y_bar * (y - exp(z) (K_(v-1) + K_(v+1)) / 2)."""
-    y = special.kve(v, z)
-
-    def kve_pullback(y_bar):
-        slope = y - 0.5 * (special.kve(shifted(v, -1.0), z) + special.kve(shifted(v, 1.0), z))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, kve_pullback
+    slope = y - 0.5 * (special.kve(shifted(v, -1.0), z) + special.kve(shifted(v, 1.0), z))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel1e)
-def hankel1e_rrule(v, z):
+@pullback(special.hankel1e)
+def hankel1e_pullback(y_bar, v, z, *, y):
     """y = exp(-i z) H_v(z): z_bar = y_bar * conj(exp(-i z) (H_(v-1) - H_(v+1)) / 2 - i y)."""
-    y = special.hankel1e(v, z)
-
-    def hankel1e_pullback(y_bar):
-        slope = 0.5 * (special.hankel1e(shifted(v, -1.0), z) - special.hankel1e(shifted(v, 1.0), z)) - 1j * y
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, hankel1e_pullback
+    slope = 0.5 * (special.hankel1e(shifted(v, -1.0), z) - special.hankel1e(shifted(v, 1.0), z)) - 1j * y
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hankel2e)
-def hankel2e_rrule(v, z):
+@pullback(special.hankel2e)
+def hankel2e_pullback(y_bar, v, z, *, y):
     """y = exp(i z) H_v(z): z_bar = y_bar * conj(exp(i z) (H_(v-1) - H_(v+1)) / 2 + i y)."""
-    y = special.hankel2e(v, z)
-
-    def hankel2e_pullback(y_bar):
-        slope = 0.5 * (special.hankel2e(shifted(v, -1.0), z) - special.hankel2e(shifted(v, 1.0), z)) + 1j * y
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-    return y, hankel2e_pullback
+    slope = 0.5 * (special.hankel2e(shifted(v, -1.0), z) - special.hankel2e(shifted(v, 1.0), z)) + 1j * y
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 for _f in (special.jve, special.yve, special.ive, special.kve, special.hankel1e, special.hankel2e):

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.incomplete import beta_density, betainc_in_a_and_b, gamma_density, gammainc_in_a
 from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
@@ -40,50 +41,25 @@ def chi2_slopes(v: Any, x: Any) -> tuple[Any, Any]:
     return 0.5 * gammainc_in_a(v, x), 0.5 * gamma_density(v, x)
 
 
-@rrule.register(special.chdtr)
-def chdtr_rrule(v, x):
+@pullback(special.chdtr)
+def chdtr_pullback(y_bar, v, x):
     """P(v/2, x/2): half of the derivatives of `gammainc`."""
-
-    def chdtr_pullback(y_bar):
-        slopes = chi2_slopes(v, x)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], v),
-            unbroadcast(y_bar * slopes[1], x),
-        )
-
-    return special.chdtr(v, x), chdtr_pullback
+    slopes = chi2_slopes(v, x)
+    return unbroadcast(y_bar * slopes[0], v), unbroadcast(y_bar * slopes[1], x)
 
 
-@rrule.register(special.chdtrc)
-def chdtrc_rrule(v, x):
+@pullback(special.chdtrc)
+def chdtrc_pullback(y_bar, v, x):
     """One less `chdtr`."""
-
-    def chdtrc_pullback(y_bar):
-        slopes = chi2_slopes(v, x)
-        return (
-            NoTangent(),
-            unbroadcast(-y_bar * slopes[0], v),
-            unbroadcast(-y_bar * slopes[1], x),
-        )
-
-    return special.chdtrc(v, x), chdtrc_pullback
+    slopes = chi2_slopes(v, x)
+    return unbroadcast(-y_bar * slopes[0], v), unbroadcast(-y_bar * slopes[1], x)
 
 
-@rrule.register(special.chdtri)
-def chdtri_rrule(v, p):
+@pullback(special.chdtri)
+def chdtri_pullback(x_bar, v, p, *, x):
     """chdtrc(v, x) = p: p_bar = -x_bar / P', v_bar = -x_bar * dP/dv / P'."""
-    x = special.chdtri(v, p)
-
-    def chdtri_pullback(x_bar):
-        slopes = chi2_slopes(v, x)
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * slopes[0], slopes[1]), v),
-            unbroadcast(divide(-x_bar, slopes[1]), p),
-        )
-
-    return x, chdtri_pullback
+    slopes = chi2_slopes(v, x)
+    return unbroadcast(divide(-x_bar * slopes[0], slopes[1]), v), unbroadcast(divide(-x_bar, slopes[1]), p)
 
 
 examples(special.chdtr, *_PAIRS)
@@ -98,60 +74,34 @@ def gamma_slopes(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
     return density * x, gammainc_in_a(b, a * x), density * a
 
 
-@rrule.register(special.gdtr)
-def gdtr_rrule(a, b, x):
+@pullback(special.gdtr)
+def gdtr_pullback(y_bar, a, b, x):
     """P(b, a x)."""
-
-    def gdtr_pullback(y_bar):
-        slopes = gamma_slopes(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], a),
-            unbroadcast(y_bar * slopes[1], b),
-            unbroadcast(y_bar * slopes[2], x),
-        )
-
-    return special.gdtr(a, b, x), gdtr_pullback
+    slopes = gamma_slopes(a, b, x)
+    return unbroadcast(y_bar * slopes[0], a), unbroadcast(y_bar * slopes[1], b), unbroadcast(y_bar * slopes[2], x)
 
 
-@rrule.register(special.gdtrc)
-def gdtrc_rrule(a, b, x):
+@pullback(special.gdtrc)
+def gdtrc_pullback(y_bar, a, b, x):
     """One less `gdtr`."""
-
-    def gdtrc_pullback(y_bar):
-        slopes = gamma_slopes(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(-y_bar * slopes[0], a),
-            unbroadcast(-y_bar * slopes[1], b),
-            unbroadcast(-y_bar * slopes[2], x),
-        )
-
-    return special.gdtrc(a, b, x), gdtrc_pullback
+    slopes = gamma_slopes(a, b, x)
+    return unbroadcast(-y_bar * slopes[0], a), unbroadcast(-y_bar * slopes[1], b), unbroadcast(-y_bar * slopes[2], x)
 
 
 for _f in (special.gdtr, special.gdtrc):
     examples(_f, *((a, 1.3, x) for a, x in _PAIRS), (0.7, _TABLE, 2.5), (1, 2, 1.5))
 
 
-@rrule.register(special.pdtr)
-def pdtr_rrule(k, m):
+@pullback(special.pdtr)
+def pdtr_pullback(y_bar, k, m):
     """1 - P(k + 1, m) with a whole k: m_bar = -y_bar * m^k exp(-m) / k!."""
-
-    def pdtr_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(-y_bar * gamma_density(following(k), m), m)
-
-    return special.pdtr(k, m), pdtr_pullback
+    return NoTangent(), unbroadcast(-y_bar * gamma_density(following(k), m), m)
 
 
-@rrule.register(special.pdtrc)
-def pdtrc_rrule(k, m):
+@pullback(special.pdtrc)
+def pdtrc_pullback(y_bar, k, m):
     """P(k + 1, m) with a whole k: m_bar = y_bar * m^k exp(-m) / k!."""
-
-    def pdtrc_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * gamma_density(following(k), m), m)
-
-    return special.pdtrc(k, m), pdtrc_pullback
+    return NoTangent(), unbroadcast(y_bar * gamma_density(following(k), m), m)
 
 
 @like(0)
@@ -173,24 +123,16 @@ examples(special.pdtr, *_COUNTS)
 examples(special.pdtrc, *_COUNTS)
 
 
-@rrule.register(special.bdtr)
-def bdtr_rrule(k, n, p):
+@pullback(special.bdtr)
+def bdtr_pullback(y_bar, k, n, p):
     """I(n - k, k + 1, 1 - p) with whole k and n: p_bar = -y_bar * I'."""
-
-    def bdtr_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(-y_bar * binomial_slope(k, n, p), p)
-
-    return special.bdtr(k, n, p), bdtr_pullback
+    return NoTangent(), NoTangent(), unbroadcast(-y_bar * binomial_slope(k, n, p), p)
 
 
-@rrule.register(special.bdtrc)
-def bdtrc_rrule(k, n, p):
+@pullback(special.bdtrc)
+def bdtrc_pullback(y_bar, k, n, p):
     """One less `bdtr`."""
-
-    def bdtrc_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(y_bar * binomial_slope(k, n, p), p)
-
-    return special.bdtrc(k, n, p), bdtrc_pullback
+    return NoTangent(), NoTangent(), unbroadcast(y_bar * binomial_slope(k, n, p), p)
 
 
 def binomial_slope(k: Any, n: Any, p: Any) -> Any:
@@ -201,15 +143,11 @@ def binomial_slope(k: Any, n: Any, p: Any) -> Any:
     return np.where(rest > 0.0, density, np.where(rest == 0.0, 0.0, np.nan))[()]
 
 
-@rrule.register(special.nbdtr)
-def nbdtr_rrule(k, n, p):
+@pullback(special.nbdtr)
+def nbdtr_pullback(y_bar, k, n, p):
     """I(n, k + 1, p) with whole k and n: p_bar = y_bar * I'."""
-
-    def nbdtr_pullback(y_bar):
-        slope = beta_density(n, following(k), p)
-        return NoTangent(), NoTangent(), NoTangent(), unbroadcast(y_bar * slope, p)
-
-    return special.nbdtr(k, n, p), nbdtr_pullback
+    slope = beta_density(n, following(k), p)
+    return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, p)
 
 
 _PROBABILITIES = _TABLE / 5.0
@@ -230,36 +168,18 @@ def f_slopes(d: Any, e: Any, x: Any) -> tuple[Any, Any, Any]:
     return 0.5 * in_a + density * x * e, 0.5 * in_b - density * d * x, density * d * e
 
 
-@rrule.register(special.fdtr)
-def fdtr_rrule(dfn, dfd, x):
+@pullback(special.fdtr)
+def fdtr_pullback(y_bar, dfn, dfd, x):
     """I(d/2, e/2, d x / (e + d x))."""
-
-    def fdtr_pullback(y_bar):
-        slopes = f_slopes(dfn, dfd, x)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], dfn),
-            unbroadcast(y_bar * slopes[1], dfd),
-            unbroadcast(y_bar * slopes[2], x),
-        )
-
-    return special.fdtr(dfn, dfd, x), fdtr_pullback
+    slopes = f_slopes(dfn, dfd, x)
+    return unbroadcast(y_bar * slopes[0], dfn), unbroadcast(y_bar * slopes[1], dfd), unbroadcast(y_bar * slopes[2], x)
 
 
-@rrule.register(special.fdtrc)
-def fdtrc_rrule(dfn, dfd, x):
+@pullback(special.fdtrc)
+def fdtrc_pullback(y_bar, dfn, dfd, x):
     """One less `fdtr`."""
-
-    def fdtrc_pullback(y_bar):
-        slopes = f_slopes(dfn, dfd, x)
-        return (
-            NoTangent(),
-            unbroadcast(-y_bar * slopes[0], dfn),
-            unbroadcast(-y_bar * slopes[1], dfd),
-            unbroadcast(-y_bar * slopes[2], x),
-        )
-
-    return special.fdtrc(dfn, dfd, x), fdtrc_pullback
+    slopes = f_slopes(dfn, dfd, x)
+    return unbroadcast(-y_bar * slopes[0], dfn), unbroadcast(-y_bar * slopes[1], dfd), unbroadcast(-y_bar * slopes[2], x)
 
 
 for _f in (special.fdtr, special.fdtrc):
@@ -291,29 +211,16 @@ def student_in_df(df: Any, t: Any) -> Any:
     return rounded_like(np.where((t == 0.0) | np.isposinf(df), 0.0 * np.sign(t), in_df), df, t)
 
 
-@rrule.register(special.stdtr)
-def stdtr_rrule(df, t):
+@derivative(special.stdtr)
+def stdtr_derivative(df, t):
     """t_bar = y_bar * Student's density, df_bar = y_bar * the derivative of his distribution."""
-
-    def stdtr_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * student_in_df(df, t), df), unbroadcast(y_bar * student_density(df, t), t)
-
-    return special.stdtr(df, t), stdtr_pullback
+    return student_in_df(df, t), student_density(df, t)
 
 
-@rrule.register(special.stdtrit)
-def stdtrit_rrule(df, p):
+@derivative(special.stdtrit)
+def stdtrit_derivative(df, p, *, t):
     """stdtr(df, t) = p: p_bar = t_bar / density, df_bar = -t_bar * d stdtr / d df / density."""
-    t = special.stdtrit(df, p)
-
-    def stdtrit_pullback(t_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-t_bar * student_in_df(df, t), student_density(df, t)), df),
-            unbroadcast(divide(t_bar, student_density(df, t)), p),
-        )
-
-    return t, stdtrit_pullback
+    return divide(-student_in_df(df, t), student_density(df, t)), divide(1.0, student_density(df, t))
 
 
 examples(special.stdtr, *_PAIRS, (2.7, -1.4), (3.5, 0.01), (2.5, -30.0))

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.rules.scipy.special.operands import exponential, logarithm, numbers
-from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
+from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.types import NoTangent
 
 LOG_2 = math.log(2.0)
 LOG_10 = math.log(10.0)
@@ -35,88 +35,52 @@ _PAIRS = ((0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE, _TABLE[0]), (_TABLE
 non_differentiable(special.round, special.gammasgn)
 
 
-@rrule.register(special.expit)
-def expit_rrule(x):
-    """x_bar = y_bar * y (1 - y), where 1 - y = expit(-x) has all its digits."""
-    y = special.expit(x)
-
-    def expit_pullback(y_bar):
-        return NoTangent(), y_bar * (y * special.expit(-numbers(x)))
-
-    return y, expit_pullback
+@derivative(special.expit)
+def expit_derivative(x, *, y):
+    """y (1 - y), where 1 - y = expit(-x) has all its digits."""
+    return y * special.expit(-numbers(x))
 
 
-@rrule.register(special.log_expit)
-def log_expit_rrule(x):
-    """x_bar = y_bar * expit(-x)."""
-
-    def log_expit_pullback(y_bar):
-        return NoTangent(), y_bar * special.expit(-numbers(x))
-
-    return special.log_expit(x), log_expit_pullback
+@derivative(special.log_expit)
+def log_expit_derivative(x):
+    """expit(-x)."""
+    return special.expit(-numbers(x))
 
 
-@rrule.register(special.expm1)
-def expm1_rrule(x):
-    """x_bar = y_bar * exp(x)."""
-
-    def expm1_pullback(y_bar):
-        return NoTangent(), y_bar * conj(exponential(x))
-
-    return special.expm1(x), expm1_pullback
+@derivative(special.expm1)
+def expm1_derivative(x):
+    """exp(x)."""
+    return exponential(x)
 
 
-@rrule.register(special.exp2)
-def exp2_rrule(x):
-    """x_bar = y_bar * y * log(2)."""
-    y = special.exp2(x)
-
-    def exp2_pullback(y_bar):
-        return NoTangent(), y_bar * y * LOG_2
-
-    return y, exp2_pullback
+@derivative(special.exp2)
+def exp2_derivative(x, *, y):
+    """y * log(2)."""
+    return y * LOG_2
 
 
-@rrule.register(special.exp10)
-def exp10_rrule(x):
-    """x_bar = y_bar * y * log(10)."""
-    y = special.exp10(x)
-
-    def exp10_pullback(y_bar):
-        return NoTangent(), y_bar * y * LOG_10
-
-    return y, exp10_pullback
+@derivative(special.exp10)
+def exp10_derivative(x, *, y):
+    """y * log(10)."""
+    return y * LOG_10
 
 
-@rrule.register(special.exprel)
-def exprel_rrule(x):
+@derivative(special.exprel)
+def exprel_derivative(x):
     """y = (exp(x) - 1) / x = M(1, 2, x): x_bar = y_bar * M(2, 3, x) / 2, with Kummer's function M (DLMF 13.3.15)."""
-
-    def exprel_pullback(y_bar):
-        return NoTangent(), y_bar * (0.5 * special.hyp1f1(2.0, 3.0, x))
-
-    return special.exprel(x), exprel_pullback
+    return 0.5 * special.hyp1f1(2.0, 3.0, x)
 
 
-@rrule.register(special.cosm1)
-def cosm1_rrule(x):
-    """x_bar = -y_bar * sin(x)."""
-
-    def cosm1_pullback(y_bar):
-        return NoTangent(), y_bar * -np.sin(numbers(x))
-
-    return special.cosm1(x), cosm1_pullback
+@derivative(special.cosm1)
+def cosm1_derivative(x):
+    """-sin(x)."""
+    return -np.sin(numbers(x))
 
 
-@rrule.register(special.cbrt)
-def cbrt_rrule(x):
-    """x_bar = y_bar / (3 y^2), infinite at 0."""
-    y = special.cbrt(x)
-
-    def cbrt_pullback(y_bar):
-        return NoTangent(), divide(y_bar, 3.0 * y * y)
-
-    return y, cbrt_pullback
+@derivative(special.cbrt)
+def cbrt_derivative(x, *, y):
+    """1 / (3 y^2), infinite at 0."""
+    return divide(1.0, 3.0 * y * y)
 
 
 for _f in (special.expit, special.log_expit, special.exp2, special.exp10, special.exprel, special.cosm1, special.cbrt):
@@ -125,94 +89,60 @@ examples(special.exprel, (0.0,), (np.array([1e-9, -30.0, 4.0]),))
 examples(special.expm1, *_REAL, (_COMPLEX,))
 
 
-@rrule.register(special.sindg)
-def sindg_rrule(x):
-    """x_bar = y_bar * cosdg(x) * pi / 180."""
-
-    def sindg_pullback(y_bar):
-        return NoTangent(), y_bar * (special.cosdg(x) * DEGREE)
-
-    return special.sindg(x), sindg_pullback
+@derivative(special.sindg)
+def sindg_derivative(x):
+    """cosdg(x) * pi / 180."""
+    return special.cosdg(x) * DEGREE
 
 
-@rrule.register(special.cosdg)
-def cosdg_rrule(x):
-    """x_bar = -y_bar * sindg(x) * pi / 180."""
-
-    def cosdg_pullback(y_bar):
-        return NoTangent(), y_bar * (special.sindg(x) * -DEGREE)
-
-    return special.cosdg(x), cosdg_pullback
+@derivative(special.cosdg)
+def cosdg_derivative(x):
+    """-sindg(x) * pi / 180."""
+    return special.sindg(x) * -DEGREE
 
 
-@rrule.register(special.tandg)
-def tandg_rrule(x):
-    """x_bar = y_bar * (1 + y^2) * pi / 180."""
-    y = special.tandg(x)
-
-    def tandg_pullback(y_bar):
-        return NoTangent(), y_bar * ((1.0 + y * y) * DEGREE)
-
-    return y, tandg_pullback
+@derivative(special.tandg)
+def tandg_derivative(x, *, y):
+    """(1 + y^2) * pi / 180."""
+    return (1.0 + y * y) * DEGREE
 
 
-@rrule.register(special.cotdg)
-def cotdg_rrule(x):
-    """x_bar = -y_bar * (1 + y^2) * pi / 180."""
-    y = special.cotdg(x)
-
-    def cotdg_pullback(y_bar):
-        return NoTangent(), y_bar * ((1.0 + y * y) * -DEGREE)
-
-    return y, cotdg_pullback
+@derivative(special.cotdg)
+def cotdg_derivative(x, *, y):
+    """-(1 + y^2) * pi / 180."""
+    return (1.0 + y * y) * -DEGREE
 
 
 for _f in (special.sindg, special.cosdg, special.tandg, special.cotdg):
     examples(_f, (33.0,), (-70,), (_TABLE * 40.0,), (_STACK * 20.0 + 1.0,), (_EMPTY,), (_SINGLE * 20,))
 
 
-@rrule.register(special.radian)
-def radian_rrule(d, m, s):
+@pullback(special.radian)
+def radian_pullback(y_bar, d, m, s):
     """d_bar = y_bar * pi / 180, and a 60th and a 3600th of it for minutes and seconds."""
-
-    def radian_pullback(y_bar):
-        d_bar = y_bar * DEGREE
-        return NoTangent(), unbroadcast(d_bar, d), unbroadcast(d_bar / 60.0, m), unbroadcast(d_bar / 3600.0, s)
-
-    return special.radian(d, m, s), radian_pullback
+    d_bar = y_bar * DEGREE
+    return unbroadcast(d_bar, d), unbroadcast(d_bar / 60.0, m), unbroadcast(d_bar / 3600.0, s)
 
 
 examples(special.radian, (33.0, 1.5, 2.5), (_TABLE, 1.5, _TABLE[0]), (_EMPTY, 1.0, 2.0))
 
 
-@rrule.register(special.log1p)
-def log1p_rrule(x):
-    """x_bar = y_bar / (1 + x)."""
-
-    def log1p_pullback(y_bar):
-        return NoTangent(), divide(y_bar, 1.0 + conj(numbers(x)))
-
-    return special.log1p(x), log1p_pullback
+@derivative(special.log1p)
+def log1p_derivative(x):
+    """1 / (1 + x)."""
+    return divide(1.0, 1.0 + numbers(x))
 
 
-@rrule.register(special.logit)
-def logit_rrule(x):
-    """x_bar = y_bar / (x (1 - x)), infinite at 0 and 1."""
-
-    def logit_pullback(y_bar):
-        return NoTangent(), divide(y_bar, numbers(x) * (1.0 - numbers(x)))
-
-    return special.logit(x), logit_pullback
+@derivative(special.logit)
+def logit_derivative(x):
+    """1 / (x (1 - x)), infinite at 0 and 1."""
+    return divide(1.0, numbers(x) * (1.0 - numbers(x)))
 
 
-@rrule.register(special.entr)
-def entr_rrule(x):
+@derivative(special.entr)
+def entr_derivative(x):
     """y = -x log(x): x_bar = -y_bar * (log(x) + 1), infinite at 0."""
-
-    def entr_pullback(y_bar):
-        return NoTangent(), y_bar * -(logarithm(x) + 1.0)
-
-    return special.entr(x), entr_pullback
+    return -(logarithm(x) + 1.0)
 
 
 examples(special.log1p, *((x,) for (x,) in _REAL if np.all(np.greater(x, -1.0))), (_COMPLEX,))
@@ -220,60 +150,28 @@ examples(special.logit, (0.3,), (_TABLE / 4.0,), (_STACK / 4.0 + 0.1,), (_SINGLE
 examples(special.entr, (0.3,), (2,), (_TABLE,), (_STACK,), (_SINGLE,), (_EMPTY,), ([0.5, 1.5],))
 
 
-@rrule.register(special.xlogy)
-def xlogy_rrule(x, y):
+@derivative(special.xlogy)
+def xlogy_derivative(x, y):
     """z = x log(y): x_bar = z_bar * log(y), y_bar = z_bar * x / y, which is 0 where x is."""
-
-    def xlogy_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * conj(logarithm(y)), x),
-            unbroadcast(z_bar * conj(quotient_or_zero(x, y)), y),
-        )
-
-    return special.xlogy(x, y), xlogy_pullback
+    return logarithm(y), quotient_or_zero(x, y)
 
 
-@rrule.register(special.xlog1py)
-def xlog1py_rrule(x, y):
+@derivative(special.xlog1py)
+def xlog1py_derivative(x, y):
     """z = x log(1 + y): x_bar = z_bar * log(1 + y), y_bar = z_bar * x / (1 + y), which is 0 where x is."""
-
-    def xlog1py_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * conj(python_number(special.log1p(y))), x),
-            unbroadcast(z_bar * conj(quotient_or_zero(x, 1.0 + numbers(y))), y),
-        )
-
-    return special.xlog1py(x, y), xlog1py_pullback
+    return python_number(special.log1p(y)), quotient_or_zero(x, 1.0 + numbers(y))
 
 
-@rrule.register(special.rel_entr)
-def rel_entr_rrule(x, y):
+@derivative(special.rel_entr)
+def rel_entr_derivative(x, y):
     """z = x log(x / y): x_bar = z_bar * (log(x / y) + 1), y_bar = -z_bar * x / y."""
-
-    def rel_entr_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * (logarithm(divide(numbers(x), numbers(y))) + 1.0), x),
-            unbroadcast(z_bar * -quotient_or_zero(x, y), y),
-        )
-
-    return special.rel_entr(x, y), rel_entr_pullback
+    return logarithm(divide(numbers(x), numbers(y))) + 1.0, -quotient_or_zero(x, y)
 
 
-@rrule.register(special.kl_div)
-def kl_div_rrule(x, y):
+@derivative(special.kl_div)
+def kl_div_derivative(x, y):
     """z = x log(x / y) - x + y: x_bar = z_bar * log(x / y), y_bar = z_bar * (1 - x / y)."""
-
-    def kl_div_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * logarithm(divide(numbers(x), numbers(y))), x),
-            unbroadcast(z_bar * (1.0 - quotient_or_zero(x, y)), y),
-        )
-
-    return special.kl_div(x, y), kl_div_pullback
+    return logarithm(divide(numbers(x), numbers(y))), 1.0 - quotient_or_zero(x, y)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -290,33 +188,17 @@ for _f in (special.rel_entr, special.kl_div):
     examples(_f, *_PAIRS)
 
 
-@rrule.register(special.huber)
-def huber_rrule(delta, r):
+@derivative(special.huber)
+def huber_derivative(delta, r):
     """y = r^2 / 2 where |r| <= delta, else delta (|r| - delta / 2): delta_bar = y_bar * max(|r| - delta, 0), and
     r_bar = y_bar * r, cut to the interval from -delta to delta."""
-
-    def huber_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * np.maximum(abs(numbers(r)) - numbers(delta), 0.0), delta),
-            unbroadcast(y_bar * np.clip(numbers(r), -numbers(delta), numbers(delta)), r),
-        )
-
-    return special.huber(delta, r), huber_pullback
+    return np.maximum(abs(numbers(r)) - numbers(delta), 0.0), np.clip(numbers(r), -numbers(delta), numbers(delta))
 
 
-@rrule.register(special.pseudo_huber)
-def pseudo_huber_rrule(delta, r):
+@derivative(special.pseudo_huber)
+def pseudo_huber_derivative(delta, r):
     """y = delta^2 (s - 1) with s = sqrt(1 + (r / delta)^2): delta_bar = y_bar * delta (s - 1)^2 / s, r_bar = y_bar * r / s."""
-
-    def pseudo_huber_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * pseudo_huber_delta_slope(delta, r), delta),
-            unbroadcast(y_bar * pseudo_huber_slope(delta, r), r),
-        )
-
-    return special.pseudo_huber(delta, r), pseudo_huber_pullback
+    return pseudo_huber_delta_slope(delta, r), pseudo_huber_slope(delta, r)
 
 
 @cotangent_of_call(np.add, 0, 1)

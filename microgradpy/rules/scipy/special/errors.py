@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 SLOPE = 2.0 / math.sqrt(math.pi)
 HALF_ROOT_PI = math.sqrt(math.pi) / 2.0
@@ -51,45 +52,28 @@ def reversed_bell(x: Any) -> Any:
     return np.exp(x * x)
 
 
-@rrule.register(special.erf)
-def erf_rrule(x):
-    """x_bar = y_bar * 2 / sqrt(pi) * exp(-x^2)."""
-
-    def erf_pullback(y_bar):
-        return NoTangent(), y_bar * (SLOPE * conj(bell(x)))
-
-    return special.erf(x), erf_pullback
+@derivative(special.erf)
+def erf_derivative(x):
+    """2 / sqrt(pi) * exp(-x^2)."""
+    return SLOPE * bell(x)
 
 
-@rrule.register(special.erfc)
-def erfc_rrule(x):
-    """x_bar = -y_bar * 2 / sqrt(pi) * exp(-x^2)."""
-
-    def erfc_pullback(y_bar):
-        return NoTangent(), y_bar * (-SLOPE * conj(bell(x)))
-
-    return special.erfc(x), erfc_pullback
+@derivative(special.erfc)
+def erfc_derivative(x):
+    """-2 / sqrt(pi) * exp(-x^2)."""
+    return -SLOPE * bell(x)
 
 
-@rrule.register(special.erfi)
-def erfi_rrule(x):
-    """x_bar = y_bar * 2 / sqrt(pi) * exp(x^2)."""
-
-    def erfi_pullback(y_bar):
-        return NoTangent(), y_bar * (SLOPE * conj(reversed_bell(x)))
-
-    return special.erfi(x), erfi_pullback
+@derivative(special.erfi)
+def erfi_derivative(x):
+    """2 / sqrt(pi) * exp(x^2)."""
+    return SLOPE * reversed_bell(x)
 
 
-@rrule.register(special.erfcx)
-def erfcx_rrule(x):
+@derivative(special.erfcx)
+def erfcx_derivative(x, *, y):
     """y = exp(x^2) erfc(x): x_bar = y_bar * (2 x y - 2 / sqrt(pi))."""
-    y = special.erfcx(x)
-
-    def erfcx_pullback(y_bar):
-        return NoTangent(), y_bar * conj(erfcx_slope(x, y))
-
-    return y, erfcx_pullback
+    return erfcx_slope(x, y)
 
 
 @like(0)
@@ -105,15 +89,10 @@ def series(t: Any) -> Any:
     return t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t * (1.0 - 9.0 * t))))
 
 
-@rrule.register(special.dawsn)
-def dawsn_rrule(x):
-    """x_bar = y_bar * (1 - 2 x y)."""
-    y = special.dawsn(x)
-
-    def dawsn_pullback(y_bar):
-        return NoTangent(), y_bar * conj(dawsn_slope(x, y))
-
-    return y, dawsn_pullback
+@derivative(special.dawsn)
+def dawsn_derivative(x, *, y):
+    """1 - 2 x y."""
+    return dawsn_slope(x, y)
 
 
 @like(0)
@@ -125,15 +104,10 @@ def dawsn_slope(x: Any, y: Any) -> Any:
     return np.where(is_far, series(-0.5 / (x * x)), 1.0 - 2.0 * x * y)[()]
 
 
-@rrule.register(special.wofz)
-def wofz_rrule(x):
+@pullback(special.wofz)
+def wofz_pullback(y_bar, x, *, y):
     """y = exp(-x^2) erfc(-i x): x_bar = y_bar * conj(2 i / sqrt(pi) - 2 x y), of which the real part if x is real."""
-    y = special.wofz(x)
-
-    def wofz_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
-
-    return y, wofz_pullback
+    return unbroadcast(y_bar * conj(wofz_slope(x, y)), x)
 
 
 @np.errstate(all="ignore")
@@ -152,72 +126,44 @@ examples(special.dawsn, (70.0,), (np.array([49.0, -200.0]),))
 examples(special.wofz, (70.0 + 30.0j,), (-3.0 + 90.0j,), (-80.0,))
 
 
-@rrule.register(special.erfinv)
-def erfinv_rrule(y):
+@derivative(special.erfinv)
+def erfinv_derivative(y, *, x):
     """x = erfinv(y): y_bar = x_bar * sqrt(pi) / 2 * exp(x^2)."""
-    x = special.erfinv(y)
-
-    def erfinv_pullback(x_bar):
-        return NoTangent(), x_bar * (HALF_ROOT_PI * reversed_bell(x))
-
-    return x, erfinv_pullback
+    return HALF_ROOT_PI * reversed_bell(x)
 
 
-@rrule.register(special.erfcinv)
-def erfcinv_rrule(y):
+@derivative(special.erfcinv)
+def erfcinv_derivative(y, *, x):
     """x = erfcinv(y): y_bar = -x_bar * sqrt(pi) / 2 * exp(x^2)."""
-    x = special.erfcinv(y)
-
-    def erfcinv_pullback(x_bar):
-        return NoTangent(), x_bar * (-HALF_ROOT_PI * reversed_bell(x))
-
-    return x, erfcinv_pullback
+    return -HALF_ROOT_PI * reversed_bell(x)
 
 
 examples(special.erfinv, *_SHARES, (-0.4,))
 examples(special.erfcinv, *_SHARES, (1.4,))
 
 
-@rrule.register(special.ndtr)
-def ndtr_rrule(x):
-    """x_bar = y_bar * exp(-x^2 / 2) / sqrt(2 pi)."""
-
-    def ndtr_pullback(y_bar):
-        return NoTangent(), y_bar * conj(bell(numbers(x) * ROOT_HALF) / ROOT_2_PI)
-
-    return special.ndtr(x), ndtr_pullback
+@derivative(special.ndtr)
+def ndtr_derivative(x):
+    """exp(-x^2 / 2) / sqrt(2 pi)."""
+    return bell(numbers(x) * ROOT_HALF) / ROOT_2_PI
 
 
-@rrule.register(special.log_ndtr)
-def log_ndtr_rrule(x):
-    """x_bar = y_bar * sqrt(2 / pi) / erfcx(-x / sqrt(2)), the density over the distribution without their exponentials."""
-
-    def log_ndtr_pullback(y_bar):
-        return NoTangent(), divide(y_bar * ROOT_2_OVER_PI, conj(special.erfcx(numbers(x) * -ROOT_HALF)))
-
-    return special.log_ndtr(x), log_ndtr_pullback
+@derivative(special.log_ndtr)
+def log_ndtr_derivative(x):
+    """sqrt(2 / pi) / erfcx(-x / sqrt(2)), the density over the distribution without their exponentials."""
+    return divide(ROOT_2_OVER_PI, special.erfcx(numbers(x) * -ROOT_HALF))
 
 
-@rrule.register(special.ndtri)
-def ndtri_rrule(y):
+@derivative(special.ndtri)
+def ndtri_derivative(y, *, x):
     """x = ndtri(y): y_bar = x_bar * sqrt(2 pi) exp(x^2 / 2)."""
-    x = special.ndtri(y)
-
-    def ndtri_pullback(x_bar):
-        return NoTangent(), x_bar * (ROOT_2_PI * reversed_bell(x * ROOT_HALF))
-
-    return x, ndtri_pullback
+    return ROOT_2_PI * reversed_bell(x * ROOT_HALF)
 
 
-@rrule.register(special.ndtri_exp)
-def ndtri_exp_rrule(y):
+@derivative(special.ndtri_exp)
+def ndtri_exp_derivative(y, *, x):
     """x = ndtri(exp(y)): y_bar = x_bar * sqrt(pi / 2) erfcx(-x / sqrt(2))."""
-    x = special.ndtri_exp(y)
-
-    def ndtri_exp_pullback(x_bar):
-        return NoTangent(), x_bar * (special.erfcx(x * -ROOT_HALF) / ROOT_2_OVER_PI)
-
-    return x, ndtri_exp_pullback
+    return special.erfcx(x * -ROOT_HALF) / ROOT_2_OVER_PI
 
 
 examples(special.ndtr, *_REAL, (_COMPLEX,))
@@ -226,20 +172,12 @@ examples(special.ndtri, *_SHARES)
 examples(special.ndtri_exp, *((-np.asarray(y, np.asarray(y).dtype),) for (y,) in _SHARES), (-30.0,))
 
 
-@rrule.register(special.owens_t)
-def owens_t_rrule(h, a):
+@pullback(special.owens_t)
+def owens_t_pullback(y_bar, h, a):
     """h_bar = -y_bar * exp(-h^2 / 2) erf(a h / sqrt(2)) / sqrt(8 pi) and
     a_bar = y_bar * exp(-h^2 (1 + a^2) / 2) / (2 pi (1 + a^2))."""
-
-    def owens_t_pullback(y_bar):
-        slopes = owens_t_slopes(h, a)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], h),
-            unbroadcast(y_bar * slopes[1], a),
-        )
-
-    return special.owens_t(h, a), owens_t_pullback
+    slopes = owens_t_slopes(h, a)
+    return unbroadcast(y_bar * slopes[0], h), unbroadcast(y_bar * slopes[1], a)
 
 
 @np.errstate(all="ignore")
@@ -250,20 +188,11 @@ def owens_t_slopes(h: Any, a: Any) -> tuple[Any, Any]:
     return in_h, bell(h * np.hypot(1.0, a) * ROOT_HALF) / (2.0 * math.pi * (1.0 + a * a))
 
 
-@rrule.register(special.voigt_profile)
-def voigt_profile_rrule(x, sigma, gamma):
+@pullback(special.voigt_profile)
+def voigt_profile_pullback(y_bar, x, sigma, gamma):
     """y = Re w(z) / (sigma sqrt(2 pi)) with z = (x + i gamma) / (sigma sqrt(2)), w = wofz, w' = 2 i / sqrt(pi) - 2 z w."""
-
-    def voigt_profile_pullback(y_bar):
-        slopes = voigt_slopes(x, sigma, gamma)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], x),
-            unbroadcast(y_bar * slopes[1], sigma),
-            unbroadcast(y_bar * slopes[2], gamma),
-        )
-
-    return special.voigt_profile(x, sigma, gamma), voigt_profile_pullback
+    slopes = voigt_slopes(x, sigma, gamma)
+    return unbroadcast(y_bar * slopes[0], x), unbroadcast(y_bar * slopes[1], sigma), unbroadcast(y_bar * slopes[2], gamma)
 
 
 @np.errstate(all="ignore")
@@ -284,14 +213,10 @@ examples(special.voigt_profile, *((x, np.absolute(y), 0.8) for x, y in _BROADCAS
 examples(special.voigt_profile, (0.3, 0.7, np.array([0.4, 1.5])))
 
 
-@rrule.register(special.fresnel)
-def fresnel_rrule(x):
+@pullback(special.fresnel)
+def fresnel_pullback(y_bar, x):
     """(s, c), the integrals of sin(pi x^2 / 2) and cos(pi x^2 / 2): x_bar = s_bar * sin(...) + c_bar * cos(...)."""
-
-    def fresnel_pullback(y_bar):
-        return NoTangent(), fresnel_bar(y_bar, x)
-
-    return special.fresnel(x), fresnel_pullback
+    return fresnel_bar(y_bar, x)
 
 
 @cotangent_of(1)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.special.operands import numbers
-from microgradpy.tangents.arithmetic import conj, unbroadcast
+from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of, cotangent_of_call, like
 from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
@@ -31,46 +32,28 @@ _PAIRS = ((0.7, 1.4), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE[:, :1], _TABLE[0]), 
           (2, _TABLE), (_EMPTY, 1.5), ([0.5, 1.5], 0.4))  # fmt: skip
 
 
-@rrule.register(special.gamma)
-def gamma_rrule(x):
-    """x_bar = y_bar * y * psi(x)."""
-    y = special.gamma(x)
-
-    def gamma_pullback(y_bar):
-        return NoTangent(), y_bar * conj(y * special.psi(x))
-
-    return y, gamma_pullback
+@derivative(special.gamma)
+def gamma_derivative(x, *, y):
+    """y * psi(x)."""
+    return y * special.psi(x)
 
 
-@rrule.register(special.gammaln)
-def gammaln_rrule(x):
-    """x_bar = y_bar * psi(x)."""
-
-    def gammaln_pullback(y_bar):
-        return NoTangent(), y_bar * special.psi(x)
-
-    return special.gammaln(x), gammaln_pullback
+@derivative(special.gammaln)
+def gammaln_derivative(x):
+    """psi(x)."""
+    return special.psi(x)
 
 
-@rrule.register(special.loggamma)
-def loggamma_rrule(x):
-    """x_bar = y_bar * psi(x)."""
-
-    def loggamma_pullback(y_bar):
-        return NoTangent(), y_bar * conj(special.psi(x))
-
-    return special.loggamma(x), loggamma_pullback
+@derivative(special.loggamma)
+def loggamma_derivative(x):
+    """psi(x)."""
+    return special.psi(x)
 
 
-@rrule.register(special.rgamma)
-def rgamma_rrule(x):
-    """x_bar = -y_bar * y * psi(x), and y_bar * (-1)^n n! at the poles x = -n of the gamma function."""
-    y = special.rgamma(x)
-
-    def rgamma_pullback(y_bar):
-        return NoTangent(), y_bar * conj(rgamma_slope(x, y))
-
-    return y, rgamma_pullback
+@derivative(special.rgamma)
+def rgamma_derivative(x, *, y):
+    """-y * psi(x), and y_bar * (-1)^n n! at the poles x = -n of the gamma function."""
+    return rgamma_slope(x, y)
 
 
 @like(0)
@@ -82,14 +65,10 @@ def rgamma_slope(x: Any, y: Any) -> Any:
     return np.where(is_pole, np.cos(math.pi * x) * special.gamma(1.0 - x), -y * special.psi(x))[()]
 
 
-@rrule.register(special.psi)
-def psi_rrule(x):
-    """x_bar = y_bar * psi'(x)."""
-
-    def psi_pullback(y_bar):
-        return NoTangent(), y_bar * conj(trigamma(x))
-
-    return special.psi(x), psi_pullback
+@derivative(special.psi)
+def psi_derivative(x):
+    """psi'(x)."""
+    return trigamma(x)
 
 
 @like(0)
@@ -129,28 +108,20 @@ examples(special.loggamma, *_POSITIVE)
 examples(special.rgamma, (0.0,), (np.array([-1.0, -2.0, -3.0, 1.0]),), (-2,))
 
 
-@rrule.register(special.polygamma)
-def polygamma_rrule(n, x):
+@pullback(special.polygamma)
+def polygamma_pullback(y_bar, n, x):
     """x_bar = y_bar * psi^(n+1)(x)."""
-
-    def polygamma_pullback(y_bar):
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * special.polygamma(np.add(n, 1), x), x)
-
-    return special.polygamma(n, x), polygamma_pullback
+    return NoTangent(), unbroadcast(y_bar * special.polygamma(np.add(n, 1), x), x)
 
 
 examples(special.polygamma, (0, 0.7), (1, 2.5), (2, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1], [2]]), 1.5))
 examples(special.polygamma, (1, _EMPTY), (1, [0.5, 1.5]), (1, 2))
 
 
-@rrule.register(special.multigammaln)
-def multigammaln_rrule(a, d):
+@pullback(special.multigammaln)
+def multigammaln_pullback(y_bar, a, d):
     """a_bar = y_bar * (the sum of psi(a - j / 2) for j < d)."""
-
-    def multigammaln_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * digammas(a, d), a), NoTangent()
-
-    return special.multigammaln(a, d), multigammaln_pullback
+    return unbroadcast(y_bar * digammas(a, d), a)
 
 
 @like(0)
@@ -162,29 +133,16 @@ def digammas(a: Any, d: int) -> Any:
 examples(special.multigammaln, (2.7, 3), (_TABLE + 1.5, 4), (3, 1), (_EMPTY, 2))
 
 
-@rrule.register(special.beta)
-def beta_rrule(a, b):
+@derivative(special.beta)
+def beta_derivative(a, b, *, y):
     """a_bar = y_bar * y * (psi(a) - psi(a + b)), and the same in b."""
-    y = special.beta(a, b)
-
-    def beta_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * y * betaln_slope(a, b), a),
-            unbroadcast(y_bar * y * betaln_slope(b, a), b),
-        )
-
-    return y, beta_pullback
+    return y * betaln_slope(a, b), y * betaln_slope(b, a)
 
 
-@rrule.register(special.betaln)
-def betaln_rrule(a, b):
+@derivative(special.betaln)
+def betaln_derivative(a, b):
     """a_bar = y_bar * (psi(a) - psi(a + b)), and the same in b."""
-
-    def betaln_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * betaln_slope(a, b), a), unbroadcast(y_bar * betaln_slope(b, a), b)
-
-    return special.betaln(a, b), betaln_pullback
+    return betaln_slope(a, b), betaln_slope(b, a)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -194,39 +152,21 @@ def betaln_slope(a: Any, b: Any) -> Any:
     return special.psi(a) - special.psi(numbers(a) + numbers(b))
 
 
-@rrule.register(special.poch)
-def poch_rrule(z, m):
+@derivative(special.poch)
+def poch_derivative(z, m, *, y):
     """y = Gamma(z + m) / Gamma(z): z_bar = y_bar * y * (psi(z + m) - psi(z)), m_bar = y_bar * y * psi(z + m)."""
-    y = special.poch(z, m)
-
-    def poch_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * y * -betaln_slope(z, m), z),
-            unbroadcast(y_bar * y * special.psi(numbers(z) + numbers(m)), m),
-        )
-
-    return y, poch_pullback
+    return y * -betaln_slope(z, m), y * special.psi(numbers(z) + numbers(m))
 
 
 for _f in (special.beta, special.betaln, special.poch):
     examples(_f, *_PAIRS)
 
 
-@rrule.register(special.binom)
-def binom_rrule(x, y):
+@derivative(special.binom)
+def binom_derivative(x, y, *, z):
     """z = Gamma(x + 1) / (Gamma(y + 1) Gamma(x - y + 1)): x_bar = z_bar * z * (psi(x + 1) - psi(x - y + 1)) and
     y_bar = z_bar * z * (psi(x - y + 1) - psi(y + 1))."""
-    z = special.binom(x, y)
-
-    def binom_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * z * digamma_difference(x, numbers(x) - numbers(y)), x),
-            unbroadcast(z_bar * z * digamma_difference(numbers(x) - numbers(y), y), y),
-        )
-
-    return z, binom_pullback
+    return z * digamma_difference(x, numbers(x) - numbers(y)), z * digamma_difference(numbers(x) - numbers(y), y)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -236,19 +176,13 @@ def digamma_difference(a: Any, b: Any) -> Any:
     return special.psi(numbers(a) + 1.0) - special.psi(numbers(b) + 1.0)
 
 
-@rrule.register(special.comb)
-def comb_rrule(N, k, *, exact=False, repetition=False):
+@pullback(special.comb)
+def comb_pullback(z_bar, N, k, *, exact=False, repetition=False, z):
     """As `binom`, and 0 where k < 0 or k > N; an exact number is a whole one, without derivative."""
-    z = special.comb(N, k, exact=exact, repetition=repetition)
-
-    def comb_pullback(z_bar):
-        return (
-            NoTangent(),
-            comb_bar(z_bar, N, z, N, numbers(N) - numbers(k), exact, repetition),
-            comb_bar(z_bar, k, z, numbers(N) - numbers(k), k, exact, repetition),
-        )
-
-    return z, comb_pullback
+    return (
+        comb_bar(z_bar, N, z, N, numbers(N) - numbers(k), exact, repetition),
+        comb_bar(z_bar, k, z, numbers(N) - numbers(k), k, exact, repetition),
+    )
 
 
 def comb_bar(z_bar: Any, x: Any, z: Any, a: Any, b: Any, exact: bool, repetition: bool) -> Any:
@@ -266,15 +200,10 @@ examples(special.comb, *_CHOICES, (2.5, 4.5), ([4.5, 5.5], 0.4))
 example(special.comb, 7, 3, exact=True)
 
 
-@rrule.register(special.factorial)
-def factorial_rrule(n, exact=False):
+@pullback(special.factorial)
+def factorial_pullback(y_bar, n, exact=False, *, y):
     """y = Gamma(n + 1), and 0 for negative n: n_bar = y_bar * y * psi(n + 1). An exact number is a whole one."""
-    y = special.factorial(n, exact=exact)
-
-    def factorial_pullback(y_bar):
-        return NoTangent(), factorial_bar(y_bar, n, y, exact), NoTangent()
-
-    return y, factorial_pullback
+    return factorial_bar(y_bar, n, y, exact)
 
 
 def factorial_bar(y_bar: Any, n: Any, y: Any, exact: bool) -> Any:
@@ -288,14 +217,10 @@ examples(special.factorial, (2.5,), (_TABLE,), (-1.5,), (_EMPTY,), (4,))
 example(special.factorial, 5, exact=True)
 
 
-@rrule.register(special.zeta)
-def zeta_rrule(x, q=None):
+@pullback(special.zeta)
+def zeta_pullback(y_bar, x, q=None):
     """Hurwitz's zeta function: q_bar = -y_bar * x * zeta(x + 1, q)."""
-
-    def zeta_pullback(y_bar):
-        return NoTangent(), not_implemented("of the zeta function in its exponent x"), zeta_bar(y_bar, q, x)
-
-    return special.zeta(x, q), zeta_pullback
+    return not_implemented("of the zeta function in its exponent x"), zeta_bar(y_bar, q, x)
 
 
 @cotangent_of(1)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import numbers, shifted
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -26,55 +27,38 @@ _EMPTY = np.zeros((0, 3))
 _WHOLE = np.array([1, 2, 3])
 
 
-@rrule.register(special.hyp0f1)
-def hyp0f1_rrule(v, z):
+@pullback(special.hyp0f1)
+def hyp0f1_pullback(y_bar, v, z):
     """z_bar = y_bar * F(v + 1, z) / v."""
-
-    def hyp0f1_pullback(y_bar):
-        slope = divide(special.hyp0f1(shifted(v, 1.0), z), numbers(v))
-        return NoTangent(), not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), z)
-
-    return special.hyp0f1(v, z), hyp0f1_pullback
+    slope = divide(special.hyp0f1(shifted(v, 1.0), z), numbers(v))
+    return not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.hyp1f1)
-def hyp1f1_rrule(a, b, x):
+@pullback(special.hyp1f1)
+def hyp1f1_pullback(y_bar, a, b, x):
     """x_bar = y_bar * a / b * M(a + 1, b + 1, x)."""
-
-    def hyp1f1_pullback(y_bar):
-        slope = divide(numbers(a), numbers(b)) * special.hyp1f1(shifted(a, 1.0), shifted(b, 1.0), x)
-        return NoTangent(), not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), x)
-
-    return special.hyp1f1(a, b, x), hyp1f1_pullback
+    slope = divide(numbers(a), numbers(b)) * special.hyp1f1(shifted(a, 1.0), shifted(b, 1.0), x)
+    return not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * conj(slope), x)
 
 
-@rrule.register(special.hyperu)
-def hyperu_rrule(a, b, x):
+@pullback(special.hyperu)
+def hyperu_pullback(y_bar, a, b, x):
     """x_bar = -y_bar * a * U(a + 1, b + 1, x)."""
-
-    def hyperu_pullback(y_bar):
-        slope = -numbers(a) * special.hyperu(shifted(a, 1.0), shifted(b, 1.0), x)
-        return NoTangent(), not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * slope, x)
-
-    return special.hyperu(a, b, x), hyperu_pullback
+    slope = -numbers(a) * special.hyperu(shifted(a, 1.0), shifted(b, 1.0), x)
+    return not_implemented(IN_PARAMETER), not_implemented(IN_PARAMETER), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.hyp2f1)
-def hyp2f1_rrule(a, b, c, z):
+@pullback(special.hyp2f1)
+def hyp2f1_pullback(y_bar, a, b, c, z):
     """z_bar = y_bar * a b / c * F(a + 1, b + 1; c + 1; z)."""
-
-    def hyp2f1_pullback(y_bar):
-        next_one = special.hyp2f1(shifted(a, 1.0), shifted(b, 1.0), shifted(c, 1.0), z)
-        slope = divide(numbers(a) * numbers(b), numbers(c)) * next_one
-        return (
-            NoTangent(),
-            not_implemented(IN_PARAMETER),
-            not_implemented(IN_PARAMETER),
-            not_implemented(IN_PARAMETER),
-            unbroadcast(y_bar * conj(slope), z),
-        )
-
-    return special.hyp2f1(a, b, c, z), hyp2f1_pullback
+    next_one = special.hyp2f1(shifted(a, 1.0), shifted(b, 1.0), shifted(c, 1.0), z)
+    slope = divide(numbers(a) * numbers(b), numbers(c)) * next_one
+    return (
+        not_implemented(IN_PARAMETER),
+        not_implemented(IN_PARAMETER),
+        not_implemented(IN_PARAMETER),
+        unbroadcast(y_bar * conj(slope), z),
+    )
 
 
 examples(
@@ -99,91 +83,59 @@ examples(
 )
 
 
-@rrule.register(special.eval_legendre)
-def eval_legendre_rrule(n, x):
+@pullback(special.eval_legendre)
+def eval_legendre_pullback(y_bar, n, x):
     """x_bar = y_bar * C_(n-1)^(3/2)(x), a polynomial of Gegenbauer's."""
-
-    def eval_legendre_pullback(y_bar):
-        slope = special.eval_gegenbauer(np.subtract(n, 1), 1.5, x)
-        return NoTangent(), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
-
-    return special.eval_legendre(n, x), eval_legendre_pullback
+    slope = special.eval_gegenbauer(np.subtract(n, 1), 1.5, x)
+    return not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
 
 
-@rrule.register(special.eval_chebyt)
-def eval_chebyt_rrule(n, x):
+@pullback(special.eval_chebyt)
+def eval_chebyt_pullback(y_bar, n, x):
     """x_bar = y_bar * n U_(n-1)(x)."""
-
-    def eval_chebyt_pullback(y_bar):
-        slope = numbers(n) * special.eval_chebyu(np.subtract(n, 1), x)
-        return NoTangent(), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
-
-    return special.eval_chebyt(n, x), eval_chebyt_pullback
+    slope = numbers(n) * special.eval_chebyu(np.subtract(n, 1), x)
+    return not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
 
 
-@rrule.register(special.eval_chebyu)
-def eval_chebyu_rrule(n, x):
+@pullback(special.eval_chebyu)
+def eval_chebyu_pullback(y_bar, n, x):
     """x_bar = y_bar * 2 C_(n-1)^2(x)."""
-
-    def eval_chebyu_pullback(y_bar):
-        slope = 2.0 * special.eval_gegenbauer(np.subtract(n, 1), 2.0, x)
-        return NoTangent(), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
-
-    return special.eval_chebyu(n, x), eval_chebyu_pullback
+    slope = 2.0 * special.eval_gegenbauer(np.subtract(n, 1), 2.0, x)
+    return not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
 
 
-@rrule.register(special.eval_gegenbauer)
-def eval_gegenbauer_rrule(n, alpha, x):
+@pullback(special.eval_gegenbauer)
+def eval_gegenbauer_pullback(y_bar, n, alpha, x):
     """x_bar = y_bar * 2 a C_(n-1)^(a+1)(x)."""
-
-    def eval_gegenbauer_pullback(y_bar):
-        slope = 2.0 * numbers(alpha) * special.eval_gegenbauer(np.subtract(n, 1), np.add(alpha, 1.0), x)
-        return NoTangent(), not_implemented(IN_DEGREE), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
-
-    return special.eval_gegenbauer(n, alpha, x), eval_gegenbauer_pullback
+    slope = 2.0 * numbers(alpha) * special.eval_gegenbauer(np.subtract(n, 1), np.add(alpha, 1.0), x)
+    return not_implemented(IN_DEGREE), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
 
 
-@rrule.register(special.eval_hermite)
-def eval_hermite_rrule(n, x):
+@pullback(special.eval_hermite)
+def eval_hermite_pullback(y_bar, n, x):
     """x_bar = y_bar * 2 n H_(n-1)(x)."""
-
-    def eval_hermite_pullback(y_bar):
-        slope = 2.0 * numbers(n) * special.eval_hermite(np.maximum(np.subtract(n, 1), 0), x)
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.eval_hermite(n, x), eval_hermite_pullback
+    slope = 2.0 * numbers(n) * special.eval_hermite(np.maximum(np.subtract(n, 1), 0), x)
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.eval_hermitenorm)
-def eval_hermitenorm_rrule(n, x):
+@pullback(special.eval_hermitenorm)
+def eval_hermitenorm_pullback(y_bar, n, x):
     """x_bar = y_bar * n He_(n-1)(x)."""
-
-    def eval_hermitenorm_pullback(y_bar):
-        slope = numbers(n) * special.eval_hermitenorm(np.maximum(np.subtract(n, 1), 0), x)
-        return NoTangent(), NoTangent(), unbroadcast(y_bar * slope, x)
-
-    return special.eval_hermitenorm(n, x), eval_hermitenorm_pullback
+    slope = numbers(n) * special.eval_hermitenorm(np.maximum(np.subtract(n, 1), 0), x)
+    return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@rrule.register(special.eval_laguerre)
-def eval_laguerre_rrule(n, x):
+@pullback(special.eval_laguerre)
+def eval_laguerre_pullback(y_bar, n, x):
     """x_bar = -y_bar * L_(n-1)^1(x)."""
-
-    def eval_laguerre_pullback(y_bar):
-        return NoTangent(), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(laguerre_slope(n, 0.0, x)), x)
-
-    return special.eval_laguerre(n, x), eval_laguerre_pullback
+    return not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(laguerre_slope(n, 0.0, x)), x)
 
 
-@rrule.register(special.eval_genlaguerre)
-def eval_genlaguerre_rrule(n, alpha, x):
+@pullback(special.eval_genlaguerre)
+def eval_genlaguerre_pullback(y_bar, n, alpha, x):
     """x_bar = -y_bar * L_(n-1)^(a+1)(x)."""
-
-    def eval_genlaguerre_pullback(y_bar):
-        slope = laguerre_slope(n, alpha, x)
-        return NoTangent(), not_implemented(IN_DEGREE), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
-
-    return special.eval_genlaguerre(n, alpha, x), eval_genlaguerre_pullback
+    slope = laguerre_slope(n, alpha, x)
+    return not_implemented(IN_DEGREE), not_implemented(IN_DEGREE), unbroadcast(y_bar * conj(slope), x)
 
 
 def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
@@ -192,22 +144,17 @@ def laguerre_slope(n: Any, alpha: Any, x: Any) -> Any:
     return np.where(np.equal(n, 0), 0.0, slope)[()]
 
 
-@rrule.register(special.eval_jacobi)
-def eval_jacobi_rrule(n, alpha, beta, x):
+@pullback(special.eval_jacobi)
+def eval_jacobi_pullback(y_bar, n, alpha, beta, x):
     """x_bar = y_bar * (n + a + b + 1) / 2 * P_(n-1)^(a+1, b+1)(x)."""
-
-    def eval_jacobi_pullback(y_bar):
-        factor = 0.5 * (numbers(n) + numbers(alpha) + numbers(beta) + 1.0)
-        slope = factor * special.eval_jacobi(np.subtract(n, 1), np.add(alpha, 1.0), np.add(beta, 1.0), x)
-        return (
-            NoTangent(),
-            not_implemented(IN_DEGREE),
-            not_implemented(IN_DEGREE),
-            not_implemented(IN_DEGREE),
-            unbroadcast(y_bar * conj(np.where(np.equal(n, 0), 0.0, slope)), x),
-        )
-
-    return special.eval_jacobi(n, alpha, beta, x), eval_jacobi_pullback
+    factor = 0.5 * (numbers(n) + numbers(alpha) + numbers(beta) + 1.0)
+    slope = factor * special.eval_jacobi(np.subtract(n, 1), np.add(alpha, 1.0), np.add(beta, 1.0), x)
+    return (
+        not_implemented(IN_DEGREE),
+        not_implemented(IN_DEGREE),
+        not_implemented(IN_DEGREE),
+        unbroadcast(y_bar * conj(np.where(np.equal(n, 0), 0.0, slope)), x),
+    )
 
 
 _DEGREES = ((2, 0.7), (0, _TABLE), (np.array([0, 1, 4]), _TABLE / 5.0), (np.array([[1], [2]]), 0.5), (2, _EMPTY),

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import numbers, rounded_like
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
 _STACK = np.linspace(0.4, 2.6, 12).reshape(2, 3, 2)
@@ -88,54 +88,28 @@ def _high_gamma_in_a(a: Any, x: Any) -> Any:
 _NODES = [k / 16.0 for k in range(-64, 88)]
 
 
-@rrule.register(special.gammainc)
-def gammainc_rrule(a, x):
+@derivative(special.gammainc)
+def gammainc_derivative(a, x):
     """x_bar = y_bar * x^(a-1) exp(-x) / Gamma(a), a_bar = y_bar * dP/da."""
-
-    def gammainc_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar * gammainc_in_a(a, x), a), unbroadcast(y_bar * gamma_density(a, x), x)
-
-    return special.gammainc(a, x), gammainc_pullback
+    return gammainc_in_a(a, x), gamma_density(a, x)
 
 
-@rrule.register(special.gammaincc)
-def gammaincc_rrule(a, x):
+@derivative(special.gammaincc)
+def gammaincc_derivative(a, x):
     """One less gammainc: the same with the other sign."""
-
-    def gammaincc_pullback(y_bar):
-        return NoTangent(), unbroadcast(-y_bar * gammainc_in_a(a, x), a), unbroadcast(-y_bar * gamma_density(a, x), x)
-
-    return special.gammaincc(a, x), gammaincc_pullback
+    return -gammainc_in_a(a, x), -gamma_density(a, x)
 
 
-@rrule.register(special.gammaincinv)
-def gammaincinv_rrule(a, y):
+@derivative(special.gammaincinv)
+def gammaincinv_derivative(a, y, *, x):
     """P(a, x) = y: y_bar = x_bar / P', a_bar = -x_bar * dP/da / P'."""
-    x = special.gammaincinv(a, y)
-
-    def gammaincinv_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * gammainc_in_a(a, x), gamma_density(a, x)), a),
-            unbroadcast(divide(x_bar, gamma_density(a, x)), y),
-        )
-
-    return x, gammaincinv_pullback
+    return divide(-gammainc_in_a(a, x), gamma_density(a, x)), divide(1.0, gamma_density(a, x))
 
 
-@rrule.register(special.gammainccinv)
-def gammainccinv_rrule(a, y):
+@derivative(special.gammainccinv)
+def gammainccinv_derivative(a, y, *, x):
     """1 - P(a, x) = y: y_bar = -x_bar / P', a_bar = -x_bar * dP/da / P'."""
-    x = special.gammainccinv(a, y)
-
-    def gammainccinv_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * gammainc_in_a(a, x), gamma_density(a, x)), a),
-            unbroadcast(divide(-x_bar, gamma_density(a, x)), y),
-        )
-
-    return x, gammainccinv_pullback
+    return divide(-gammainc_in_a(a, x), gamma_density(a, x)), divide(-1.0, gamma_density(a, x))
 
 
 for _f in (special.gammainc, special.gammaincc):
@@ -213,70 +187,48 @@ def _integral_of_beta_tail(a: Any, b: Any, x: Any, rest: Any) -> tuple[Any, Any]
     return in_a * height, in_b * height
 
 
-@rrule.register(special.betainc)
-def betainc_rrule(a, b, x):
+@pullback(special.betainc)
+def betainc_pullback(y_bar, a, b, x):
     """x_bar = y_bar * x^(a-1) (1 - x)^(b-1) / B(a, b), a_bar = y_bar * dI/da, b_bar = y_bar * dI/db."""
-
-    def betainc_pullback(y_bar):
-        slopes = betainc_in_a_and_b(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * slopes[0], a),
-            unbroadcast(y_bar * slopes[1], b),
-            unbroadcast(y_bar * beta_density(a, b, x), x),
-        )
-
-    return special.betainc(a, b, x), betainc_pullback
+    slopes = betainc_in_a_and_b(a, b, x)
+    return (
+        unbroadcast(y_bar * slopes[0], a),
+        unbroadcast(y_bar * slopes[1], b),
+        unbroadcast(y_bar * beta_density(a, b, x), x),
+    )
 
 
-@rrule.register(special.betaincc)
-def betaincc_rrule(a, b, x):
+@pullback(special.betaincc)
+def betaincc_pullback(y_bar, a, b, x):
     """One less betainc: the same with the other sign."""
-
-    def betaincc_pullback(y_bar):
-        slopes = betainc_in_a_and_b(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(-y_bar * slopes[0], a),
-            unbroadcast(-y_bar * slopes[1], b),
-            unbroadcast(-y_bar * beta_density(a, b, x), x),
-        )
-
-    return special.betaincc(a, b, x), betaincc_pullback
+    slopes = betainc_in_a_and_b(a, b, x)
+    return (
+        unbroadcast(-y_bar * slopes[0], a),
+        unbroadcast(-y_bar * slopes[1], b),
+        unbroadcast(-y_bar * beta_density(a, b, x), x),
+    )
 
 
-@rrule.register(special.betaincinv)
-def betaincinv_rrule(a, b, y):
+@pullback(special.betaincinv)
+def betaincinv_pullback(x_bar, a, b, y, *, x):
     """I(a, b, x) = y: y_bar = x_bar / I', a_bar = -x_bar * dI/da / I', b_bar = -x_bar * dI/db / I'."""
-    x = special.betaincinv(a, b, y)
-
-    def betaincinv_pullback(x_bar):
-        slopes = betainc_in_a_and_b(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
-            unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
-            unbroadcast(divide(x_bar, beta_density(a, b, x)), y),
-        )
-
-    return x, betaincinv_pullback
+    slopes = betainc_in_a_and_b(a, b, x)
+    return (
+        unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
+        unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
+        unbroadcast(divide(x_bar, beta_density(a, b, x)), y),
+    )
 
 
-@rrule.register(special.betainccinv)
-def betainccinv_rrule(a, b, y):
+@pullback(special.betainccinv)
+def betainccinv_pullback(x_bar, a, b, y, *, x):
     """1 - I(a, b, x) = y: y_bar = -x_bar / I', a_bar = -x_bar * dI/da / I', b_bar = -x_bar * dI/db / I'."""
-    x = special.betainccinv(a, b, y)
-
-    def betainccinv_pullback(x_bar):
-        slopes = betainc_in_a_and_b(a, b, x)
-        return (
-            NoTangent(),
-            unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
-            unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
-            unbroadcast(divide(-x_bar, beta_density(a, b, x)), y),
-        )
-
-    return x, betainccinv_pullback
+    slopes = betainc_in_a_and_b(a, b, x)
+    return (
+        unbroadcast(divide(-x_bar * slopes[0], beta_density(a, b, x)), a),
+        unbroadcast(divide(-x_bar * slopes[1], beta_density(a, b, x)), b),
+        unbroadcast(divide(-x_bar, beta_density(a, b, x)), y),
+    )
 
 
 _TRIPLES = ((0.7, 1.4, 0.3), (_TABLE, 0.6, 0.5), (1.3, _TABLE, 0.8), (_TABLE[:, :1], _TABLE[0], 0.4), (2, 3, _STACK / 3.0),

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import exponential, numbers, rounded_like
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of, like
 from microgradpy.tangents.thunks import not_implemented
-from microgradpy.tangents.types import NoTangent, is_structural_zero
+from microgradpy.tangents.types import is_structural_zero
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 4.2]])
 _STACK = np.linspace(0.4, 2.6, 12).reshape(2, 3, 2)
@@ -26,34 +27,22 @@ _ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1],
            (1, [0.5, 1.5]), (3, 2))  # fmt: skip
 
 
-@rrule.register(special.exp1)
-def exp1_rrule(x):
-    """x_bar = -y_bar * exp(-x) / x."""
-
-    def exp1_pullback(y_bar):
-        return NoTangent(), divide(-y_bar * conj(exponential(-numbers(x))), conj(numbers(x)))
-
-    return special.exp1(x), exp1_pullback
+@derivative(special.exp1)
+def exp1_derivative(x):
+    """-exp(-x) / x."""
+    return divide(-exponential(-numbers(x)), numbers(x))
 
 
-@rrule.register(special.expi)
-def expi_rrule(x):
-    """x_bar = y_bar * exp(x) / x."""
-
-    def expi_pullback(y_bar):
-        return NoTangent(), divide(y_bar * conj(exponential(x)), conj(numbers(x)))
-
-    return special.expi(x), expi_pullback
+@derivative(special.expi)
+def expi_derivative(x):
+    """exp(x) / x."""
+    return divide(exponential(x), numbers(x))
 
 
-@rrule.register(special.expn)
-def expn_rrule(n, x):
+@pullback(special.expn)
+def expn_pullback(y_bar, n, x):
     """x_bar = -y_bar * E_(n-1)(x) (DLMF 8.19.13), where E_0(x) = exp(-x) / x and E_(-1)(x) = exp(-x) (1 + 1/x) / x."""
-
-    def expn_pullback(y_bar):
-        return NoTangent(), not_implemented("of an exponential integral in its order"), expn_bar(y_bar, x, n)
-
-    return special.expn(n, x), expn_pullback
+    return not_implemented("of an exponential integral in its order"), expn_bar(y_bar, x, n)
 
 
 @cotangent_of(1)
@@ -70,14 +59,10 @@ examples(special.expi, *_POSITIVE, (-0.8,), (_COMPLEX,))
 examples(special.expn, *_ORDERS)
 
 
-@rrule.register(special.spence)
-def spence_rrule(z):
-    """z_bar = y_bar * log(z) / (1 - z), which is -1 at z = 1."""
-
-    def spence_pullback(y_bar):
-        return NoTangent(), y_bar * conj(spence_slope(z))
-
-    return special.spence(z), spence_pullback
+@derivative(special.spence)
+def spence_derivative(z):
+    """log(z) / (1 - z), which is -1 at z = 1."""
+    return spence_slope(z)
 
 
 @like(0)
@@ -91,24 +76,16 @@ def spence_slope(z: Any) -> Any:
 examples(special.spence, *_POSITIVE, (1.0,), (_COMPLEX,))
 
 
-@rrule.register(special.sici)
-def sici_rrule(x):
+@pullback(special.sici)
+def sici_pullback(y_bar, x):
     """(Si, Ci): x_bar = s_bar * sin(x) / x + c_bar * cos(x) / x."""
-
-    def sici_pullback(y_bar):
-        return NoTangent(), pair_bar(y_bar, x, np.sin, np.cos)
-
-    return special.sici(x), sici_pullback
+    return pair_bar(y_bar, x, np.sin, np.cos)
 
 
-@rrule.register(special.shichi)
-def shichi_rrule(x):
+@pullback(special.shichi)
+def shichi_pullback(y_bar, x):
     """(Shi, Chi): x_bar = s_bar * sinh(x) / x + c_bar * cosh(x) / x."""
-
-    def shichi_pullback(y_bar):
-        return NoTangent(), pair_bar(y_bar, x, np.sinh, np.cosh)
-
-    return special.shichi(x), shichi_pullback
+    return pair_bar(y_bar, x, np.sinh, np.cosh)
 
 
 @cotangent_of(1)
@@ -125,63 +102,39 @@ for _f in (special.sici, special.shichi):
     examples(_f, *_POSITIVE, (_COMPLEX,))
 
 
-@rrule.register(special.lambertw)
-def lambertw_rrule(z, k=0, tol=1e-8):
+@pullback(special.lambertw)
+def lambertw_pullback(w_bar, z, k=0, tol=1e-08, *, w):
     """w exp(w) = z: z_bar = w_bar / conj(exp(w) (1 + w)), of which the real part if z is real."""
-    w = special.lambertw(z, k, tol)
-
-    def lambertw_pullback(w_bar):
-        return NoTangent(), unbroadcast(divide(w_bar, conj(np.exp(w) * (1.0 + w))), z), NoTangent(), NoTangent()
-
-    return w, lambertw_pullback
+    return unbroadcast(divide(w_bar, conj(np.exp(w) * (1.0 + w))), z)
 
 
-@rrule.register(special.wrightomega)
-def wrightomega_rrule(z):
+@derivative(special.wrightomega)
+def wrightomega_derivative(z, *, w):
     """w + log(w) = z: z_bar = w_bar * w / (1 + w)."""
-    w = special.wrightomega(z)
-
-    def wrightomega_pullback(w_bar):
-        return NoTangent(), divide(w_bar * conj(w), 1.0 + conj(w))
-
-    return w, wrightomega_pullback
+    return divide(w, 1.0 + w)
 
 
 examples(special.lambertw, (0.7,), (2,), (_TABLE,), (_EMPTY,), ([0.5, 1.5],), (_COMPLEX,), (0.0,), (0.7, 1), (_COMPLEX, -1))
 examples(special.wrightomega, *_POSITIVE, (-0.8,), (_COMPLEX,))
 
 
-@rrule.register(special.ellipk)
-def ellipk_rrule(m):
+@pullback(special.ellipk)
+def ellipk_pullback(y_bar, m, *, y):
     """m_bar = y_bar * (y - D) / (2 (1 - m)) with D = (K - E) / m = R_D(0, 1 - m, 1) / 3 (DLMF 19.4.1 and 19.25.1)."""
-    y = special.ellipk(m)
-
-    def ellipk_pullback(y_bar):
-        rest = 1.0 - numbers(m)
-        return NoTangent(), y_bar * divide(y - special.elliprd(0.0, rest, 1.0) / 3.0, 2.0 * rest)
-
-    return y, ellipk_pullback
+    rest = 1.0 - numbers(m)
+    return y_bar * divide(y - special.elliprd(0.0, rest, 1.0) / 3.0, 2.0 * rest)
 
 
-@rrule.register(special.ellipkm1)
-def ellipkm1_rrule(p):
+@derivative(special.ellipkm1)
+def ellipkm1_derivative(p, *, y):
     """K(1 - p): p_bar = -y_bar * (y - R_D(0, p, 1) / 3) / (2 p)."""
-    y = special.ellipkm1(p)
-
-    def ellipkm1_pullback(y_bar):
-        return NoTangent(), y_bar * divide(special.elliprd(0.0, p, 1.0) / 3.0 - y, 2.0 * numbers(p))
-
-    return y, ellipkm1_pullback
+    return divide(special.elliprd(0.0, p, 1.0) / 3.0 - y, 2.0 * numbers(p))
 
 
-@rrule.register(special.ellipe)
-def ellipe_rrule(m):
-    """m_bar = -y_bar * R_D(0, 1 - m, 1) / 6."""
-
-    def ellipe_pullback(y_bar):
-        return NoTangent(), y_bar * (special.elliprd(0.0, 1.0 - numbers(m), 1.0) / -6.0)
-
-    return special.ellipe(m), ellipe_pullback
+@derivative(special.ellipe)
+def ellipe_derivative(m):
+    """-R_D(0, 1 - m, 1) / 6."""
+    return special.elliprd(0.0, 1.0 - numbers(m), 1.0) / -6.0
 
 
 _MODULI = ((0.7,), (-0.8,), (0.0,), (_TABLE / 5.0,), (-_STACK,), (_SINGLE / 2.0,), (_EMPTY,), ([0.5, 0.2],))
@@ -190,34 +143,20 @@ examples(special.ellipkm1, *_POSITIVE)
 examples(special.ellipe, *_MODULI)
 
 
-@rrule.register(special.ellipkinc)
-def ellipkinc_rrule(phi, m):
+@derivative(special.ellipkinc)
+def ellipkinc_derivative(phi, m, *, y):
     """phi_bar = y_bar / d with d = sqrt(1 - m sin(phi)^2), m_bar = y_bar * (y - D - sin(phi) cos(phi) / d) / (2 (1 - m)) with
     D = (F - E) / m (DLMF 19.4.5)."""
-    y = special.ellipkinc(phi, m)
-
-    def ellipkinc_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(divide(y_bar, delta(phi, m)), phi),
-            unbroadcast(y_bar * divide(y - elliptic_d(phi, m) - half_sine(phi) / delta(phi, m), 2.0 * (1.0 - numbers(m))), m),
-        )
-
-    return y, ellipkinc_pullback
+    return (
+        divide(1.0, delta(phi, m)),
+        divide(y - elliptic_d(phi, m) - half_sine(phi) / delta(phi, m), 2.0 * (1.0 - numbers(m))),
+    )
 
 
-@rrule.register(special.ellipeinc)
-def ellipeinc_rrule(phi, m):
+@derivative(special.ellipeinc)
+def ellipeinc_derivative(phi, m):
     """phi_bar = y_bar * sqrt(1 - m sin(phi)^2), m_bar = -y_bar * D / 2 with D = (F - E) / m (DLMF 19.4.6)."""
-
-    def ellipeinc_pullback(y_bar):
-        return (
-            NoTangent(),
-            unbroadcast(y_bar * delta(phi, m), phi),
-            unbroadcast(y_bar * (-0.5 * elliptic_d(phi, m)), m),
-        )
-
-    return special.ellipeinc(phi, m), ellipeinc_pullback
+    return delta(phi, m), -0.5 * elliptic_d(phi, m)
 
 
 @np.errstate(all="ignore")
@@ -251,15 +190,10 @@ for _f in (special.ellipkinc, special.ellipeinc):
     examples(_f, *_INCOMPLETE)
 
 
-@rrule.register(special.ellipj)
-def ellipj_rrule(u, m):
+@pullback(special.ellipj)
+def ellipj_pullback(y_bar, u, m, *, y):
     """(sn, cn, dn, ph): their derivatives in u are cn dn, -sn dn, -m sn cn and dn (DLMF 22.13)."""
-    y = special.ellipj(u, m)
-
-    def ellipj_pullback(y_bar):
-        return NoTangent(), ellipj_bar(y_bar, u, y, m), not_implemented("of Jacobi's elliptic functions in m")
-
-    return y, ellipj_pullback
+    return ellipj_bar(y_bar, u, y, m), not_implemented("of Jacobi's elliptic functions in m")
 
 
 @cotangent_of(1)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
@@ -21,21 +22,11 @@ _REAL = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_TABLE, -1), (_STACK, (0, 2)), (_S
          ([0.5, 1.5],), (0.6,))  # fmt: skip
 
 
-@rrule.register(special.logsumexp)
-def logsumexp_rrule(a, axis=None, b=None, keepdims=False, return_sign=False):
+@pullback(special.logsumexp)
+def logsumexp_pullback(y_bar, a, axis=None, b=None, keepdims=False, return_sign=False, *, y):
     """y = log(sum(b exp(a))): a_bar = y_bar * b exp(a - y), b_bar = y_bar * exp(a - y). With `return_sign` y is the logarithm
     of the sum's absolute value, and these are times its sign."""
-    y = special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
-
-    def logsumexp_pullback(y_bar):
-        return (
-            NoTangent(),
-            exponent_bar(y_bar, a, y, axis, b, keepdims),
-            NoTangent(),
-            factor_bar(y_bar, b, y, axis, a, keepdims),
-        )
-
-    return y, logsumexp_pullback
+    return exponent_bar(y_bar, a, y, axis, b, keepdims), NoTangent(), factor_bar(y_bar, b, y, axis, a, keepdims)
 
 
 def exponent_bar(y_bar: Any, a: Any, y: Any, axis: Any, b: Any, keepdims: bool) -> Any:
@@ -74,15 +65,10 @@ examples(special.logsumexp, (_TABLE, 1, _TABLE), (_TABLE, None, -np.abs(_VECTOR)
 example(special.logsumexp, np.zeros((3, 0)), axis=0)
 
 
-@rrule.register(special.softmax)
-def softmax_rrule(x, axis=None):
+@pullback(special.softmax)
+def softmax_pullback(y_bar, x, axis=None, *, y):
     """x_bar = y * (y_bar - sum(y_bar * y))."""
-    y = special.softmax(x, axis=axis)
-
-    def softmax_pullback(y_bar):
-        return NoTangent(), softmax_bar(y_bar, x, y, axis), NoTangent()
-
-    return y, softmax_pullback
+    return softmax_bar(y_bar, x, y, axis)
 
 
 @cotangent_of(1)
@@ -92,15 +78,10 @@ def softmax_bar(y_bar: Any, x: Any, y: Any, axis: Any) -> Any:
     return unbroadcast(weighted - conj(y) * np.sum(weighted, axis=axis, keepdims=True), x)
 
 
-@rrule.register(special.log_softmax)
-def log_softmax_rrule(x, axis=None):
+@pullback(special.log_softmax)
+def log_softmax_pullback(y_bar, x, axis=None, *, y):
     """x_bar = y_bar - exp(y) * sum(y_bar)."""
-    y = special.log_softmax(x, axis=axis)
-
-    def log_softmax_pullback(y_bar):
-        return NoTangent(), log_softmax_bar(y_bar, x, y, axis), NoTangent()
-
-    return y, log_softmax_pullback
+    return log_softmax_bar(y_bar, x, y, axis)
 
 
 @cotangent_of(1)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import logarithm, numbers, rounded_like
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
-from microgradpy.tangents.types import NoTangent
 
 _TABLE = np.array([[0.3, 1.7, 0.6], [2.9, 0.8, 1.2]])
 _POWERS = np.array([-0.7, 0.0, 1.3])
@@ -27,26 +27,18 @@ _PAIRS = ((0.7, 1.4), (2.5, 0.0), (_TABLE, 0.6), (1.3, _TABLE), (_TABLE, _POWERS
           (_TABLE, 1e-9), (np.float32(0.3), np.float32(1.2)), (np.zeros((0, 3)), 1.5), ([0.5, 1.5], 0.4))  # fmt: skip
 
 
-@rrule.register(special.boxcox)
-def boxcox_rrule(x, lmbda):
+@pullback(special.boxcox)
+def boxcox_pullback(y_bar, x, lmbda):
     """x_bar = y_bar * x^(p - 1), p_bar = y_bar * log(x)^2 exprel'(p log(x))."""
-
-    def boxcox_pullback(y_bar):
-        slope = power_slope(logarithm(x), lmbda)
-        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(logarithm(x), lmbda), lmbda)
-
-    return special.boxcox(x, lmbda), boxcox_pullback
+    slope = power_slope(logarithm(x), lmbda)
+    return unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(logarithm(x), lmbda), lmbda)
 
 
-@rrule.register(special.boxcox1p)
-def boxcox1p_rrule(x, lmbda):
+@pullback(special.boxcox1p)
+def boxcox1p_pullback(y_bar, x, lmbda):
     """As `boxcox` of 1 + x."""
-
-    def boxcox1p_pullback(y_bar):
-        slope = power_slope(special.log1p(x), lmbda)
-        return NoTangent(), unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(special.log1p(x), lmbda), lmbda)
-
-    return special.boxcox1p(x, lmbda), boxcox1p_pullback
+    slope = power_slope(special.log1p(x), lmbda)
+    return unbroadcast(y_bar * slope, x), unbroadcast(y_bar * exponent_slope(special.log1p(x), lmbda), lmbda)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -64,34 +56,16 @@ def exponent_slope(log_x: Any, lmbda: Any) -> Any:
     return rounded_like(0.5 * log_x * log_x * special.hyp1f1(2.0, 3.0, lmbda * log_x), log_x, lmbda)
 
 
-@rrule.register(special.inv_boxcox)
-def inv_boxcox_rrule(y, lmbda):
+@derivative(special.inv_boxcox)
+def inv_boxcox_derivative(y, lmbda, *, x):
     """x = (1 + p y)^(1/p): y_bar = x_bar * x / (1 + p y), p_bar = -x_bar * x y^2 F(2, 2; 3; -p y) / 2."""
-    x = special.inv_boxcox(y, lmbda)
-
-    def inv_boxcox_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(x_bar * root_slope(x, y, lmbda), y),
-            unbroadcast(x_bar * root_exponent_slope(x, y, lmbda), lmbda),
-        )
-
-    return x, inv_boxcox_pullback
+    return root_slope(x, y, lmbda), root_exponent_slope(x, y, lmbda)
 
 
-@rrule.register(special.inv_boxcox1p)
-def inv_boxcox1p_rrule(y, lmbda):
+@derivative(special.inv_boxcox1p)
+def inv_boxcox1p_derivative(y, lmbda, *, x):
     """As `inv_boxcox`, less one."""
-    x = special.inv_boxcox1p(y, lmbda)
-
-    def inv_boxcox1p_pullback(x_bar):
-        return (
-            NoTangent(),
-            unbroadcast(x_bar * root_slope(x + 1.0, y, lmbda), y),
-            unbroadcast(x_bar * root_exponent_slope(x + 1.0, y, lmbda), lmbda),
-        )
-
-    return x, inv_boxcox1p_pullback
+    return root_slope(x + 1.0, y, lmbda), root_exponent_slope(x + 1.0, y, lmbda)
 
 
 @cotangent_of_call(np.add, 1, 2)
@@ -116,18 +90,10 @@ examples(special.inv_boxcox, *_ROOTS, (-0.4, 1.5), (0.3, -0.8), ([0.5, 1.5], 0.4
 examples(special.inv_boxcox1p, *_ROOTS, (-0.4, 1.5), (0.3, -0.8), ([0.5, 1.5], 0.4))
 
 
-@rrule.register(special.powm1)
-def powm1_rrule(x, y):
+@derivative(special.powm1)
+def powm1_derivative(x, y):
     """z = x^y - 1: x_bar = z_bar * y x^(y - 1), y_bar = z_bar * x^y log(x), for x > 0."""
-
-    def powm1_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(z_bar * base_slope(x, y), x),
-            unbroadcast(z_bar * (special.powm1(x, y) * logarithm(x) + logarithm(x)), y),
-        )
-
-    return special.powm1(x, y), powm1_pullback
+    return base_slope(x, y), special.powm1(x, y) * logarithm(x) + logarithm(x)
 
 
 @cotangent_of_call(np.add, 0, 1)

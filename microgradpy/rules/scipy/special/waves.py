@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import derivative, pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.special.bessel import IN_ORDER
 from microgradpy.rules.scipy.special.operands import numbers, shifted
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
@@ -26,15 +27,10 @@ _ORDERS = ((1, 0.7), (0, _TABLE), (np.array([0, 1, 3]), _TABLE), (np.array([[1],
            (1, [0.5, 1.5]), (3, 2))  # fmt: skip
 
 
-@rrule.register(special.airy)
-def airy_rrule(z):
+@pullback(special.airy)
+def airy_pullback(y_bar, z, *, y):
     """(Ai, Ai', Bi, Bi'): Ai'' = z Ai, and the same for Bi."""
-    y = special.airy(z)
-
-    def airy_pullback(y_bar):
-        return NoTangent(), airy_bar(y_bar, z, y)
-
-    return y, airy_pullback
+    return airy_bar(y_bar, z, y)
 
 
 @cotangent_of(1)
@@ -49,114 +45,70 @@ def airy_bar(y_bar: Any, z: Any, y: Any) -> Any:
 examples(special.airy, *_POSITIVE, (-1.3,), (_COMPLEX,))
 
 
-@rrule.register(special.ber)
-def ber_rrule(x):
-    """x_bar = y_bar * berp(x)."""
-
-    def ber_pullback(y_bar):
-        return NoTangent(), y_bar * special.berp(x)
-
-    return special.ber(x), ber_pullback
+@derivative(special.ber)
+def ber_derivative(x):
+    """berp(x)."""
+    return special.berp(x)
 
 
-@rrule.register(special.bei)
-def bei_rrule(x):
-    """x_bar = y_bar * beip(x)."""
-
-    def bei_pullback(y_bar):
-        return NoTangent(), y_bar * special.beip(x)
-
-    return special.bei(x), bei_pullback
+@derivative(special.bei)
+def bei_derivative(x):
+    """beip(x)."""
+    return special.beip(x)
 
 
-@rrule.register(special.ker)
-def ker_rrule(x):
-    """x_bar = y_bar * kerp(x)."""
-
-    def ker_pullback(y_bar):
-        return NoTangent(), y_bar * special.kerp(x)
-
-    return special.ker(x), ker_pullback
+@derivative(special.ker)
+def ker_derivative(x):
+    """kerp(x)."""
+    return special.kerp(x)
 
 
-@rrule.register(special.kei)
-def kei_rrule(x):
-    """x_bar = y_bar * keip(x)."""
-
-    def kei_pullback(y_bar):
-        return NoTangent(), y_bar * special.keip(x)
-
-    return special.kei(x), kei_pullback
+@derivative(special.kei)
+def kei_derivative(x):
+    """keip(x)."""
+    return special.keip(x)
 
 
-@rrule.register(special.berp)
-def berp_rrule(x):
+@derivative(special.berp)
+def berp_derivative(x, *, y):
     """The functions w = ber + i bei satisfy x w'' + w' = i x w (DLMF 10.61): x_bar = -y_bar * (bei(x) + y / x)."""
-    y = special.berp(x)
-
-    def berp_pullback(y_bar):
-        return NoTangent(), y_bar * -(special.bei(x) + divide(y, numbers(x)))
-
-    return y, berp_pullback
+    return -(special.bei(x) + divide(y, numbers(x)))
 
 
-@rrule.register(special.beip)
-def beip_rrule(x):
-    """x_bar = y_bar * (ber(x) - y / x)."""
-    y = special.beip(x)
-
-    def beip_pullback(y_bar):
-        return NoTangent(), y_bar * (special.ber(x) - divide(y, numbers(x)))
-
-    return y, beip_pullback
+@derivative(special.beip)
+def beip_derivative(x, *, y):
+    """(ber(x) - y / x)."""
+    return special.ber(x) - divide(y, numbers(x))
 
 
-@rrule.register(special.kerp)
-def kerp_rrule(x):
-    """x_bar = -y_bar * (kei(x) + y / x)."""
-    y = special.kerp(x)
-
-    def kerp_pullback(y_bar):
-        return NoTangent(), y_bar * -(special.kei(x) + divide(y, numbers(x)))
-
-    return y, kerp_pullback
+@derivative(special.kerp)
+def kerp_derivative(x, *, y):
+    """-(kei(x) + y / x)."""
+    return -(special.kei(x) + divide(y, numbers(x)))
 
 
-@rrule.register(special.keip)
-def keip_rrule(x):
-    """x_bar = y_bar * (ker(x) - y / x)."""
-    y = special.keip(x)
-
-    def keip_pullback(y_bar):
-        return NoTangent(), y_bar * (special.ker(x) - divide(y, numbers(x)))
-
-    return y, keip_pullback
+@derivative(special.keip)
+def keip_derivative(x, *, y):
+    """(ker(x) - y / x)."""
+    return special.ker(x) - divide(y, numbers(x))
 
 
 for _f in (special.ber, special.bei, special.ker, special.kei, special.berp, special.beip, special.kerp, special.keip):
     examples(_f, *_POSITIVE)
 
 
-@rrule.register(special.struve)
-def struve_rrule(v, x):
+@pullback(special.struve)
+def struve_pullback(y_bar, v, x):
     """x_bar = y_bar * (H_(v-1) - H_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.24)."""
-
-    def struve_pullback(y_bar):
-        difference = special.struve(shifted(v, -1.0), x) - special.struve(shifted(v, 1.0), x)
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (difference + struve_term(v, x))), x)
-
-    return special.struve(v, x), struve_pullback
+    difference = special.struve(shifted(v, -1.0), x) - special.struve(shifted(v, 1.0), x)
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (difference + struve_term(v, x))), x)
 
 
-@rrule.register(special.modstruve)
-def modstruve_rrule(v, x):
+@pullback(special.modstruve)
+def modstruve_pullback(y_bar, v, x):
     """x_bar = y_bar * (L_(v-1) + L_(v+1) + (x / 2)^v / (sqrt(pi) Gamma(v + 3/2))) / 2 (DLMF 11.4.26)."""
-
-    def modstruve_pullback(y_bar):
-        total = special.modstruve(shifted(v, -1.0), x) + special.modstruve(shifted(v, 1.0), x)
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (total + struve_term(v, x))), x)
-
-    return special.modstruve(v, x), modstruve_pullback
+    total = special.modstruve(shifted(v, -1.0), x) + special.modstruve(shifted(v, 1.0), x)
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * (0.5 * (total + struve_term(v, x))), x)
 
 
 @cotangent_of_call(np.add, 0, 1)
@@ -170,48 +122,28 @@ for _f in (special.struve, special.modstruve):
     examples(_f, *_ORDERS)
 
 
-@rrule.register(special.spherical_jn)
-def spherical_jn_rrule(n, z, derivative=False):
+@pullback(special.spherical_jn)
+def spherical_jn_pullback(y_bar, n, z, derivative=False, *, y):
     """z_bar = y_bar * j_n'(z); j_n'' by Bessel's equation."""
-    y = special.spherical_jn(n, z, derivative)
-
-    def spherical_jn_pullback(y_bar):
-        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_jn, -1.0), NoTangent()
-
-    return y, spherical_jn_pullback
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_jn, -1.0)
 
 
-@rrule.register(special.spherical_yn)
-def spherical_yn_rrule(n, z, derivative=False):
+@pullback(special.spherical_yn)
+def spherical_yn_pullback(y_bar, n, z, derivative=False, *, y):
     """z_bar = y_bar * y_n'(z); y_n'' by Bessel's equation."""
-    y = special.spherical_yn(n, z, derivative)
-
-    def spherical_yn_pullback(y_bar):
-        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_yn, -1.0), NoTangent()
-
-    return y, spherical_yn_pullback
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_yn, -1.0)
 
 
-@rrule.register(special.spherical_in)
-def spherical_in_rrule(n, z, derivative=False):
+@pullback(special.spherical_in)
+def spherical_in_pullback(y_bar, n, z, derivative=False, *, y):
     """z_bar = y_bar * i_n'(z); i_n'' by the modified Bessel's equation."""
-    y = special.spherical_in(n, z, derivative)
-
-    def spherical_in_pullback(y_bar):
-        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_in, 1.0), NoTangent()
-
-    return y, spherical_in_pullback
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_in, 1.0)
 
 
-@rrule.register(special.spherical_kn)
-def spherical_kn_rrule(n, z, derivative=False):
+@pullback(special.spherical_kn)
+def spherical_kn_pullback(y_bar, n, z, derivative=False, *, y):
     """z_bar = y_bar * k_n'(z); k_n'' by the modified Bessel's equation."""
-    y = special.spherical_kn(n, z, derivative)
-
-    def spherical_kn_pullback(y_bar):
-        return NoTangent(), NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_kn, 1.0), NoTangent()
-
-    return y, spherical_kn_pullback
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_kn, 1.0)
 
 
 @cotangent_of(1)
@@ -230,70 +162,46 @@ for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, spe
     example(_f, np.array([0, 1, 3]), _TABLE, derivative=True)
 
 
-@rrule.register(special.jvp)
-def jvp_rrule(v, z, n=1):
+@pullback(special.jvp)
+def jvp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of J_v: z_bar = y_bar * the next one."""
-
-    def jvp_pullback(y_bar):
-        slope = special.jvp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.jvp(v, z, n), jvp_pullback
+    slope = special.jvp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.yvp)
-def yvp_rrule(v, z, n=1):
+@pullback(special.yvp)
+def yvp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of Y_v: z_bar = y_bar * the next one."""
-
-    def yvp_pullback(y_bar):
-        slope = special.yvp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.yvp(v, z, n), yvp_pullback
+    slope = special.yvp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.ivp)
-def ivp_rrule(v, z, n=1):
+@pullback(special.ivp)
+def ivp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of I_v: z_bar = y_bar * the next one."""
-
-    def ivp_pullback(y_bar):
-        slope = special.ivp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.ivp(v, z, n), ivp_pullback
+    slope = special.ivp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.kvp)
-def kvp_rrule(v, z, n=1):
+@pullback(special.kvp)
+def kvp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of K_v: z_bar = y_bar * the next one."""
-
-    def kvp_pullback(y_bar):
-        slope = special.kvp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.kvp(v, z, n), kvp_pullback
+    slope = special.kvp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.h1vp)
-def h1vp_rrule(v, z, n=1):
+@pullback(special.h1vp)
+def h1vp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of Hankel's function of the first kind: z_bar = y_bar * the next one."""
-
-    def h1vp_pullback(y_bar):
-        slope = special.h1vp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.h1vp(v, z, n), h1vp_pullback
+    slope = special.h1vp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
-@rrule.register(special.h2vp)
-def h2vp_rrule(v, z, n=1):
+@pullback(special.h2vp)
+def h2vp_pullback(y_bar, v, z, n=1):
     """The n-th derivative of Hankel's function of the second kind: z_bar = y_bar * the next one."""
-
-    def h2vp_pullback(y_bar):
-        slope = special.h2vp(v, z, np.add(n, 1))
-        return NoTangent(), not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z), NoTangent()
-
-    return special.h2vp(v, z, n), h2vp_pullback
+    slope = special.h2vp(v, z, np.add(n, 1))
+    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 for _f in (special.jvp, special.yvp, special.ivp, special.kvp, special.h1vp, special.h2vp):

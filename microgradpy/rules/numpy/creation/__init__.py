@@ -1,0 +1,1 @@
+"""NumPy's array creation routines."""

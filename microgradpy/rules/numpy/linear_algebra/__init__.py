@@ -1,0 +1,1 @@
+"""NumPy's linear algebra: the products, and what `numpy.linalg` has."""

@@ -1,0 +1,1 @@
+"""The methods of arrays and of their scalars."""

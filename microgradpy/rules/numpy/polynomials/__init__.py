@@ -1,0 +1,1 @@
+"""NumPy's polynomials: the functions of arrays of coefficients, and the classes of `numpy.polynomial`."""

@@ -1,0 +1,79 @@
+"""The text of a rule that is declared by a formula: what one would write by hand."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from microgradpy import rrule
+
+BY_HAND = {
+    np.tan: """
+def tan_rrule(x):
+    z = np.tan(x)
+
+    def tan_pullback(z_bar):
+        return NoTangent(), z_bar * conj(1.0 + z * z)
+
+    return z, tan_pullback
+""",
+    np.log2: """
+def log2_rrule(x):
+    def log2_pullback(y_bar):
+        return NoTangent(), divide(y_bar / LOG_2, conj(x))
+
+    return np.log2(x), log2_pullback
+""",
+    math.acos: """
+def acos_rrule(x):
+    def acos_pullback(y_bar):
+        return NoTangent(), divide(-y_bar, math.sqrt((1.0 - x) * (1.0 + x)))
+
+    return math.acos(x), acos_pullback
+""",
+    np.copysign: """
+def copysign_rrule(x1, x2):
+    z = np.copysign(x1, x2)
+
+    def copysign_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar * np.sign(x1) * np.sign(z), x1), ZeroTangent()
+
+    return z, copysign_pullback
+""",
+    np.roll: """
+def roll_rrule(a, shift, axis=None):
+    def roll_pullback(y_bar):
+        return NoTangent(), np.roll(y_bar, np.negative(shift), axis), NoTangent(), NoTangent()
+
+    return np.roll(a, shift, axis=axis), roll_pullback
+""",
+    np.max: """
+def max_rrule(a, axis=None, *, keepdims=False):
+    y = np.max(a, axis=axis, keepdims=keepdims)
+
+    def max_pullback(y_bar):
+        return NoTangent(), extremum_bar(y_bar, a, y, axis, keepdims), NoTangent()
+
+    return y, max_pullback
+""",
+}
+
+
+@pytest.mark.parametrize("f", BY_HAND, ids=lambda f: f.__name__)
+def test_the_rule_is_what_one_would_write(f: Any) -> None:
+    assert inspect.getsource(rrule.find(f)) == BY_HAND[f].lstrip("\n")
+
+
+def test_a_rule_is_of_the_module_that_declares_it() -> None:
+    rule = rrule.find(np.tan)
+    assert rule.__module__ == "microgradpy.rules.numpy.mathematics.trigonometric"
+    assert rule.declaration.__name__ == "tan_derivative"
+    assert rrule(np.tan, 0.3)[1].__wrapped__.__module__ == rule.__module__
+
+
+def test_a_rule_is_written_once() -> None:
+    assert rrule.find(np.tan) is rrule.find(np.tan)
