@@ -492,6 +492,13 @@ def is_key(kind: Kind) -> bool:
     return kind in (INT, BOOL, Inert("str"), _NOTHING)
 
 
+def is_ordered(kind: Kind) -> bool:
+    """Proven to be put into an order without any code of the user's: real numbers, texts and tuples of them."""
+    if isinstance(kind, TupleOf):
+        return all(map(is_ordered, kind.items))
+    return is_real_scalar(kind) or kind in (BOOL, Inert("str"), UNASSIGNED)
+
+
 def is_basic_index(kind: Kind) -> bool:
     """Proven to be an index of an array that means each entry at most once: whole numbers and slices."""
     items = kind.items if isinstance(kind, TupleOf) else (kind,)

@@ -235,10 +235,11 @@ def _helper_entry(callee: Any) -> _Entry | None:
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
 
 
-_RETURNED: dict[type, Kind] = {
+_RETURNED: dict[Any, Kind] = {
     int: INT,
     float: FLOAT,
     list: NUMBERS,
+    list[int]: list_of((INT,)),
     dict: Sequence("dict", UNASSIGNED, (), UNASSIGNED),
 }
 

@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, item_kind, join, list_of, with_item
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, TupleOf, dict_of, item_kind, join, list_of, with_item
 from microgradpy.ir.nodes import (
     Const,
     Op,
@@ -97,10 +97,8 @@ class Kinds:
             return self.builder.kind_of_call(op.callee, op.arguments, op.keywords)
         kinds = tuple(map(self.of, op.arguments))
         match op.callee:
-            case Opcode.LIST:
-                return list_of(kinds)
-            case Opcode.TUPLE:
-                return TupleOf(kinds)
+            case Opcode.LIST | Opcode.TUPLE | Opcode.JOIN | Opcode.DICT:
+                return _kind_made(op.callee, kinds)
             case Opcode.APPEND:
                 return join(kinds[0], list_of(kinds[1:]))
             case Opcode.STORE if isinstance(kinds[0], Array):
@@ -112,6 +110,19 @@ class Kinds:
             case Opcode.UNPACK:
                 return item_kind(kinds[0])
         return UNKNOWN
+
+
+def _kind_made(opcode: Opcode, kinds: tuple[Kind, ...]) -> Kind:
+    match opcode:
+        case Opcode.LIST:
+            return list_of(kinds)
+        case Opcode.TUPLE:
+            return TupleOf(kinds)
+        case Opcode.JOIN:
+            return Inert("str")
+        case Opcode.DICT if not kinds:
+            return dict_of(())
+    return UNKNOWN
 
 
 _DEEPEST = 60

@@ -30,7 +30,7 @@ from microgradpy.ir.traversal import item_sources
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.functions import Named, is_in_file
-from microgradpy.promotion.fusing import as_step, run
+from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
@@ -55,7 +55,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.stores import Stores
+from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
@@ -72,7 +72,7 @@ _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
-class Calls(Stores):
+class Calls(Written):
     """What is done with operations, and where one goes. `roots` are the arguments in sight."""
 
     roots: Mapping[int, Part] = MappingProxyType({})
@@ -126,8 +126,8 @@ class Calls(Stores):
             self.append(op, arguments[0], arguments[1])
         elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
             self.helped = True
-        elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
-            self.unpack(op, arguments[0], frame)
+        elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
+            pass
         elif opcode is Opcode.SUSPEND and frame.step is not None:
             if self.attempts != frame.attempts:
                 raise Escapes(frame.path)  # its `try` would catch what the loop raises
@@ -209,6 +209,16 @@ class Calls(Stores):
         for result, known in zip(statement.results, carried, strict=True):
             self.bind(result, known, frame)
 
+    def takes_apart(self, op: Op, known: Known, frame: Frame) -> bool:
+        """Take an object, or a tuple that was made in sight, apart; whether it is one."""
+        if isinstance(known, Object):
+            self.unpack(op, known, frame)
+            return True
+        items = self.items_of_tuple(known)
+        for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
+            self.bind(result, item, frame)
+        return len(items) == len(op.results)
+
     def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """`f(*items)` as a call with the items, if these are known; whether it is one."""
         callee, given, named = arguments
@@ -233,6 +243,9 @@ class Calls(Stores):
                 function = self.member_function(callee, "__call__")
                 return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
             case Const(value=function) if op.payload != RAISED:
+                found = self.of_library(op, function, arguments, keywords, frame)
+                if found is not None:
+                    return found
                 if any(map(is_thing, (*arguments, *keywords.values()))):
                     return self.call_with_things(op, function, arguments, keywords, frame)
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
@@ -319,7 +332,7 @@ class Calls(Stores):
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
         if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
             return None
-        known = Stores.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        known = Written.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
         if found is not None:
             return found
@@ -370,24 +383,6 @@ class Calls(Stores):
         self.emit(op, read, arguments, keywords, frame)
         return self.known_result(op, frame)
 
-    # Generators
-
-    def collected(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`list(g(...))`"""
-        (generator,) = arguments
-        if not isinstance(generator, Generator):
-            return None
-        place = self.new_list(op, "items", generator.origin)
-        run(self, generator, lambda value: self.append(op, place, value))
-        return place
-
-    def summed(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`sum(g(...))`"""
-        if len(arguments) != 1 or not isinstance(arguments[0], Generator):
-            return None
-        self.emit(op, op.callee, (self.collected(op, arguments, frame),), {}, frame)  # type: ignore[arg-type]
-        return self.known_result(op, frame)
-
 
 def _is_record(known: Known) -> bool:
     return isinstance(known, Object) and classes.is_record(known.cls)
@@ -413,5 +408,6 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     read_local: Calls.read_cell,
     read_captured: Calls.read_cell,
     list: Calls.collected,
+    dict: Calls.gathered,
     sum: Calls.summed,
 }

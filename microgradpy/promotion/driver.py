@@ -18,6 +18,7 @@ from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.places import (
     Escapes,
     Facts,
@@ -42,6 +43,8 @@ def _makes_memory(statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
+    if may_be_written(statement):
+        return True
     match statement.callee.value:
         case type() as cls:
             return is_in_sight(cls) or is_record(cls)
