@@ -13,7 +13,7 @@ import pytest
 
 from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
-from tests.programs.mutation import MUTATION, in_sight, library, stored
+from tests.programs.mutation import MUTATION, in_sight, library, queues, stored
 
 
 class Base:
@@ -223,7 +223,7 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-OF_MEMORY = [p for p in MUTATION if p.function.__module__ in (in_sight.__name__, library.__name__, stored.__name__)]
+OF_MEMORY = [p for p in MUTATION if p.function.__module__ in {each.__name__ for each in (in_sight, library, queues, stored)}]
 
 
 @pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)

@@ -11,6 +11,7 @@ from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, TupleOf, dict_of, item_kind, join, list_of, with_item
 from microgradpy.ir.nodes import (
     Const,
+    Location,
     Op,
     Opcode,
     Region,
@@ -47,6 +48,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.runtime.keys import item_of_growing
 
 Field = tuple[Place, Any]
 Fields = dict[Field, Known]
@@ -93,6 +95,8 @@ class Kinds:
     def _of_result(self, op: Op, number: int) -> Kind:
         for value in given_values(op.arguments, op.keywords):
             self.of(value)
+        if op.callee == ITEM_OF_GROWING:
+            return self.builder.kind_of_call(_GETITEM, op.arguments, ())
         if not isinstance(op.callee, Opcode):
             return self.builder.kind_of_call(op.callee, op.arguments, op.keywords)
         kinds = tuple(map(self.of, op.arguments))
@@ -126,6 +130,7 @@ def _kind_made(opcode: Opcode, kinds: tuple[Kind, ...]) -> Kind:
 
 
 _DEEPEST = 60
+ITEM_OF_GROWING = function_constant(item_of_growing)
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
 
@@ -171,6 +176,14 @@ class Walk(ABC):
     @abstractmethod
     def region(self, region: Region, frame: Frame) -> tuple[list[Statement], Terminator]:
         """The statements of a region, from what is known here on, and how it ends."""
+
+    @abstractmethod
+    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
+        """The generator that an object in sight is read by."""
+
+    @abstractmethod
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks of something."""
 
     # Values
 

@@ -59,6 +59,7 @@ from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
+from microgradpy.runtime.written_out import Shrinking
 
 _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
@@ -121,9 +122,8 @@ class Calls(Written):
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         if origin not in self.facts.kept and self.makes(op, opcode, arguments, frame):
             return
-        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
-            self.bind(op.results[0], arguments[0], frame)
-            self.append(op, arguments[0], arguments[1])
+        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object):
+            self.collect(op, arguments[0], arguments[1], frame)
         elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
             self.helped = True
         elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
@@ -208,6 +208,14 @@ class Calls(Written):
         frame.copies = copies
         for result, known in zip(statement.results, carried, strict=True):
             self.bind(result, known, frame)
+
+    def collect(self, op: Op, place: ListOf | Table | Object, item: Known, frame: Frame) -> None:
+        """What a comprehension does with each item."""
+        self.bind(op.results[0], place, frame)
+        if isinstance(place, Object):
+            self.add_to(op, place, item, frame)
+        else:
+            self.append(op, place, item)
 
     def takes_apart(self, op: Op, known: Known, frame: Frame) -> bool:
         """Take an object, or a tuple that was made in sight, apart; whether it is one."""
@@ -353,6 +361,8 @@ class Calls(Written):
 
     def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         receiver = method.receiver
+        if isinstance(receiver, Object) and receiver.cls is Shrinking:
+            return self.method_of_shrinking(op, method, arguments, frame)
         if isinstance(receiver, ListOf | DictOf | Table):
             return self.method_of_container(op, method, arguments, keywords, frame)
         if method.name == "_replace" and method.function is None and not arguments:
@@ -373,6 +383,9 @@ class Calls(Written):
             return NONE
         if isinstance(receiver, Table):
             raise Escapes(receiver.origin)
+        found = self.method_of_list(op, method, arguments, frame) if is_list and not keywords else None
+        if found is not None:
+            return found
         is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
         if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
             return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)
@@ -409,5 +422,7 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     read_captured: Calls.read_cell,
     list: Calls.collected,
     dict: Calls.gathered,
+    bool: Calls.negated,
+    operator.not_: Calls.negated,
     sum: Calls.summed,
 }

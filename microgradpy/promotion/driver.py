@@ -29,6 +29,7 @@ from microgradpy.promotion.places import (
     NotInSight,
     Part,
     Refers,
+    Shrinks,
     Whole,
     Writes,
 )
@@ -55,7 +56,8 @@ def _makes_memory(statement: Statement) -> bool:
         case function if function is new_cell or function is operator.setitem:
             return True
         case function if function is getattr:
-            return statement.arguments[1] == Const("append")
+            name = statement.arguments[1]
+            return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
     return False
 
 
@@ -116,7 +118,7 @@ def promoted(
         walker.kinds.builder.kinds.update(zip(ir.inputs, kinds, strict=False))
         try:
             made = walker.whole(ir, Frame(()))
-        except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
+        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
             facts.learn(found)
             continue
         except NotInSight:

@@ -39,7 +39,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known
+from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known, Object
 from microgradpy.runtime.suspension import LEFT
 
 
@@ -47,6 +47,8 @@ def generator_of(walker: Walk, statement: For, frame: Frame) -> Generator | None
     """The generator in sight that a loop runs over."""
     items = statement.items.inner if isinstance(statement.items, Enumerate) else statement.items
     found = walker.known(items.source, frame) if isinstance(items, Each) else None
+    if isinstance(found, Object) and isinstance(items, Each):
+        found = walker.iterator_of(found, items.item, statement.where, frame)
     return found if isinstance(found, Generator) else None
 
 

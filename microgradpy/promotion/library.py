@@ -7,6 +7,7 @@ is a loop that appends, as the iterator is a generator that is used up on the sp
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import types
@@ -127,9 +128,25 @@ _CHOICES: dict[Any, Choose] = {
 }
 
 
+def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[type], bool]) -> type | None:
+    """The class whose objects stand for what a call makes: the first that has not failed to do it."""
+    if function is not collections.deque or not named.keys() <= {"maxlen"} or len(given) + len(named) > 2:
+        return None
+    is_bounded = any(known != Const(None) for known in (*given[1:], *named.values()))
+    classes = (written_out.BoundedQueue,) if is_bounded else (written_out.Queue, written_out.Stack)
+    return next((cls for cls in classes if not has_failed(cls)), None)
+
+
+def is_text(function: types.FunctionType) -> bool:
+    """Whether a function is one of the library's texts, or a method of such a class."""
+    return function.__globals__ is vars(written_out)
+
+
 def may_be_written(op: Op) -> bool:
     """Whether a call is of a function that has a text."""
     function = op.callee.value if isinstance(op.callee, Const) else None
+    if function is collections.deque:
+        return True
     if not isinstance(function, types.BuiltinFunctionType | type):
         return False
     return written(function, op.arguments, dict(op.keywords)) is not None

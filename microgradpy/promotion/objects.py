@@ -9,7 +9,8 @@ from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, Op, Opcode, fresh, operator_constant
+from microgradpy.ir.kinds import INT
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.functions import Functions, Named
@@ -32,6 +33,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.runtime.written_out import CLASSES, FIELDS
 
 NONE = Const(None)
 _NUMBERS = (bool, int, float, complex)
@@ -57,6 +59,8 @@ class Objects(Functions):
         first = arguments[0]
         if isinstance(first, Object | Element):
             self.check_first(first, arguments[1:])
+            if first.cls in CLASSES and len(arguments) > 1 and self.kinds.of(arguments[1]) != INT:
+                raise Escapes(origin_of(first))  # a slice
             for name in OPERATORS[function]:
                 found = self.member(first.cls, name)
                 if isinstance(found, types.FunctionType):
@@ -111,9 +115,16 @@ class Objects(Functions):
         return found
 
     def construct(
-        self, op: Op, callee: Const, cls: type, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+        self,
+        op: Op,
+        callee: Const,
+        cls: type,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin = (),
     ) -> Known | None:
-        origin = (*frame.path, op.results[0])
+        origin = origin or (*frame.path, op.results[0])
         place = Object(origin, cls, callee, op.results[0].hint)
         self.made_in[place] = self.out
         self.fields[place, THERE] = NONE
@@ -299,6 +310,8 @@ class Objects(Functions):
         target, name, value = arguments
         if not isinstance(target, Object | Element) or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
+        if target.cls in CLASSES and name.value not in FIELDS:
+            raise Escapes(origin_of(target))
         found = self.member(target.cls, name.value)
         if isinstance(found, property) and isinstance(found.fset, types.FunctionType):
             self.inline(op, found.fset, (target, value), {}, frame, origin_of(target))
@@ -313,6 +326,17 @@ class Objects(Functions):
             return self.write_item(op, (column, target.index, value), frame)
         self.write(target, name.value, value)
         return NONE
+
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks of an object: its length, if it is one of the library, else nothing."""
+        if not isinstance(known, Object) or classes.is_record(known.cls):
+            return known
+        if known.cls in CLASSES:
+            op = Op(function_constant(len), (), (fresh("n"),), where=where)
+            return self.inline(op, self.member_function(known, "__len__"), (known,), {}, frame, known.origin)
+        if any(self.member(known.cls, name) is not ABSENT for name in ("__bool__", "__len__")):
+            raise Escapes(known.origin)
+        return Const(True)
 
     def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         a, b = arguments
@@ -344,6 +368,8 @@ class Objects(Functions):
 
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
+        if isinstance(target, Object) and target.cls in CLASSES:
+            raise Escapes(target.origin)
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)

@@ -69,6 +69,14 @@ class Whole(Exception):
         self.path = path
 
 
+class Shrinks(Exception):
+    """Items of a list are taken away."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -336,6 +344,8 @@ class Facts:
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
     nested: dict[Origin, int] = field(default_factory=dict)
     written: set[Origin] = field(default_factory=set)
+    shrinking: set[Origin] = field(default_factory=set)
+    """The lists of which items are taken away."""
     refers: dict[Origin, Origin] = field(default_factory=dict)
     """The tables that items of lists, and fields of objects in tables, are in."""
     wholes: set[tuple[Any, ...]] = field(default_factory=set)
@@ -343,7 +353,7 @@ class Facts:
     barred: set[Origin] = field(default_factory=set)
     """Of what is written into that which cannot be followed."""
 
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Whole | Writes) -> None:
+    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
         match found:
             case Escapes(origin=origin):
                 self.barred |= {origin} & self.written
@@ -357,6 +367,9 @@ class Facts:
             case Refers(key=key):
                 self.kept |= {key, found.table} if self.refers.get(key) == found.table else set()
                 self.refers[key] = found.table
+            case Shrinks(origin=origin):
+                self.kept |= {origin} & self.shrinking
+                self.shrinking.add(origin)
             case Whole(path=path):
                 self.wholes.add(path)
             case Mutates():
