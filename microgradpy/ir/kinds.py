@@ -526,6 +526,18 @@ def join(a: Kind, b: Kind) -> Kind:
     return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
 
 
+def likely_join(a: Kind, b: Kind) -> Kind:
+    """The same, where what is proven of one of them only is expected of the other, in containers as well: a guess."""
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return b if isinstance(a, Unknown) else a
+    match a, b:
+        case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
+            return TupleOf(tuple(map(likely_join, left, right)))
+        case Sequence(name="list", item=x), Sequence(name="list", item=y):
+            return Sequence("list", likely_join(x, y))
+    return join(a, b)
+
+
 def join_or_none(a: Kind, b: Kind) -> Kind:
     """The same where None may stand for a number or an array that is not there yet."""
     if UNASSIGNED in (a, b):

@@ -26,6 +26,7 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Origin,
+    Row,
     Super,
     Table,
     View,
@@ -36,6 +37,7 @@ from microgradpy.promotion.places import (
 from microgradpy.runtime.written_out import CLASSES, FIELDS
 
 NONE = Const(None)
+_BOOL = function_constant(bool)
 _NUMBERS = (bool, int, float, complex)
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[Any, tuple[str, ...]] = {
@@ -328,7 +330,12 @@ class Objects(Functions):
         return NONE
 
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:
-        """What `if` asks of an object: its length, if it is one of the library, else nothing."""
+        """What `if` asks of an object: its length, if it is one of the library, else nothing. And of a list or dict: now, as it
+        may be another answer later."""
+        if isinstance(known, ListOf | Row) and getattr(known, "of", None) is None:
+            asked = fresh("is_filled")
+            self.add(Op(_BOOL, (self.plain(known, shows=False),), (asked,), from_user=False, where=where))
+            return asked
         if not isinstance(known, Object) or classes.is_record(known.cls):
             return known
         if known.cls in CLASSES:

@@ -433,3 +433,17 @@ def pairs_in_a_list(x, steps):
         a, b = pairs[i % 3]
         pairs[(i + 1) % 3] = (a * b + pairs[0][1], b * x)
     return sum(a * b for a, b in pairs[1:]) + max(pairs[0])
+
+
+@program(X, N, features="lists that are asked whether they are empty, and grow")
+def asked_whether_there_is_something(x, n):
+    out, table, rows = [], {}, [[], []]
+    for i in range(n):
+        out.append(x * x if out else 3.0 * x)
+        table[i] = x * i if table else math.sin(x)
+        if i != 1 and not rows[1]:
+            rows[1].append(out[-1] * x)
+        elif rows[1]:
+            rows[0].append(x)
+        out.append(out[-1] * 0.5 + (out[-2] if rows[0] else 0.1))
+    return sum(out) * sum(table.values()) + sum(rows[0]) * sum(rows[1])
