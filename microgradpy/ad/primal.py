@@ -41,8 +41,8 @@ from microgradpy.ir.kinds import (
     Unknown,
     is_immutable,
     join,
-    likely_join,
     join_or_none,
+    likely_join,
     with_axes_of,
 )
 from microgradpy.ir.nodes import (
@@ -94,8 +94,8 @@ class Primal:
 
     @property
     def likely_kind(self) -> Kind:
-        """What may be assumed next of the result of a function that calls itself, to be proven: where nothing is proven of it or
-        of its parts, what is proven where it returns something else than what it made of its own results."""
+        """What may be assumed next of the result of a function that calls itself, to be proven: where nothing is proven of it
+        or of its parts, what is proven where it returns something else than what it made of its own results."""
         return reduce(likely_join, self.returned) if self.returned else self.result_kind
 
     @property

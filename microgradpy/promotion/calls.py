@@ -11,6 +11,7 @@ from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import holds_numbers
 from microgradpy.ir.nodes import (
     RAISED,
     Const,
@@ -26,10 +27,10 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import item_sources
+from microgradpy.ir.traversal import item_sources, walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
-from microgradpy.promotion.functions import Named, is_in_file
+from microgradpy.promotion.functions import Named, as_expression, is_in_file
 from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
@@ -49,6 +50,7 @@ from microgradpy.promotion.places import (
     Object,
     Origin,
     Part,
+    Row,
     Table,
     View,
     first_origin,
@@ -61,6 +63,8 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 from microgradpy.runtime.written_out import Shrinking
 
+_MOST_WRITTEN = 60
+"""Functions of more statements are not written where they are called, unless they have to be."""
 _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
@@ -273,8 +277,11 @@ class Calls(Written):
             return self.make(op, callee, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
-        if isinstance(function, types.FunctionType) and self.is_factory(function):
-            return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
+        if isinstance(function, types.FunctionType):
+            reads = self.reads_items(function, arguments)
+            self.helped |= reads
+            if reads or self.is_factory(function):
+                return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
         if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
@@ -309,6 +316,27 @@ class Calls(Written):
         cls = found.callee.value if isinstance(found.callee, Const) else None
         return isinstance(cls, type) and classes.is_in_sight(cls)
 
+    def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
+        """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
+        all items in each call; written where it is called, it adds to those that it has read."""
+        if self.loop is None or not is_in_file(function, self.function) or is_generator(function.__code__):
+            return False
+        if not any(self.has_numbers(each) for each in given) or rrule.has(function) or is_non_differentiable(function):
+            return False
+        if function in self.inside_of or function.__name__ in function.__code__.co_names:
+            return False
+        try:
+            ir, _ = self.lowered(function, ())
+        except Escapes:
+            return False
+        return sum(1 for _ in walk(ir.body)) <= _MOST_WRITTEN and as_expression(ir.body) is not None
+
+    def has_numbers(self, known: Known) -> bool:
+        """Whether something is a list or dict of numbers, or of such lists and dicts."""
+        if isinstance(known, ListOf | Row):
+            return not isinstance(known, ListOf) or (known.of is None and known.sort != "array")
+        return not is_thing(known) and holds_numbers(self.kinds.of(known))
+
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):
             return self.record(op, callee, callee.value, arguments, keywords, frame)
@@ -332,6 +360,10 @@ class Calls(Written):
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         given = (*arguments, *keywords.values())
+        origin = (*frame.path, op.results[0])
+        if origin not in self.facts.kept and isinstance(function, types.FunctionType) and self.reads_items(function, given):
+            self.helped = True
+            return self.inline(op, function, arguments, keywords, frame, origin)
         if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
         return None

@@ -11,13 +11,13 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.prune import prune
-from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
+from microgradpy.ir.kinds import Kind, holds_numbers
+from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
-from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.functions import Lower, is_in_file
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.places import (
     Escapes,
@@ -59,6 +59,16 @@ def _makes_memory(statement: Statement) -> bool:
             name = statement.arguments[1]
             return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
     return False
+
+
+def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a function that gets lists or dicts of numbers calls others of its module in a loop."""
+    if not any(map(holds_numbers, kinds)):
+        return False
+    loops = (statement for statement in walk(ir.body) if isinstance(statement, For | While))
+    operations = (op for loop in loops for op in walk(loop.body) if isinstance(op, Op) and isinstance(op.callee, Const))
+    callees = (op.callee.value for op in operations)  # type: ignore[union-attr]
+    return any(isinstance(callee, types.FunctionType) and is_in_file(callee, function) for callee in callees)
 
 
 @final
@@ -110,7 +120,7 @@ def promoted(
 ) -> Promoted | None:
     """The function with what is in sight as variables; None where nothing is. Arguments may be in sight, of which `examples`
     are given by the number of the input."""
-    if examples is None and not any(map(_makes_memory, walk(ir.body))):
+    if examples is None and not any(map(_makes_memory, walk(ir.body))) and not _calls_in_loops(function, ir, kinds):
         return None
     facts = Facts()
     for _ in range(_MOST_WALKS):

@@ -60,6 +60,8 @@ class Functions(Walker):
         self.lower = lower
         self.checks: list[Any] = []
         self.functions: list[types.FunctionType] = []
+        self.inside_of: list[types.FunctionType] = []
+        """The functions that are being written where they are called, outermost first."""
         self.known_bodies: dict[types.FunctionType, Function] = {}
 
     def inline(
@@ -75,7 +77,11 @@ class Functions(Walker):
         if is_generator(function.__code__):
             raise Escapes(origin)
         ir, values = self.bound(function, arguments, keywords, origin, op.where)
-        return self.body(op, ir, values, frame, origin)
+        self.inside_of.append(function)
+        try:
+            return self.body(op, ir, values, frame, origin)
+        finally:
+            self.inside_of.pop()
 
     def lowered(self, function: types.FunctionType, origin: Origin) -> tuple[Function, Any]:
         """The IR of a function, and what it relies on."""
