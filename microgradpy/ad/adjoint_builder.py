@@ -359,8 +359,15 @@ class AdjointBuilder(TypedBuilder):
         current = self.cotangents.get(items)
         is_selected = self.both(self.passes, current is None or self.is_selected(current))
         bars = self.buffer(self.zero(items) if current is None else current)
-        if is_numeric(self.kind(part)) and self._are_places(self.kind(items), indices):
+        are_places = self._are_places(self.kind(items), indices)
+        if is_numeric(self.kind(part)) and are_places:
             self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
+        elif is_tuple_of_numbers(self.kind(part)) and are_places:
+            before = bars
+            for index in indices:
+                before = self.call(operator_constant("getitem"), (before, index))
+            total = self._sum_of_tuples(self.kind(part), before, part, "")
+            self.cotangents[items] = self.stored(bars, indices, total, None)
         else:
             kind = self.bar_kind(items)
             total = self.helper(run_time.added_to_part, bars, part, *indices, hint=self.bar_name(items), kind=kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable
@@ -144,7 +145,7 @@ def sum_of_lists(x_bar: Any, d: Any) -> Any:
     """The sum of two cotangents of numbers in lists and dicts."""
     if isinstance(x_bar, dict):
         return {key: _sum_of_parts(bar, d[key]) for key, bar in x_bar.items()}
-    return list(map(_sum_of_parts, x_bar, d))
+    return list(_sums(x_bar, d))
 
 
 def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
@@ -156,10 +157,18 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
     for index in outer:
         within = within[index]
     if isinstance(last, slice):
-        within[last] = map(_sum_of_parts, within[last], d)
+        within[last] = _sums(within[last], d)
     else:
         within[last] = _sum_of_parts(within[last], d)
     return x_bar
+
+
+def _sums(left: Any, right: Any) -> Any:
+    """The sums of two lists of cotangents, item by item."""
+    return map(operator.add if _NUMBERS.issuperset(map(type, right)) else _sum_of_parts, left, right)
+
+
+_NUMBERS = frozenset((float, np.float64))
 
 
 def _sum_of_parts(left: Any, right: Any) -> Any:

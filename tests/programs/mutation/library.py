@@ -267,3 +267,59 @@ def pairs_in_a_variable(x, n):
     kept = list(zip(first, second))
     kept.append((x, x * x))
     return total + sum(a * b for a, b in kept)
+
+
+# Functions of the module that get lists, in loops
+
+
+def value_at(table, place):
+    i = min(int(place), len(table) - 2)
+    return table[i] + (table[i + 1] - table[i]) * (place - i)
+
+
+def horner(coefficients, x):
+    total = 0.0
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
+def smoothed(points):
+    return [(0.5 * (a + c), b * d) for (a, b), (c, d) in zip(points, points[1:])]
+
+
+def moved(row, x):
+    row[0] = row[0] * x
+    return row[0] + row[-1]
+
+
+def factorial_sum(values, n):
+    return values[n] if n == 0 else values[n] * n + factorial_sum(values, n - 1)
+
+
+def first_above(values, x):
+    for v in values:
+        if v > x:
+            return v
+    return x
+
+
+@program([X, 0.3, 1.2, 0.9], N, features="lists given to functions in a loop")
+def lists_given_in_a_loop(values, n):
+    doubled = [2.0 * v for v in values]
+    points = [(v, w) for v, w in zip(values, doubled)]
+    total = 0.0
+    for i in range(n - 1):
+        total = total + value_at(values, 0.7 * i) * horner(doubled, 0.1 * i) + horner(coefficients=values, x=total * 0.1)
+        total = total + moved(doubled, 0.5 + values[i]) + factorial_sum(values, i) + first_above(doubled, values[0])
+        points = smoothed(points)
+    return total * points[0][0] * points[-1][1]
+
+
+@program({"a": X, "b": 0.3}, N, features="dicts given to functions in a loop")
+def dicts_given_in_a_loop(weights, n):
+    return sum(of_names(weights, "ab"[i % 2], i) for i in range(n))
+
+
+def of_names(weights, name, i):
+    return weights[name] ** 2 * i + weights["a"]
