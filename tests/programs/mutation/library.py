@@ -311,13 +311,14 @@ def lists_given_in_a_loop(values, n):
     total = 0.0
     for i in range(n - 1):
         total = total + value_at(values, 0.7 * i) * horner(doubled, 0.1 * i) + horner(coefficients=values, x=total * 0.1)
-        total = total + moved(doubled, 0.5 + values[i]) + factorial_sum(values, i) + first_above(doubled, values[0])
+        total = total + moved(doubled, 0.5 + values[i]) + factorial_sum(values, i) + first_above(values, values[0])
         points = smoothed(points)
     return total * points[0][0] * points[-1][1]
 
 
-@program({"a": X, "b": 0.3}, N, features="dicts given to functions in a loop")
-def dicts_given_in_a_loop(weights, n):
+@program(X, N, features="dicts given to functions in a loop")
+def dicts_given_in_a_loop(x, n):
+    weights = dict(zip(["a", "b"], [x, 0.3 * x]))
     return sum(of_names(weights, "ab"[i % 2], i) for i in range(n))
 
 
