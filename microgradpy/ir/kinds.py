@@ -90,8 +90,8 @@ class Unknown:
 @final
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """None, which stands for what is not there yet, or a number or an array of the kind `item`. Arithmetic with it gives a
-    number or an array, or Python raises."""
+    """None, which stands for what is not there yet, or a number or an array of the kind `item`; in lists also a tuple of
+    numbers. Arithmetic with it gives a number or an array, or Python raises."""
 
     item: Kind
 
@@ -476,8 +476,10 @@ def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
     index, *inner = indices
     match kind:
         case Sequence(name="list") if index == INT:
-            after = with_item(kind.item, tuple(inner), item) if inner else item
-            return None if after is None else join(kind, list_of((after,)))
+            after = with_item(kind.item, tuple(inner), item) if inner else list_of((item,)).item
+            if after is None or (after == _NOTHING and is_tuple_of_numbers(present(kind.item))):
+                return None  # the zero of a tuple is made from what is there
+            return Sequence("list", _join_items(kind.item, after))
         case Sequence(name="dict", item=before, keys=keys) if not inner and is_key(index):
             return Sequence("dict", join(before, list_of((item,)).item), (), join(keys, index))
         case Array(ndim=int(), dtype="float") if not inner and is_real(item) and is_basic_index(index):
@@ -535,7 +537,7 @@ def likely_join(a: Kind, b: Kind) -> Kind:
             return TupleOf(tuple(map(likely_join, left, right)))
         case Sequence(name="list", item=x), Sequence(name="list", item=y):
             return Sequence("list", likely_join(x, y))
-    return join(a, b)
+    return _join_items(a, b)
 
 
 def join_or_none(a: Kind, b: Kind) -> Kind:
@@ -551,6 +553,22 @@ def join_or_none(a: Kind, b: Kind) -> Kind:
     if item == UNASSIGNED:
         return _NOTHING
     return Optional(item) if is_numeric(item) and not carries_nothing(item) else join(a, b)
+
+
+def _join_items(a: Kind, b: Kind) -> Kind:
+    """What is proven of items of a list that are one or the other: None stands for what is not there yet (`[None] * n`)."""
+    items = [present(kind) for kind in (a, b) if kind != _NOTHING]
+    if UNASSIGNED in (a, b) or not items or (len(items) == 2 and a == present(a) and b == present(b)):
+        return join(a, b)
+    item = reduce(join, items)
+    return Optional(item) if is_real_scalar(item) or is_tuple_of_numbers(item) else join(a, b)
+
+
+def present_inside(kind: Kind) -> Kind:
+    """The same of what is in lists, too."""
+    if isinstance(kind, Sequence) and kind.name == "list":
+        return Sequence("list", present_inside(kind.item))
+    return present(kind)
 
 
 def present(kind: Kind) -> Kind:
@@ -571,6 +589,8 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
             if [key for key, _ in left] == [key for key, _ in right] != []:
                 return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
             return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))
+        case Sequence(name="list", item=x), Sequence(name="list", item=y):
+            return Sequence("list", _join_items(x, y))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
     return unknown_from((a, b))

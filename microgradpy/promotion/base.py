@@ -8,7 +8,20 @@ from functools import partial, reduce
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, TupleOf, dict_of, item_kind, join, list_of, with_item
+from microgradpy.ir.kinds import (
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Scalar,
+    TupleOf,
+    dict_of,
+    item_kind,
+    join,
+    list_of,
+    present,
+    with_item,
+)
 from microgradpy.ir.nodes import (
     Const,
     Location,
@@ -109,8 +122,8 @@ class Kinds:
                 return kinds[0]
             case Opcode.STORE:
                 return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
-            case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
-                return kinds[0].items[number]
+            case Opcode.UNPACK if isinstance(whole := present(kinds[0]), TupleOf) and len(whole.items) == len(op.results):
+                return whole.items[number]
             case Opcode.UNPACK:
                 return item_kind(kinds[0])
         return UNKNOWN

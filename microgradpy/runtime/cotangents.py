@@ -126,7 +126,9 @@ def zeros_for(x: Any) -> Any:
         return (Untouched(),) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    return list(map(zeros_for, x)) if x and isinstance(x[0], _HOLDERS) else [Untouched()] * len(x)
+    if x and (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
+        return [zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for item in x]
+    return [Untouched()] * len(x)
 
 
 _HOLDERS = (list, dict, tuple)
