@@ -171,6 +171,43 @@ def test_a_rule_of_a_method_is_used() -> None:
     assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
 
 
+def ordered(x):
+    return sum(sorted([x, 2.0 * x], key=lambda v: -v))
+
+
+def test_a_users_rule_of_a_function_of_the_library_is_used() -> None:
+    assert gradient(ordered, 0.5) == (pytest.approx(3.0),)
+
+    before = list(rrule._entries(sorted))
+
+    @rrule.register(sorted, list)
+    def sorted_rrule(items, *, key=None):
+        return sorted(items, key=key), lambda y_bar: (NoTangent(), [100.0] * len(items))
+
+    try:
+        assert gradient(ordered, 0.5) == (pytest.approx(300.0),)
+    finally:
+        rrule._rules[sorted][:] = before
+        rrule.changed()
+    assert gradient(ordered, 0.5) == (pytest.approx(3.0),)
+
+
+def at(values, i):
+    return values[i] * values[i]
+
+
+def sum_by_places(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += at(values, i)
+    return total
+
+
+def test_a_list_given_to_a_function_in_a_loop_gets_its_cotangents_in_place() -> None:
+    assert gradient(sum_by_places, [1.0, 2.0]) == ([2.0, 4.0],)
+    assert "at_adjoint" not in code_adjoint(sum_by_places, [1.0, 2.0])
+
+
 class Fragile:
     def __init__(self, v):
         self.v = v

@@ -18,6 +18,7 @@ from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.promotion.places import Known
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime import written_out
 
 Named = Mapping[str, Known]
@@ -52,7 +53,7 @@ Choose = Callable[[Given, Named], WrittenOut | None]
 def written(function: Any, arguments: Given, keywords: Named) -> WrittenOut | None:
     """The text that a call of a function of the library stands for; None if it has none with such arguments."""
     choose = _CHOICES.get(function) if isinstance(function, types.BuiltinFunctionType | type) else None
-    return None if choose is None else choose(arguments, keywords)
+    return None if choose is None or rrule.has_others(function) else choose(arguments, keywords)
 
 
 def _reduce(given: Given, named: Named) -> WrittenOut | None:
