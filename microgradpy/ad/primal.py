@@ -40,6 +40,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Unknown,
     is_immutable,
+    is_proven,
     join,
     join_or_none,
     likely_join,
@@ -94,8 +95,14 @@ class Primal:
 
     @property
     def likely_kind(self) -> Kind:
-        """What may be assumed next of the result of a function that calls itself, to be proven: where nothing is proven of it
-        or of its parts, what is proven where it returns something else than what it made of its own results."""
+        """What may be assumed next of the result of a function that calls itself, to be proven: if nothing is proven of it,
+        what is proven where it returns something else than what it made of its own results."""
+        known = [kind for kind in self.returned if is_proven(kind)]
+        return self.result_kind if is_proven(self.result_kind) or not known else reduce(join, known)
+
+    @property
+    def guessed_kind(self) -> Kind:
+        """The same of its parts: what is worth one trial."""
         return reduce(likely_join, self.returned) if self.returned else self.result_kind
 
     @property

@@ -226,7 +226,7 @@ class Calls(Written):
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
-        items = self.items_of_tuple(known)
+        items = self.items_of_tuple(known) if op.payload is None else ()
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)

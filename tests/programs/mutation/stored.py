@@ -500,3 +500,15 @@ def pair_taken_away(x, n):
             total = total + out[i][0] * out[i][1]
             out[i] = None
     return total + sum(pair[0] for pair in out if pair is not None)
+
+
+@program(X, N, features="numbers taken away")
+def number_taken_away(x, n):
+    out = [None] * n
+    for i in range(n):
+        out[i] = x * i
+        if i == 2:
+            out[1] = None
+    out[1] = x if out[1] is None else out[0]
+    first, *rest = (x * x, out[2])
+    return sum([v * v for v in out]) * first + rest[0]
