@@ -331,7 +331,7 @@ def _analyse(
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
-    for attempt in range(7 + len(absent)):
+    for attempt in range(8 + len(absent)):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version, tracks=tracks)
         unit.is_root = is_root
         unit.takes_value, unit.writes = not tracks or is_immutable(assumed), tracks
@@ -343,11 +343,9 @@ def _analyse(
                 ir = read_items_at_places(ir)
             primal, makes_text = check_texts(primal_pass.transform(ir, kinds, active, session))
             proven = in_terms_of_inputs(primal.result_kind)
-            if unit.was_assumed and proven != assumed:
+            if unit.was_assumed and not _is_as_assumed(proven, assumed):
                 _give_up(before, unit)
-                likely = in_terms_of_inputs(primal.likely_kind)
-                weakens = weakens or attempt > 1 or likely == assumed  # which would come out the same
-                assumed = _weakened(assumed, proven) if weakens else likely
+                assumed, weakens = _assumed_next(primal, proven, assumed, attempt, weakens)
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
             if primal.memory is not None:
@@ -403,6 +401,20 @@ def _checks_of(in_sight: Promoted) -> Iterator[Check]:
     """What classes had under names, or had not."""
     for names, name, found in in_sight.members:
         yield names, name, UNDEFINED if found is ABSENT else found
+
+
+def _assumed_next(primal: Primal, proven: Kind, assumed: Kind, attempt: int, weakens: bool) -> tuple[Kind, bool]:
+    """What to assume next of a result that did not come out as it was assumed, and whether that is less and less."""
+    likely, guess = in_terms_of_inputs(primal.likely_kind), in_terms_of_inputs(primal.guessed_kind)
+    if attempt == 0 and guess != likely:
+        return guess, False
+    weakens = weakens or attempt > 2 or likely == assumed  # which would come out the same
+    return (_weakened(assumed, proven) if weakens else likely), weakens
+
+
+def _is_as_assumed(proven: Kind, assumed: Kind) -> bool:
+    """Whether a result is what was assumed of it: where nothing was, whatever runs no other code of the user's."""
+    return proven == assumed or (isinstance(assumed, Unknown) and join(assumed, proven) == assumed)
 
 
 def _weakened(assumed: Kind, proven: Kind) -> Kind:

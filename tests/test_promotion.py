@@ -13,7 +13,7 @@ import pytest
 
 from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
-from tests.programs.mutation import MUTATION, in_sight, replaced, stored
+from tests.programs.mutation import MUTATION, in_sight, library, queues, replaced, stored
 
 
 class Base:
@@ -171,6 +171,43 @@ def test_a_rule_of_a_method_is_used() -> None:
     assert gradient(run, 0.7)[0] == pytest.approx(differences(0.7))
 
 
+def ordered(x):
+    return sum(sorted([x, 2.0 * x], key=lambda v: -v))
+
+
+def test_a_users_rule_of_a_function_of_the_library_is_used() -> None:
+    assert gradient(ordered, 0.5) == (pytest.approx(3.0),)
+
+    before = list(rrule._entries(sorted))
+
+    @rrule.register(sorted, list)
+    def sorted_rrule(items, *, key=None):
+        return sorted(items, key=key), lambda y_bar: (NoTangent(), [100.0] * len(items))
+
+    try:
+        assert gradient(ordered, 0.5) == (pytest.approx(300.0),)
+    finally:
+        rrule._rules[sorted][:] = before
+        rrule.changed()
+    assert gradient(ordered, 0.5) == (pytest.approx(3.0),)
+
+
+def at(values, i):
+    return values[i] * values[i]
+
+
+def sum_by_places(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += at(values, i)
+    return total
+
+
+def test_a_list_given_to_a_function_in_a_loop_gets_its_cotangents_in_place() -> None:
+    assert gradient(sum_by_places, [1.0, 2.0]) == ([2.0, 4.0],)
+    assert "at_adjoint" not in code_adjoint(sum_by_places, [1.0, 2.0])
+
+
 class Fragile:
     def __init__(self, v):
         self.v = v
@@ -223,7 +260,9 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-OF_MEMORY = [p for p in MUTATION if p.function.__module__ in (in_sight.__name__, replaced.__name__, stored.__name__)]
+OF_MEMORY = [
+    p for p in MUTATION if p.function.__module__ in {each.__name__ for each in (in_sight, library, queues, replaced, stored)}
+]
 
 
 @pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)

@@ -117,15 +117,16 @@ def exchanges_indices(x):
 def queue(x, n):
     waiting = deque([x])
     for _ in range(n):
-        waiting.append(waiting.popleft() * x)
+        waiting[0] = waiting[0] * x
+        waiting.rotate(-1)
     return waiting[0]
 
 
 def list_and_index(x, n):
     waiting, first = [x], 0
     for _ in range(n):
-        waiting.append(waiting[first] * x)
-        first = first + 1
+        waiting[first] = waiting[first] * x
+        first = (first + 1) % len(waiting)
     return waiting[first]
 
 
@@ -328,23 +329,16 @@ def written_out(x, y):
     return math.hypot(x, y)
 
 
-def reduces(xs):
-    return functools.reduce(lambda a, b: a * b, xs)
-
-
-def multiplies(xs):
-    product = 1.0
-    for x in xs:
-        product = product * x
-    return product
+def along_rows(x):
+    return np.sum(np.apply_along_axis(lambda row: row[0] * row[1], 1, x))
 
 
 def by_key(xs):
-    return max(xs, key=lambda x: -x)
+    return max(xs[0], xs[1], key=lambda x: -x)
 
 
 def by_value(xs):
-    return -max([-x for x in xs])
+    return -max(-xs[0], -xs[1])
 
 
 MIXED = [1.0, np.ones(3)]
@@ -400,7 +394,15 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
             "+1: `[[x, 1.0], [2.0, x * x]]` stays memory: it escapes in line +2, as what is written there is not followed",
         ],
     ),
-    (queue, (1.5, 3), list_and_index, ["+1: `deque([x])` is tracked: it makes a `deque`, which may be written into"]),
+    (
+        queue,
+        (1.5, 3),
+        list_and_index,
+        [
+            "+1: `deque([x])` is tracked: it makes a `deque`, which may be written into",
+            "+1: `deque([x])` stays memory: it escapes in line +4, as `waiting.rotate` is not followed",
+        ],
+    ),
     (
         fills_table_of_module,
         (1.5,),
@@ -507,17 +509,20 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         ["+1: `math.hypot(*xs)` is dispatched: its arguments are unpacked (write the arguments out by position)"],
     ),
     (
-        reduces,
-        ([1.5, 2.0],),
-        multiplies,
-        ["+1: `functools.reduce(lambda a, b: a * b, xs)` is dispatched: `reduce` calls a function that it is given"],
+        along_rows,
+        (np.eye(2) + 1.0,),
+        None,
+        [
+            "+1: `np.apply_along_axis(lambda row: row[0] * row[1], 1, x)` is dispatched: `apply_along_axis` calls a function that "
+            "it is given"
+        ],
     ),
     (
         by_key,
         ([1.5, 2.0],),
         by_value,
         [
-            "+1: `max(xs, key=lambda x: -x)` is dispatched: `key` is given by name (write the arguments out by position)"
+            "+1: `max(xs[0], xs[1], key=lambda x: -x)` is dispatched: `key` is given by name (write the arguments out by position)"
         ],
     ),
     (of_mixed_list, (X, 1), of_one_kind, ["+1: `MIXED[k] @ x` is dispatched: the kind of `MIXED[k]` is not proven"]),

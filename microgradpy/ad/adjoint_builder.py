@@ -292,9 +292,15 @@ class AdjointBuilder(TypedBuilder):
         self.cotangents[container] = total
 
     def _is_tuple_made_here(self, container: Var) -> bool:
-        """Whether this is a tuple of numbers that is no part of an argument, of which nobody asks what was not read."""
+        """Whether this is a tuple of numbers of which nobody asks what was not read: it was made here, or is an item of a list
+        of such tuples, to whose cotangent only what was read is added."""
         made = self.made.get(container)
-        return is_tuple_of_numbers(self.kind(container)) and made is not None and made.callee is Opcode.TUPLE
+        if made is None or not is_tuple_of_numbers(self.kind(container)):
+            return False
+        if made.callee != operator_constant("getitem"):
+            return made.callee is Opcode.TUPLE
+        items, *places = made.arguments
+        return self.has_numbers(items) and self._are_places(self.kind(items), tuple(places))
 
     def _alone(self, kind: Kind, place: int, part: Value) -> Value:
         """The cotangent of a tuple of numbers of which one was read."""
@@ -359,8 +365,15 @@ class AdjointBuilder(TypedBuilder):
         current = self.cotangents.get(items)
         is_selected = self.both(self.passes, current is None or self.is_selected(current))
         bars = self.buffer(self.zero(items) if current is None else current)
-        if is_numeric(self.kind(part)) and self._are_places(self.kind(items), indices):
+        are_places = self._are_places(self.kind(items), indices)
+        if is_numeric(self.kind(part)) and are_places:
             self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
+        elif is_tuple_of_numbers(self.kind(part)) and are_places:
+            before = bars
+            for index in indices:
+                before = self.call(operator_constant("getitem"), (before, index))
+            total = self._sum_of_tuples(self.kind(part), before, part, "")
+            self.cotangents[items] = self.stored(bars, indices, total, None)
         else:
             kind = self.bar_kind(items)
             total = self.helper(run_time.added_to_part, bars, part, *indices, hint=self.bar_name(items), kind=kind)
@@ -371,7 +384,8 @@ class AdjointBuilder(TypedBuilder):
     def _are_places(self, kind: Kind, indices: tuple[Value, ...]) -> bool:
         """Whether indices mean one item, and no slice."""
         for index in indices:
-            assert isinstance(kind, Sequence)
+            if not isinstance(kind, Sequence):
+                return False
             if kind.name == "list" and self.kind(index) not in (INT, BOOL):
                 return False
             kind = kind.item

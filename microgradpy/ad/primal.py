@@ -43,6 +43,7 @@ from microgradpy.ir.kinds import (
     is_proven,
     join,
     join_or_none,
+    likely_join,
     with_axes_of,
 )
 from microgradpy.ir.nodes import (
@@ -98,6 +99,11 @@ class Primal:
         what is proven where it returns something else than what it made of its own results."""
         known = [kind for kind in self.returned if is_proven(kind)]
         return self.result_kind if is_proven(self.result_kind) or not known else reduce(join, known)
+
+    @property
+    def guessed_kind(self) -> Kind:
+        """The same of its parts: what is worth one trial."""
+        return reduce(likely_join, self.returned) if self.returned else self.result_kind
 
     @property
     def takes_value(self) -> bool:

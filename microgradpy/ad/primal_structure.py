@@ -44,6 +44,7 @@ from microgradpy.ir.kinds import (
     item_kind,
     join,
     list_of,
+    present,
     with_item,
 )
 from microgradpy.ir.nodes import (
@@ -198,7 +199,7 @@ def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
 
 def _unpack(primal: PrimalBuilder, op: Op) -> None:
     source = primal.of(iterable(primal, op.arguments[0]))
-    kind, active = primal.kind_of_items(source), primal.is_active(source)
+    kind, active = present(primal.kind_of_items(source)), primal.is_active(source)
     if isinstance(kind, TupleOf) and len(kind.items) == len(op.results):
         kinds = kind.items
     else:

@@ -42,7 +42,7 @@ from microgradpy.ir.kinds import (
     is_numeric,
     join,
     kind_of,
-    present,
+    present_inside,
 )
 from microgradpy.ir.nodes import (
     Break,
@@ -140,7 +140,7 @@ def _builder(primal: Primal, services: Halves) -> AdjointBuilder:
     walked = walk(primal.function.body)
     made = {op.results[0]: op for op in walked if isinstance(op, Op) and len(op.results) == 1}
     # Nothing has a cotangent where it is None: whatever has been computed with it was done where it is not.
-    kinds, active = {var: present(kind) for var, kind in primal.function.kinds.items()}, set(primal.active)
+    kinds, active = {var: present_inside(kind) for var, kind in primal.function.kinds.items()}, set(primal.active)
     if primal.memory is None:
         return AdjointBuilder(
             kinds=kinds,

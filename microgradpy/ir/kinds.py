@@ -90,8 +90,8 @@ class Unknown:
 @final
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """None, which stands for what is not there yet, or a number or an array of the kind `item`. Arithmetic with it gives a
-    number or an array, or Python raises."""
+    """None, which stands for what is not there yet, or a number or an array of the kind `item`; in lists also a tuple of
+    numbers. Arithmetic with it gives a number or an array, or Python raises."""
 
     item: Kind
 
@@ -489,8 +489,10 @@ def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
     index, *inner = indices
     match kind:
         case Sequence(name="list") if index == INT:
-            after = with_item(kind.item, tuple(inner), item) if inner else item
-            return None if after is None else join(kind, list_of((after,)))
+            after = with_item(kind.item, tuple(inner), item) if inner else list_of((item,)).item
+            if after is None or (after == _NOTHING and is_tuple_of_numbers(present(kind.item))):
+                return None  # the zero of a tuple is made from what is there
+            return Sequence("list", _join_items(kind.item, after))
         case Sequence(name="dict", item=before, keys=keys) if not inner and is_key(index):
             return Sequence("dict", join(before, list_of((item,)).item), (), join(keys, index))
         case Array(ndim=int(), dtype="float") if not inner and is_real(item) and is_basic_index(index):
@@ -503,6 +505,13 @@ def is_key(kind: Kind) -> bool:
     if isinstance(kind, TupleOf):
         return all(map(is_key, kind.items))
     return kind in (INT, BOOL, Inert("str"), _NOTHING)
+
+
+def is_ordered(kind: Kind) -> bool:
+    """Proven to be put into an order without any code of the user's: real numbers, texts and tuples of them."""
+    if isinstance(kind, TupleOf):
+        return all(map(is_ordered, kind.items))
+    return is_real_scalar(kind) or kind in (BOOL, Inert("str"), UNASSIGNED)
 
 
 def is_basic_index(kind: Kind) -> bool:
@@ -532,6 +541,18 @@ def join(a: Kind, b: Kind) -> Kind:
     return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
 
 
+def likely_join(a: Kind, b: Kind) -> Kind:
+    """The same, where what is proven of one of them only is expected of the other, in containers as well: a guess."""
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return b if isinstance(a, Unknown) else a
+    match a, b:
+        case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
+            return TupleOf(tuple(map(likely_join, left, right)))
+        case Sequence(name="list", item=x), Sequence(name="list", item=y):
+            return Sequence("list", likely_join(x, y))
+    return _join_items(a, b)
+
+
 def join_or_none(a: Kind, b: Kind) -> Kind:
     """The same where None may stand for a number or an array that is not there yet."""
     if UNASSIGNED in (a, b):
@@ -545,6 +566,22 @@ def join_or_none(a: Kind, b: Kind) -> Kind:
     if item == UNASSIGNED:
         return _NOTHING
     return Optional(item) if is_numeric(item) and not carries_nothing(item) else join(a, b)
+
+
+def _join_items(a: Kind, b: Kind) -> Kind:
+    """What is proven of items of a list that are one or the other: None stands for what is not there yet (`[None] * n`)."""
+    items = [present(kind) for kind in (a, b) if kind != _NOTHING]
+    if UNASSIGNED in (a, b) or not items or (len(items) == 2 and a == present(a) and b == present(b)):
+        return join(a, b)
+    item = reduce(join, items)
+    return Optional(item) if is_real_scalar(item) or is_tuple_of_numbers(item) else join(a, b)
+
+
+def present_inside(kind: Kind) -> Kind:
+    """The same of what is in lists, too."""
+    if isinstance(kind, Sequence) and kind.name == "list":
+        return Sequence("list", present_inside(kind.item))
+    return present(kind)
 
 
 def present(kind: Kind) -> Kind:
@@ -565,6 +602,8 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
             if [key for key, _ in left] == [key for key, _ in right] != []:
                 return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
             return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))
+        case Sequence(name="list", item=x), Sequence(name="list", item=y):
+            return Sequence("list", _join_items(x, y))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
     return unknown_from((a, b))

@@ -138,9 +138,11 @@ def result_kind(
 
 
 def known_by(callee: object, arguments: Arguments) -> Arguments:
-    """What is proven of arguments where a callee has returned: arithmetic with None raises."""
+    """What is proven of arguments where a callee has returned: arithmetic with None raises, and so does asking it for items."""
     if not any(isinstance(kind, Optional) for kind in arguments):
         return arguments
+    if callee is operator.getitem and isinstance(present(arguments[0]), TupleOf):
+        arguments = (present(arguments[0]), *arguments[1:])
     takes_none = not _is_arithmetic(callee)
     return tuple((UNKNOWN if takes_none else kind.item) if isinstance(kind, Optional) else kind for kind in arguments)
 
@@ -235,10 +237,11 @@ def _helper_entry(callee: Any) -> _Entry | None:
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
 
 
-_RETURNED: dict[type, Kind] = {
+_RETURNED: dict[Any, Kind] = {
     int: INT,
     float: FLOAT,
     list: NUMBERS,
+    list[int]: list_of((INT,)),
     dict: Sequence("dict", UNASSIGNED, (), UNASSIGNED),
 }
 

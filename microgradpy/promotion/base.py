@@ -12,6 +12,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import (
     Const,
+    Location,
     Op,
     Region,
     Statement,
@@ -117,6 +118,14 @@ class Walk(ABC):
     def region(self, region: Region, frame: Frame) -> tuple[list[Statement], Terminator]:
         """The statements of a region, from what is known here on, and how it ends."""
 
+    @abstractmethod
+    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
+        """The generator that an object in sight is read by."""
+
+    @abstractmethod
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks of something."""
+
     # Values
 
     def known(self, value: Value, frame: Frame) -> Known:
@@ -199,10 +208,6 @@ class Walk(ABC):
         result = fresh(place.hint, True)
         self.add(replace(place.made, arguments=arguments, results=(result,)))
         return result
-
-    def condition(self, known: Known) -> Value:
-        """What a branch asks."""
-        return self.plain(known, shows=False, hands=False)
 
     def values(self, values: Iterable[Value], frame: Frame) -> tuple[Value, ...]:
         return tuple(self.plain(self.known(value, frame)) for value in values)

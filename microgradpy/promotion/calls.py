@@ -11,6 +11,7 @@ from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import holds_numbers
 from microgradpy.ir.nodes import (
     RAISED,
     Const,
@@ -26,11 +27,11 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import item_sources
+from microgradpy.ir.traversal import item_sources, walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
-from microgradpy.promotion.functions import Named, is_in_file
-from microgradpy.promotion.fusing import as_step, run
+from microgradpy.promotion.functions import Named, as_expression, is_in_file
+from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
@@ -48,17 +49,21 @@ from microgradpy.promotion.places import (
     Object,
     Origin,
     Part,
+    Row,
     Table,
     View,
     first_origin,
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.stores import Stores
+from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
+from microgradpy.runtime.written_out import Shrinking
 
+_MOST_WRITTEN = 60
+"""Functions of more statements are not written where they are called, unless they have to be."""
 _FOLLOWED = (Object, Element, Table, Closure, Generator)
 _GETATTR = function_constant(getattr)
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
@@ -71,7 +76,7 @@ _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
-class Calls(Stores):
+class Calls(Written):
     """What is done with operations, and where one goes. `roots` are the arguments in sight."""
 
     roots: Mapping[int, Part] = MappingProxyType({})
@@ -120,13 +125,12 @@ class Calls(Stores):
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         if origin not in self.facts.kept and self.makes(op, opcode, arguments, frame):
             return
-        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table):
-            self.bind(op.results[0], arguments[0], frame)
-            self.append(op, arguments[0], arguments[1])
+        if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object):
+            self.collect(op, arguments[0], arguments[1], frame)
         elif opcode is Opcode.APPLY and self.applied(op, arguments, frame):
             self.helped = True
-        elif opcode is Opcode.UNPACK and isinstance(arguments[0], Object):
-            self.unpack(op, arguments[0], frame)
+        elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
+            pass
         elif opcode is Opcode.SUSPEND and frame.step is not None:
             if self.attempts != frame.attempts:
                 raise Escapes(frame.path)  # its `try` would catch what the loop raises
@@ -208,6 +212,24 @@ class Calls(Stores):
         for result, known in zip(statement.results, carried, strict=True):
             self.bind(result, known, frame)
 
+    def collect(self, op: Op, place: ListOf | Table | Object, item: Known, frame: Frame) -> None:
+        """What a comprehension does with each item."""
+        self.bind(op.results[0], place, frame)
+        if isinstance(place, Object):
+            self.add_to(op, place, item, frame)
+        else:
+            self.append(op, place, item)
+
+    def takes_apart(self, op: Op, known: Known, frame: Frame) -> bool:
+        """Take an object, or a tuple that was made in sight, apart; whether it is one."""
+        if isinstance(known, Object):
+            self.unpack(op, known, frame)
+            return True
+        items = self.items_of_tuple(known) if op.payload is None else ()
+        for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
+            self.bind(result, item, frame)
+        return len(items) == len(op.results)
+
     def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """`f(*items)` as a call with the items, if these are known; whether it is one."""
         callee, given, named = arguments
@@ -233,6 +255,9 @@ class Calls(Stores):
                 function = self.member_function(callee, "__call__")
                 return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
             case Const(value=function) if op.payload != RAISED:
+                found = self.of_library(op, function, arguments, keywords, frame)
+                if found is not None:
+                    return found
                 if any(map(is_thing, (*arguments, *keywords.values()))):
                     return self.call_with_things(op, function, arguments, keywords, frame)
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
@@ -252,8 +277,11 @@ class Calls(Stores):
             return self.make(op, callee, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
-        if isinstance(function, types.FunctionType) and self.is_factory(function):
-            return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
+        if isinstance(function, types.FunctionType):
+            reads = self.reads_items(function, arguments)
+            self.helped |= reads
+            if reads or self.is_factory(function):
+                return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
         if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
@@ -288,6 +316,27 @@ class Calls(Stores):
         cls = found.callee.value if isinstance(found.callee, Const) else None
         return isinstance(cls, type) and classes.is_in_sight(cls)
 
+    def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
+        """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
+        all items in each call; written where it is called, it adds to those that it has read."""
+        if self.loop is None or not is_in_file(function, self.function) or is_generator(function.__code__):
+            return False
+        if not any(self.has_numbers(each) for each in given) or rrule.has(function) or is_non_differentiable(function):
+            return False
+        if function in self.inside_of or function.__name__ in function.__code__.co_names:
+            return False
+        try:
+            ir, _ = self.lowered(function, ())
+        except Escapes:
+            return False
+        return sum(1 for _ in walk(ir.body)) <= _MOST_WRITTEN and as_expression(ir.body) is not None
+
+    def has_numbers(self, known: Known) -> bool:
+        """Whether something is a list or dict of numbers, or of such lists and dicts."""
+        if isinstance(known, ListOf | Row):
+            return not isinstance(known, ListOf) or (known.of is None and known.sort != "array")
+        return not is_thing(known) and holds_numbers(self.kinds.of(known))
+
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):
             return self.record(op, callee, callee.value, arguments, keywords, frame)
@@ -311,6 +360,10 @@ class Calls(Stores):
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         given = (*arguments, *keywords.values())
+        origin = (*frame.path, op.results[0])
+        if origin not in self.facts.kept and isinstance(function, types.FunctionType) and self.reads_items(function, given):
+            self.helped = True
+            return self.inline(op, function, arguments, keywords, frame, origin)
         if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
         return None
@@ -319,7 +372,7 @@ class Calls(Stores):
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
         if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
             return None
-        known = Stores.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        known = Written.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
         if found is not None:
             return found
@@ -340,6 +393,8 @@ class Calls(Stores):
 
     def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         receiver = method.receiver
+        if isinstance(receiver, Object) and receiver.cls is Shrinking:
+            return self.method_of_shrinking(op, method, arguments, frame)
         if isinstance(receiver, ListOf | DictOf | Table):
             return self.method_of_container(op, method, arguments, keywords, frame)
         if method.name == "_replace" and method.function is None and not arguments:
@@ -360,6 +415,9 @@ class Calls(Stores):
             return NONE
         if isinstance(receiver, Table):
             raise Escapes(receiver.origin)
+        found = self.method_of_list(op, method, arguments, frame) if is_list and not keywords else None
+        if found is not None:
+            return found
         is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
         if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
             return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)
@@ -368,24 +426,6 @@ class Calls(Stores):
         read = fresh("")
         self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))
         self.emit(op, read, arguments, keywords, frame)
-        return self.known_result(op, frame)
-
-    # Generators
-
-    def collected(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`list(g(...))`"""
-        (generator,) = arguments
-        if not isinstance(generator, Generator):
-            return None
-        place = self.new_list(op, "items", generator.origin)
-        run(self, generator, lambda value: self.append(op, place, value))
-        return place
-
-    def summed(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`sum(g(...))`"""
-        if len(arguments) != 1 or not isinstance(arguments[0], Generator):
-            return None
-        self.emit(op, op.callee, (self.collected(op, arguments, frame),), {}, frame)  # type: ignore[arg-type]
         return self.known_result(op, frame)
 
 
@@ -413,5 +453,8 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     read_local: Calls.read_cell,
     read_captured: Calls.read_cell,
     list: Calls.collected,
+    dict: Calls.gathered,
+    bool: Calls.negated,
+    operator.not_: Calls.negated,
     sum: Calls.summed,
 }

@@ -22,6 +22,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE, Objects
 from microgradpy.promotion.places import (
@@ -48,9 +49,8 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.runtime.keys import item_of_growing
+from microgradpy.runtime.written_out import CLASSES
 
-_ITEM_OF_GROWING = function_constant(item_of_growing)
 _RANGE = function_constant(range)
 _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
 KEYS = (str, int)
@@ -251,7 +251,7 @@ class Containers(Objects):
             raise Escapes(place.origin)  # a slice has the lists too
         version = self.now(place)
         items = version if isinstance(target, ListOf) else self.row_now(target)
-        self.emit(replace(op, payload=None), _GETITEM if is_fixed else _ITEM_OF_GROWING, (items, index), {}, frame)
+        self.emit(replace(op, payload=None), _GETITEM if is_fixed else ITEM_OF_GROWING, (items, index), {}, frame)
         read = self.known_result(op, frame)
         indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
         if target.depth:
@@ -312,7 +312,8 @@ class Containers(Objects):
         (target,) = arguments
         if isinstance(target, Object | Element):
             given = self.operator(op, len, arguments, frame)
-            if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
+            is_known = isinstance(given, Const) and type(given.value) is int and given.value >= 0
+            if not is_known and given not in self.lengths and target.cls not in CLASSES:
                 raise Escapes(origin_of(target))  # Python looks at what `__len__` has given
             return given
         if isinstance(target, Table):

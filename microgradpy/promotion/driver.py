@@ -11,15 +11,16 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.prune import prune
-from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Statement
+from microgradpy.ir.kinds import Kind, holds_numbers
+from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
-from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.functions import Lower, is_in_file
+from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.places import (
     Escapes,
     Facts,
@@ -32,6 +33,7 @@ from microgradpy.promotion.places import (
     Origin,
     Part,
     Refers,
+    Shrinks,
     Whole,
     Writes,
 )
@@ -46,6 +48,8 @@ def _makes_memory(statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
+    if may_be_written(statement):
+        return True
     match statement.callee.value:
         case type() as cls:
             return is_in_sight(cls) or is_record(cls)
@@ -56,8 +60,19 @@ def _makes_memory(statement: Statement) -> bool:
         case function if function is new_cell or function is operator.setitem:
             return True
         case function if function is getattr:
-            return statement.arguments[1] == Const("append")
+            name = statement.arguments[1]
+            return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
     return False
+
+
+def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a function that gets lists or dicts of numbers calls others of its module in a loop."""
+    if not any(map(holds_numbers, kinds)):
+        return False
+    loops = (statement for statement in walk(ir.body) if isinstance(statement, For | While))
+    operations = (op for loop in loops for op in walk(loop.body) if isinstance(op, Op) and isinstance(op.callee, Const))
+    callees = (op.callee.value for op in operations)  # type: ignore[union-attr]
+    return any(isinstance(callee, types.FunctionType) and is_in_file(callee, function) for callee in callees)
 
 
 @final
@@ -127,7 +142,7 @@ def promote(
 ) -> Promotion:
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
     of the input."""
-    if examples is None and not any(map(_makes_memory, walk(ir.body))):
+    if examples is None and not any(map(_makes_memory, walk(ir.body))) and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
     facts = Facts()
     kept: list[Reason] = []
@@ -138,7 +153,7 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
-        except (Escapes, Holds, Nests, Mutates, Refers, Whole, Writes) as found:
+        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
                 kept += [] if reason is None else [reason]

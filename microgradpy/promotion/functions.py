@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,10 +13,12 @@ from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.nodes import (
+    NOWHERE,
     SELF,
     Const,
     Function,
     If,
+    Location,
     Op,
     ParameterKind,
     Region,
@@ -24,9 +27,11 @@ from microgradpy.ir.nodes import (
     Var,
     Yield,
     fresh,
+    function_constant,
 )
 from microgradpy.ir.traversal import regions
-from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Origin
+from microgradpy.promotion.library import is_text, placed
+from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Object, Origin
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
@@ -34,6 +39,7 @@ from microgradpy.runtime.suspension import is_generator
 
 Lower = Callable[[types.FunctionType], tuple[Function, Any]]
 Named = Mapping[str, Known]
+_ITER = function_constant(iter)
 MOST_CALLS = 12
 """How deep calls may be inside of each other."""
 _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extract_stack", "format_stack", "print_stack"})
@@ -54,6 +60,8 @@ class Functions(Walker):
         self.lower = lower
         self.checks: list[Any] = []
         self.functions: list[types.FunctionType] = []
+        self.inside_of: list[types.FunctionType] = []
+        """The functions that are being written where they are called, outermost first."""
         self.known_bodies: dict[types.FunctionType, Function] = {}
 
     def inline(
@@ -68,8 +76,12 @@ class Functions(Walker):
         """The body of a function, in the place of its call."""
         if is_generator(function.__code__):
             raise Escapes(origin)
-        ir, values = self.bound(function, arguments, keywords, origin)
-        return self.body(op, ir, values, frame, origin)
+        ir, values = self.bound(function, arguments, keywords, origin, op.where)
+        self.inside_of.append(function)
+        try:
+            return self.body(op, ir, values, frame, origin)
+        finally:
+            self.inside_of.pop()
 
     def lowered(self, function: types.FunctionType, origin: Origin) -> tuple[Function, Any]:
         """The IR of a function, and what it relies on."""
@@ -79,10 +91,17 @@ class Functions(Walker):
             raise Escapes(origin) from None
 
     def bound(
-        self, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, origin: Origin
+        self,
+        function: types.FunctionType,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        origin: Origin,
+        where: Location = NOWHERE,
     ) -> tuple[Function, dict[Var, Known]]:
         """A function that is called, and what its variables are when it starts."""
         ir = self.followed(function, origin)
+        if is_text(function):
+            ir = replace(ir, body=placed(ir.body, where))
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
@@ -98,6 +117,10 @@ class Functions(Walker):
         """The text of a function that is called, which is looked up and relied on once however often that is."""
         if function in self.known_bodies:
             return self.known_bodies[function]
+        if is_text(function):
+            ir, _ = self.lowered(function, origin)
+            self.known_bodies[function] = ir
+            return ir
         is_of_module = function.__globals__ is self.function.__globals__
         asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
         if not is_of_module or asks or rrule.has(function) or is_non_differentiable(function):
@@ -108,6 +131,17 @@ class Functions(Walker):
         self.known_bodies[function] = ir
         return ir
 
+    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
+        """The generator that `__iter__` of an object is, for a loop that calls its items `item`."""
+        function = self.member(thing.cls, "__iter__")
+        if not isinstance(function, types.FunctionType) or not is_generator(function.__code__):
+            return None
+        return self.generator(Op(_ITER, (), (item,), where=where), function, (thing,), {}, frame)
+
+    @abstractmethod
+    def member(self, cls: type, name: str, after: type | None = None) -> Any:
+        """What a class has under a name."""
+
     def generator(
         self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
@@ -115,7 +149,7 @@ class Functions(Walker):
         origin = (*frame.path, op.results[0])
         if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
             return None
-        ir, values = self.bound(function, arguments, keywords, origin)
+        ir, values = self.bound(function, arguments, keywords, origin, op.where)
         return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:

@@ -29,21 +29,26 @@ from microgradpy.ir.nodes import (
     Raise,
     Region,
     Return,
+    Statement,
     Unreachable,
     While,
     Yield,
     fresh,
     operator_constant,
 )
-from microgradpy.ir.traversal import regions
+from microgradpy.ir.rewrite import map_statements
+from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known
+from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known, Object
+from microgradpy.runtime.suspension import LEFT
 
 
 def generator_of(walker: Walk, statement: For, frame: Frame) -> Generator | None:
     """The generator in sight that a loop runs over."""
     items = statement.items.inner if isinstance(statement.items, Enumerate) else statement.items
     found = walker.known(items.source, frame) if isinstance(items, Each) else None
+    if isinstance(found, Object) and isinstance(items, Each):
+        found = walker.iterator_of(found, items.item, statement.where, frame)
     return found if isinstance(found, Generator) else None
 
 
@@ -74,6 +79,7 @@ def fuse(walker: Walk, statement: For, generator: Generator, frame: Frame) -> No
 
 
 _COUNT = "count"
+_LEFT = Const(LEFT)
 
 
 def _state(walker: Walk, statement: For, generator: Generator, frame: Frame) -> Cell:
@@ -111,12 +117,24 @@ def run(walker: Walk, generator: Generator, step: Any) -> None:
     inner.step, inner.attempts = step, walker.attempts
     outer, walker.loop = walker.loop, None
     try:
-        for statement in generator.body.statements:
+        for statement in running_on(generator.body).statements:
             walker.statement(statement, inner)
     finally:
         walker.loop = outer
     if not isinstance(generator.body.terminator, Return):
         raise Escapes(generator.origin)
+
+
+def running_on(region: Region) -> Region:
+    """The body of a generator that is run to its end, without the tests for whether somebody leaves it at a `yield`."""
+    left = {op.results[0] for op in walk(region) if isinstance(op, Op) and op.arguments[1:] == (_LEFT,)}
+
+    def without(statement: Statement) -> tuple[Statement, ...]:
+        if isinstance(statement, If) and statement.condition in left and isinstance(statement.orelse.terminator, Yield):
+            return statement.orelse.statements
+        return (statement,)
+
+    return map_statements(region, without)
 
 
 def as_step(region: Region) -> Region | None:

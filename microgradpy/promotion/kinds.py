@@ -15,18 +15,23 @@ from microgradpy.ir.kinds import (
     Inert,
     Kind,
     TupleOf,
+    dict_of,
     is_immutable,
     item_kind,
     join,
     list_of,
+    present,
     with_item,
 )
-from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.places import Known, is_thing
+from microgradpy.runtime.keys import item_of_growing
 
 _DEEPEST = 60
+ITEM_OF_GROWING = function_constant(item_of_growing)
+_GETITEM = operator_constant("getitem")
 
 
 @final
@@ -70,21 +75,21 @@ class Kinds:
         for value in given_values(op.arguments, op.keywords):
             self.of(value)
         kinds = tuple(map(self.of, op.arguments))
+        if op.callee == ITEM_OF_GROWING:
+            return self.builder.kind_of_call(_GETITEM, op.arguments, ())
         if not isinstance(op.callee, Opcode):
             return self._of_call(op.callee, kinds, op)
         match op.callee:
-            case Opcode.LIST:
-                return list_of(kinds)
-            case Opcode.TUPLE:
-                return TupleOf(kinds)
+            case Opcode.LIST | Opcode.TUPLE | Opcode.JOIN | Opcode.DICT:
+                return _kind_made(op.callee, kinds)
             case Opcode.APPEND:
                 return join(kinds[0], list_of(kinds[1:]))
             case Opcode.STORE if isinstance(kinds[0], Array):
                 return kinds[0]
             case Opcode.STORE:
                 return with_item(kinds[0], kinds[1:-1], kinds[-1]) or UNKNOWN
-            case Opcode.UNPACK if isinstance(kinds[0], TupleOf) and len(kinds[0].items) == len(op.results):
-                return kinds[0].items[number]
+            case Opcode.UNPACK if isinstance(whole := present(kinds[0]), TupleOf) and len(whole.items) == len(op.results):
+                return whole.items[number]
             case Opcode.UNPACK:
                 return item_kind(kinds[0])
         return UNKNOWN
@@ -95,3 +100,16 @@ class Kinds:
         if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE:
             callee = OUT_OF_PLACE[callee.value] if is_immutable(kinds[0]) else callee
         return self.builder.kind_of_call(callee, op.arguments, op.keywords)
+
+
+def _kind_made(opcode: Opcode, kinds: tuple[Kind, ...]) -> Kind:
+    match opcode:
+        case Opcode.LIST:
+            return list_of(kinds)
+        case Opcode.TUPLE:
+            return TupleOf(kinds)
+        case Opcode.JOIN:
+            return Inert("str")
+        case Opcode.DICT if not kinds:
+            return dict_of(())
+    return UNKNOWN

@@ -212,7 +212,8 @@ def _condition(walker: Walk, statement: While, frame: Frame, loop: Loop) -> Regi
     statements, end = walker.region(statement.condition, frame)
     assert isinstance(end, Yield)
     outer, walker.out = walker.out, statements
-    values = tuple(walker.condition(walker.known(value, frame)) for value in end.values)
+    asked = [walker.truth(walker.known(value, frame), statement.where, frame) for value in end.values]
+    values = tuple(walker.plain(known, hands=False) for known in asked)
     walker.out = outer
     for (place, name), known in loop.start.items():
         if walker.fields.get((place, name)) is not known:

@@ -9,8 +9,8 @@ from typing import Any
 
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Inert
-from microgradpy.ir.nodes import Const, Op, Opcode, fresh, operator_constant
+from microgradpy.ir.kinds import INT, Inert
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT, member
@@ -28,6 +28,7 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Origin,
+    Row,
     Super,
     Table,
     View,
@@ -35,8 +36,10 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.runtime.written_out import CLASSES, FIELDS
 
 NONE = Const(None)
+_BOOL = function_constant(bool)
 _NUMBERS = (bool, int, float, complex)
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[Any, tuple[str, ...]] = {
@@ -61,6 +64,8 @@ class Objects(Functions):
         first = arguments[0]
         if isinstance(first, Object | Element):
             self.check_first(first, arguments[1:])
+            if first.cls in CLASSES and len(arguments) > 1 and self.kinds.of(arguments[1]) != INT:
+                raise Escapes(origin_of(first))  # a slice
             for name in OPERATORS[function]:
                 found = self.member(first.cls, name)
                 if isinstance(found, types.FunctionType):
@@ -115,9 +120,16 @@ class Objects(Functions):
         return found
 
     def construct(
-        self, op: Op, callee: Const, cls: type, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+        self,
+        op: Op,
+        callee: Const,
+        cls: type,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin = (),
     ) -> Known | None:
-        origin = (*frame.path, op.results[0])
+        origin = origin or (*frame.path, op.results[0])
         place = Object(origin, cls, callee, op.results[0].hint)
         self.made_in[place] = self.out
         self.fields[place, THERE] = NONE
@@ -137,7 +149,8 @@ class Objects(Functions):
         else:
             self.generated(op, place, fields, arguments, keywords, frame)
         self.constructed.discard(place)
-        self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
+        if cls not in CLASSES:
+            self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
         return self.pooled(op, place) if cls in self.facts.pools else place
 
     @abstractmethod
@@ -321,6 +334,8 @@ class Objects(Functions):
             return NONE
         if not isinstance(target, Object | Element) or not isinstance(name, Const):
             raise Escapes(first_origin(arguments))
+        if target.cls in CLASSES and name.value not in FIELDS:
+            raise Escapes(origin_of(target))
         if isinstance(target, Element):
             target = self.there(op, target, name.value)
         found = self.member(target.cls, name.value)
@@ -337,6 +352,26 @@ class Objects(Functions):
             return self.write_item(op, (column, target.index, value), frame)
         self.write(target, name.value, value)
         return NONE
+
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks of an object: its length, if it is one of the library, else nothing. And of a list or dict: now, as it
+        may be another answer later."""
+        if isinstance(known, ListOf | Row) and getattr(known, "of", None) is None:
+            asked = fresh("is_filled")
+            self.add(Op(_BOOL, (self.plain(known, shows=False),), (asked,), from_user=False, where=where))
+            return asked
+        if not isinstance(known, Object) or classes.is_record(known.cls):
+            return known
+        if known.cls in CLASSES:
+            op = Op(function_constant(len), (), (fresh("n"),), where=where)
+            return self.inline(op, self.member_function(known, "__len__"), (known,), {}, frame, known.origin)
+        if self.has_truth(known.cls):
+            raise Escapes(known.origin)
+        return Const(True)
+
+    def has_truth(self, cls: type) -> bool:
+        """Whether a class says which of its objects are true."""
+        return any(self.member(cls, name) is not ABSENT for name in ("__bool__", "__len__"))
 
     def is_same(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         a, b = arguments
@@ -377,6 +412,8 @@ class Objects(Functions):
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, cls = arguments
         self.check_there(target)
+        if isinstance(target, Object) and target.cls in CLASSES:
+            raise Escapes(target.origin)
         if isinstance(target, Object | Element) and isinstance(cls, Const) and type(cls.value) is type:
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)

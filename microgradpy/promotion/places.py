@@ -77,6 +77,14 @@ class Whole(Exception):
         self.path = path
 
 
+class Shrinks(Exception):
+    """Items of a list are taken away."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -362,6 +370,8 @@ class Facts:
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
     nested: dict[Origin, int] = field(default_factory=dict)
     written: set[Origin] = field(default_factory=set)
+    shrinking: set[Origin] = field(default_factory=set)
+    """The lists of which items are taken away."""
     refers: dict[Origin, Origin] = field(default_factory=dict)
     """The tables that items of lists, and fields of objects in tables, are in."""
     wholes: set[tuple[Any, ...]] = field(default_factory=set)
@@ -375,22 +385,10 @@ class Facts:
     unpooled: set[type] = field(default_factory=set)
     """Those of which this was tried, and something is not followed."""
 
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Whole | Writes) -> None:
+    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
         match found:
-            case Escapes(origin=("pool", cls)):
-                self.unpooled.add(cls)
-                del self.pools[cls]
-                self.kept |= {origin for origin, (other, _) in self.classes.items() if other is cls}
-            case Escapes(origin=origin) if self.may_be_pooled(origin):
-                cls, names = self.classes[origin]
-                self.pools[cls] = names
-                of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
-                self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
-                self.kept -= of_lists
-                self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
             case Escapes(origin=origin):
-                self.barred |= {origin} & self.written
-                self.kept.add(origin)
+                self.keep(origin)
             case Holds(origin=origin):
                 self.kept |= {origin} & self.tables.keys()
                 self.tables[origin] = found.cls, found.names
@@ -399,6 +397,9 @@ class Facts:
                 self.nested[origin] = found.depth
             case Refers(key=key):
                 self.refers[key] = found.table
+            case Shrinks(origin=origin):
+                self.kept |= {origin} & self.shrinking
+                self.shrinking.add(origin)
             case Whole(path=path):
                 self.wholes.add(path)
             case Mutates():
@@ -406,6 +407,23 @@ class Facts:
             case Writes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.written.add(origin)
+
+    def keep(self, origin: Origin) -> None:
+        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
+        if origin[:1] == ("pool",):
+            self.unpooled.add(origin[1])
+            del self.pools[origin[1]]
+            self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
+        elif self.may_be_pooled(origin):
+            cls, names = self.classes[origin]
+            self.pools[cls] = names
+            of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
+            self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
+            self.kept -= of_lists
+            self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
+        else:
+            self.barred |= {origin} & self.written
+            self.kept.add(origin)
 
     def made_at(self, origin: Origin) -> Origin:
         """Where what has an origin is made, or the first of the objects of a pool."""

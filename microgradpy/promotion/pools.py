@@ -11,12 +11,22 @@ None. What takes an object as a whole and is not followed, or a class of which a
 
 from __future__ import annotations
 
-from microgradpy.ir.nodes import Const, Op, Opcode, Statement, Value, fresh, function_constant, operator_constant
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.loops import length_of
-from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Escapes, Known, ListOf, Object, Table, origin_of_pool
+from microgradpy.promotion.places import (
+    CONTENTS,
+    NO_OBJECT,
+    Element,
+    Escapes,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Table,
+    origin_of_pool,
+)
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)
@@ -75,15 +85,13 @@ class Pools(Containers):
             if isinstance(each, Element) and each.may_be_none and each.index not in self.present:
                 raise Escapes(each.table.origin)
 
-    def condition(self, known: Known) -> Value:
-        """What a branch asks: of an object whose class says nothing of that, whether it is one."""
-        if not isinstance(known, Element) or not all(
-            self.member(known.cls, name) is ABSENT for name in ("__bool__", "__len__")
-        ):
-            return super().condition(known)
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks: of an object whose class says nothing of that, whether it is one."""
+        if not isinstance(known, Element) or self.has_truth(known.cls):
+            return super().truth(known, where, frame)
         if not known.may_be_none or known.index in self.present:
             return Const(True)
         asked = fresh("is_there")
-        self.add(Op(_IS_OTHER, (known.index, NO_OBJECT), (asked,), from_user=False))
+        self.add(Op(_IS_OTHER, (known.index, NO_OBJECT), (asked,), from_user=False, where=where))
         self.tests[asked] = known.index, True
         return asked

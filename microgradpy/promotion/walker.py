@@ -100,7 +100,8 @@ class Walker(Walk):
     # Branches
 
     def branch(self, statement: If, frame: Frame) -> None:
-        condition = self.condition(self.known(statement.condition, frame))
+        asked = self.truth(self.known(statement.condition, frame), statement.where, frame)
+        condition = self.plain(asked, shows=False, hands=False)
         if isinstance(condition, Const) and not condition.path and type(condition.value) is bool:
             if self.chosen(statement.then if condition.value else statement.orelse, statement, frame):
                 return

@@ -209,6 +209,12 @@ class ReverseRules(_RuleTable):
         plain = any(not entry.types and entry.arity is None and not entry.options for entry in entries)
         return plain and all(entry.declared for entry in entries)
 
+    def has_others(self, f: Any) -> bool:
+        """Whether `f` has a rule, or a declaration that it has no derivative, that is not one of this package."""
+        own = __name__.partition(".")[0] + "."
+        rules = (entry.rule for entry in self._entries(f) if entry.rule is not None)
+        return any(not rule.__module__.startswith(own) for rule in rules) or self.is_non_differentiable(f)
+
     def names(self, function: FunctionType) -> bool:
         """Whether a function was named to this table."""
         return function in self._rules or function in self._non_differentiable

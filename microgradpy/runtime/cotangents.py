@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable
@@ -125,7 +126,9 @@ def zeros_for(x: Any) -> Any:
         return (Untouched(),) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    return list(map(zeros_for, x)) if x and isinstance(x[0], _HOLDERS) else [Untouched()] * len(x)
+    if x and (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
+        return [zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for item in x]
+    return [Untouched()] * len(x)
 
 
 _HOLDERS = (list, dict, tuple)
@@ -144,7 +147,7 @@ def sum_of_lists(x_bar: Any, d: Any) -> Any:
     """The sum of two cotangents of numbers in lists and dicts."""
     if isinstance(x_bar, dict):
         return {key: _sum_of_parts(bar, d[key]) for key, bar in x_bar.items()}
-    return list(map(_sum_of_parts, x_bar, d))
+    return list(_sums(x_bar, d))
 
 
 def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
@@ -156,10 +159,18 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
     for index in outer:
         within = within[index]
     if isinstance(last, slice):
-        within[last] = map(_sum_of_parts, within[last], d)
+        within[last] = _sums(within[last], d)
     else:
         within[last] = _sum_of_parts(within[last], d)
     return x_bar
+
+
+def _sums(left: Any, right: Any) -> Any:
+    """The sums of two lists of cotangents, item by item."""
+    return map(operator.add if _NUMBERS.issuperset(map(type, right)) else _sum_of_parts, left, right)
+
+
+_NUMBERS = frozenset((float, np.float64))
 
 
 def _sum_of_parts(left: Any, right: Any) -> Any:

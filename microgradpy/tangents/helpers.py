@@ -16,7 +16,7 @@ COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int,
 COTANGENT_OF_ITEM: dict[Callable[..., Any], tuple[int, int]] = {}
 COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
-RETURNS: dict[Callable[..., Any], type] = {}
+RETURNS: dict[Callable[..., Any], Any] = {}
 NUMERIC_RESULT: set[Callable[..., Any]] = set()
 
 
@@ -46,9 +46,9 @@ def like(index: int) -> Callable[[F], F]:
     return _note_in(LIKE, index)
 
 
-def returns(cls: type) -> Callable[[F], F]:
-    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `list`, a new list of real numbers;
-    for `dict`, an empty dict."""
+def returns(cls: Any) -> Callable[[F], F]:
+    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `list`, a new list of real numbers, and
+    for `list[int]` of whole ones; for `dict`, an empty dict."""
     return _note_in(RETURNS, cls)
 
 

@@ -433,3 +433,82 @@ def pairs_in_a_list(x, steps):
         a, b = pairs[i % 3]
         pairs[(i + 1) % 3] = (a * b + pairs[0][1], b * x)
     return sum(a * b for a, b in pairs[1:]) + max(pairs[0])
+
+
+@program(X, N, features="lists that are asked whether they are empty, and grow")
+def asked_whether_there_is_something(x, n):
+    out, table, rows = [], {}, [[], []]
+    for i in range(n):
+        out.append(x * x if out else 3.0 * x)
+        table[i] = x * i if table else math.sin(x)
+        if i != 1 and not rows[1]:
+            rows[1].append(out[-1] * x)
+        elif rows[1]:
+            rows[0].append(x)
+        out.append(out[-1] * 0.5 + (out[-2] if rows[0] else 0.1))
+    return sum(out) * sum(table.values()) + sum(rows[0]) * sum(rows[1])
+
+
+# Lists of what is not there yet
+
+
+@program(X, N, features="None for numbers that are not there yet")
+def filled_later(x, n):
+    out = [None] * (n + 1)
+    for i in range(n):
+        out[i] = x * i if out[i - 1] is None else out[i - 1] * x + i
+    grid = [[None] * 2 for _ in range(n)]
+    for row in grid:
+        row[0] = x * x
+    grid[1][1] = out[2] * x
+    total = sum(v * v for v in out if v is not None) + grid[1][0] * grid[1][1]
+    out[0] = None
+    return total * (2.0 if out[0] is None and grid[0][1] is None else x) * out[1]
+
+
+@program(X, N, features="None for tuples that are not there yet")
+def pairs_filled_later(x, n):
+    out = [None] * n
+    for i in range(n):
+        out[i] = (x * i, x + i)
+    out[0] = (out[1][0] * x, out[0][1])
+    a, b = out[2]
+    last = halves([x * i for i in range(1, 2 * n + 1)])
+    return sum(re * im for re, im in out) * a + b * last[1][0] * last[-1][1] + last[0][1]
+
+
+def halves(values):
+    n = len(values)
+    if n == 1:
+        return [(values[0], 1.0)]
+    left, right = halves(values[: n // 2]), halves(values[n // 2 :])
+    out = [None] * n
+    for k in range(n // 2):
+        out[k] = (left[k][0] + right[k][1], left[k][1] * right[k][0])
+        out[k + n // 2] = (left[k][0] - right[k][0], 0.5)
+    return out
+
+
+@program(X, N, features="None in the place of a tuple")
+def pair_taken_away(x, n):
+    out = [(x * i, x) for i in range(n)]
+    total = out[1][0] * out[2][1]
+    out[1] = None
+    for i in range(n):
+        if out[i] is None:
+            out[i] = (x * x, 2.0 * x)
+            total = total + out[i][0] * out[i][1]
+            out[i] = None
+    return total + sum(pair[0] for pair in out if pair is not None)
+
+
+@program(X, N, features="numbers taken away")
+def number_taken_away(x, n):
+    out = [None] * n
+    for i in range(n):
+        out[i] = x * i
+        if i == 2:
+            out[1] = None
+    out[1] = x if out[1] is None else out[0]
+    first, *rest = (x * x, out[2])
+    return sum([v * v for v in out]) * first + rest[0]

@@ -1,0 +1,164 @@
+"""Which functions of the standard library are written where they are called, and with what (`runtime/written_out.py`).
+
+    levels = list(itertools.accumulate(rates, lambda level, rate: level * (1 + rate), initial=start))
+
+is a loop that appends, as the iterator is a generator that is used up on the spot, and the lambda a function made inside.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
+from microgradpy.ir.rewrite import map_statements
+from microgradpy.promotion.places import Known
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime import written_out
+
+Named = Mapping[str, Known]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WrittenOut:
+    """The text of a call, and what it is given: those of its arguments that are called, those that are run over, and others. If
+    the text takes items by their places (`by_place`), they have to be in a list, or there is another text (`otherwise`). The
+    `present` are not to be None."""
+
+    text: Any
+    functions: tuple[Known, ...]
+    sources: tuple[Known, ...]
+    others: tuple[Known, ...] = ()
+    by_place: bool = False
+    otherwise: Any = None
+    functions_first: bool = True
+    present: tuple[Known, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[Known, ...]:
+        first, second = (self.functions, self.sources) if self.functions_first else (self.sources, self.functions)
+        return (*first, *second, *self.others)
+
+
+Given = tuple[Known, ...]
+Choose = Callable[[Given, Named], WrittenOut | None]
+
+
+def written(function: Any, arguments: Given, keywords: Named) -> WrittenOut | None:
+    """The text that a call of a function of the library stands for; None if it has none with such arguments."""
+    choose = _CHOICES.get(function) if isinstance(function, types.BuiltinFunctionType | type) else None
+    return None if choose is None or rrule.has_others(function) else choose(arguments, keywords)
+
+
+def _reduce(given: Given, named: Named) -> WrittenOut | None:
+    if named or len(given) not in (2, 3):
+        return None
+    if len(given) == 2:
+        return WrittenOut(written_out.reduced_items, given[:1], given[1:], by_place=True)
+    return WrittenOut(written_out.reduced, given[:1], given[1:2], given[2:])
+
+
+def _accumulate(given: Given, named: Named) -> WrittenOut | None:
+    if len(given) == 2 and named.keys() == {"initial"} and named["initial"] != Const(None):
+        initial = (named["initial"],)
+        return WrittenOut(written_out.accumulated, given[1:], given[:1], initial, functions_first=False, present=initial)
+    if len(given) not in (1, 2) or named:
+        return None
+    text = written_out.accumulated_items if len(given) == 2 else written_out.sums
+    return WrittenOut(text, given[1:], given[:1], by_place=True, functions_first=False)
+
+
+def _pairwise(given: Given, named: Named) -> WrittenOut | None:
+    return WrittenOut(written_out.pairs, (), given, by_place=True) if len(given) == 1 and not named else None
+
+
+def _map(given: Given, named: Named) -> WrittenOut | None:
+    if named or len(given) not in (2, 3):
+        return None
+    return WrittenOut(written_out.mapped if len(given) == 2 else written_out.mapped_pairs, given[:1], given[1:])
+
+
+def _filter(given: Given, named: Named) -> WrittenOut | None:
+    if named or len(given) != 2:
+        return None
+    return WrittenOut(written_out.filtered, given[:1], given[1:])
+
+
+def _zip(given: Given, named: Named) -> WrittenOut | None:
+    return WrittenOut(written_out.zipped, (), given) if len(given) == 2 and not named else None
+
+
+def _enumerate(given: Given, named: Named) -> WrittenOut | None:
+    return WrittenOut(written_out.numbered, (), given) if len(given) == 1 and not named else None
+
+
+def _sorted(given: Given, named: Named) -> WrittenOut | None:
+    if len(given) != 1 or not {"key"} <= named.keys() <= {"key", "reverse"}:
+        return None
+    reverse = named.get("reverse", Const(False))
+    text, otherwise = written_out.sorted_by, written_out.sorted_items_by
+    return WrittenOut(text, (named["key"],), given, (reverse,), True, otherwise, functions_first=False)
+
+
+def _best(text: Any) -> Choose:
+    def choose(given: Given, named: Named) -> WrittenOut | None:
+        if len(given) != 1 or named.keys() != {"key"}:
+            return None
+        return WrittenOut(text, (named["key"],), given, by_place=True, functions_first=False)
+
+    return choose
+
+
+_CHOICES: dict[Any, Choose] = {
+    functools.reduce: _reduce,
+    itertools.accumulate: _accumulate,
+    itertools.pairwise: _pairwise,
+    map: _map,
+    filter: _filter,
+    zip: _zip,
+    enumerate: _enumerate,
+    sorted: _sorted,
+    max: _best(written_out.largest_by),
+    min: _best(written_out.smallest_by),
+}
+
+
+def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[type], bool]) -> type | None:
+    """The class whose objects stand for what a call makes: the first that has not failed to do it."""
+    if function is not collections.deque or not named.keys() <= {"maxlen"} or len(given) + len(named) > 2:
+        return None
+    is_bounded = any(known != Const(None) for known in (*given[1:], *named.values()))
+    classes = (written_out.BoundedQueue,) if is_bounded else (written_out.Queue, written_out.Stack)
+    return next((cls for cls in classes if not has_failed(cls)), None)
+
+
+def is_text(function: types.FunctionType) -> bool:
+    """Whether a function is one of the library's texts, or a method of such a class."""
+    return function.__globals__ is vars(written_out)
+
+
+def may_be_written(op: Op) -> bool:
+    """Whether a call is of a function that has a text."""
+    function = op.callee.value if isinstance(op.callee, Const) else None
+    if function is collections.deque:
+        return True
+    if not isinstance(function, types.BuiltinFunctionType | type):
+        return False
+    return written(function, op.arguments, dict(op.keywords)) is not None
+
+
+def placed(region: Region, where: Location) -> Region:
+    """A text as it stands at a place in the user's. A tuple that is taken apart on the spot need not be made."""
+
+    def at(statement: Statement) -> tuple[Statement, ...]:
+        if isinstance(statement, Op) and statement.callee is Opcode.TUPLE:
+            return (replace(statement, where=where, from_user=False),)
+        return (replace(statement, where=where),)
+
+    return map_statements(region, at)

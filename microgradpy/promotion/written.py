@@ -1,0 +1,229 @@
+"""Functions of the standard library in the place of their calls, and what uses up the iterators that they give."""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections import deque
+from typing import Any
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_list, is_ordered, item_kind
+from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
+from microgradpy.promotion import library
+from microgradpy.promotion.functions import Named
+from microgradpy.promotion.fusing import run
+from microgradpy.promotion.objects import NONE
+from microgradpy.promotion.places import (
+    CONTENTS,
+    Closure,
+    Escapes,
+    Frame,
+    Generator,
+    Known,
+    ListOf,
+    Method,
+    Object,
+    Picked,
+    Row,
+    Shrinks,
+    Table,
+    is_thing,
+)
+from microgradpy.promotion.stores import Stores
+from microgradpy.runtime import written_out
+from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.written_out import ORDERS, counted
+
+
+class Written(Stores):
+    """What is done with calls of functions that have a text (`library.written`)."""
+
+    def of_library(self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What a function of the library gives that is written where it is called."""
+        origin = (*frame.path, *op.results)
+        if function is counted:
+            self.counters.add(arguments[0])  # type: ignore[arg-type]
+            return arguments[0]
+        if function is deque:
+            return self.queue(op, arguments, keywords, frame)
+        if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[0])))):
+            raise Escapes(frame.path)
+        found = library.written(function, arguments, keywords) if origin not in self.facts.kept else None
+        if found is None or not all(map(self.can_be_called, found.functions)):
+            return None
+        if not all(map(self.is_run_over, found.sources)) or any(self.may_be_none(each) for each in found.present):
+            return None
+        by_place = all(map(self.has_places, found.sources))
+        text: Any = found.text if by_place or not found.by_place else found.otherwise
+        if text is None:
+            return None
+        for each in found.functions:
+            self.check_given(each)
+        ir, _ = self.lowered(text, origin)
+        ir = replace(ir, body=library.placed(ir.body, op.where))
+        values = dict(zip((parameter.var for parameter in ir.parameters), found.arguments, strict=True))
+        if is_generator(text.__code__):
+            return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+        self.helped = True
+        return self.body(op, ir, values, frame, origin)
+
+    def queue(self, op: Op, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What `deque(...)` makes, as an object of a class that does the same."""
+        origin = (*frame.path, *op.results)
+        cls = library.class_for(deque, arguments, keywords, lambda cls: (*origin, cls.__name__) in self.facts.kept)
+        if cls is None or origin in self.facts.kept or not all(map(self.is_run_over, arguments[:1])):
+            return None
+        bounds = tuple(known for known in (*arguments[1:], *keywords.values()) if known != NONE)
+        if any(self.kinds.of(each) != INT for each in bounds):
+            return None
+        place = self.construct(op, Const(cls, cls.__name__, cls), cls, bounds, {}, frame, (*origin, cls.__name__))
+        if isinstance(place, Object) and arguments:
+            self.inline(op, self.member_function(place, "extend"), (place, arguments[0]), {}, frame, place.origin)
+        return place
+
+    def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
+        origin = (*frame.path, *op.results)
+        if origin not in self.facts.shrinking or op.callee is not Opcode.LIST or self.facts.nested.get(origin):
+            super().new_list_of(op, known, frame)
+            return
+        cls = written_out.Shrinking
+        place = self.construct(op, Const(cls, cls.__name__, cls), cls, (), {}, frame, origin)
+        assert isinstance(place, Object)
+        self.bind(op.results[0], place, frame)
+        for each in known:
+            self.add_to(op, place, each, frame)
+
+    def add_to(self, op: Op, place: Object, item: Known, frame: Frame) -> None:
+        """`items.append(item)` on a list of which items are taken away."""
+        self.inline(op, self.member_function(place, "append"), (place, item), {}, frame, place.origin)
+
+    def method_of_list(self, op: Op, method: Method, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """What makes a list longer by many items, or shorter; None if it is another method."""
+        receiver = method.receiver
+        if method.name == "extend" and len(arguments) == 1:
+            return self.extend(op, receiver, arguments[0], frame)
+        if method.name == "clear" or (method.name == "pop" and arguments in ((), (Const(0),), (Const(-1),))):
+            raise Shrinks(receiver.origin)
+        return None
+
+    def method_of_shrinking(self, op: Op, method: Method, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """A method of a list of which items are taken away."""
+        name, place = method.name, method.receiver
+        if name == "pop" and arguments in ((Const(0),), (Const(-1),)):
+            name, arguments = ("pop_first" if arguments == (Const(0),) else "pop"), ()
+        return self.inline(op, self.member_function(place, name), (place, *arguments), {}, frame, place.origin)
+
+    def extend(self, op: Op, place: ListOf, others: Known, frame: Frame) -> Known:
+        """`items.extend(others)`"""
+        if not self.is_run_over(others) or others is place:
+            raise Escapes(place.origin)
+        self.helped = True
+        self.appended.add(place.origin)
+        return self.inline(op, written_out.extended, (place, others), {}, frame, place.origin)  # type: ignore[arg-type]
+
+    def in_place(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`items += others` makes a list longer."""
+        target, *others = arguments
+        is_sum = isinstance(op.callee, Const) and op.callee.value is operator.iadd
+        if is_sum and isinstance(target, ListOf) and target.sort == "list" and self.is_run_over(others[0]):
+            self.extend(op, target, others[0], frame)
+            return target
+        return super().in_place(op, arguments, frame)
+
+    def contents_of(self, known: Known) -> Known:
+        """A list in sight as it is now."""
+        return self.fields[known, CONTENTS] if isinstance(known, ListOf) else known
+
+    def can_be_called(self, known: Known) -> bool:
+        """Whether it is known what is called."""
+        if isinstance(known, Var):
+            made = self.kinds.builder.producers.get(known)
+            return made is not None and made.callee is Opcode.CLOSURE and known in self.fresh
+        return isinstance(known, Closure | Method) or (isinstance(known, Const) and callable(known.value))
+
+    def is_run_over(self, known: Known) -> bool:
+        """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
+        if is_thing(known):
+            return isinstance(known, Generator | Table | Picked | Row) or (isinstance(known, ListOf) and known.sort != "array")
+        kind = self.kinds.of(known)
+        return isinstance(kind, Sequence | TupleOf) or (isinstance(kind, Array) and bool(kind.ndim))
+
+    def has_places(self, known: Known) -> bool:
+        """The same of what has them by their places."""
+        kind = self.kinds.of(known)
+        if is_thing(known):
+            return isinstance(known, Table | Row) or (isinstance(known, ListOf) and known.sort == "list")
+        return is_list(kind) or isinstance(kind, TupleOf | Array)
+
+    def may_be_none(self, known: Known) -> bool:
+        kind = self.kinds.of(known)
+        return not is_thing(known) and not isinstance(kind, Scalar | Array | TupleOf | Sequence | Numeric)
+
+    def items_of_tuple(self, known: Known) -> tuple[Value, ...]:
+        """What a tuple has been made of, in sight of who takes it apart."""
+        made = self.kinds.builder.producers.get(known) if isinstance(known, Var) else None
+        return made.arguments if made is not None and made.callee is Opcode.TUPLE else ()
+
+    # Generators
+
+    def as_generator(self, op: Op, known: Known, frame: Frame) -> Known | None:
+        """What gives the items of something that is used up by a call."""
+        return self.iterator_of(known, op.results[0], op.where, frame) if isinstance(known, Object) else known
+
+    def negated(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`not` and `bool` of an object"""
+        asked = self.truth(arguments[0], op.where, frame)
+        if asked is arguments[0]:
+            return None
+        self.emit(op, op.callee, (asked,), {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+    def collected(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`list(g(...))`"""
+        generator = self.as_generator(op, arguments[0], frame)
+        if len(arguments) != 1 or not isinstance(generator, Generator):
+            return None
+        place = self.new_list(op, "items", generator.origin)
+        run(self, generator, lambda value: self.append(op, place, value))
+        return place
+
+    def gathered(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`dict(g(...))`, of a generator that gives pairs"""
+        generator = self.as_generator(op, arguments[0], frame)
+        if len(arguments) != 1 or not isinstance(generator, Generator):
+            return None
+        (result,) = op.results
+        place, version = ListOf((*generator.origin, "entries"), result.hint, sort="dict"), fresh(result.hint, True)
+        if place.origin in self.facts.kept:
+            raise Escapes(generator.origin)
+        self.add(Op(Opcode.DICT, (), (version,), where=op.where))
+        self.fields[place, CONTENTS] = version
+
+        def put(pair: Known) -> None:
+            if not isinstance(pair, Var):
+                raise Escapes(generator.origin)
+            after, items = fresh(result.hint, True), self.items_of_tuple(pair)
+            if len(items) != 2:
+                items = fresh("key"), fresh("value")
+                self.add(Op(Opcode.UNPACK, (pair,), items, where=op.where))
+            key, value = items
+            changed = (self.plain(self.fields[place, CONTENTS]), key, value)
+            self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))
+            self.write(place, CONTENTS, after)
+
+        run(self, generator, put)
+        return place
+
+    def summed(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`sum(g(...))`"""
+        generator = self.as_generator(op, arguments[0], frame)
+        if not isinstance(generator, Generator):
+            return None
+        given = (self.collected(op, (generator,), frame), *arguments[1:])
+        self.emit(op, op.callee, given, {}, frame)  # type: ignore[arg-type]
+        return self.known_result(op, frame)
+
+
+def _is_order(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and function in ORDERS

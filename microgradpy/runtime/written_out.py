@@ -1,0 +1,339 @@
+# ruff: noqa: B905, RUF007, UP028  what is read is the text, and `zip` stops where the library's does
+"""Functions of the standard library that call others or run over something, written in Python: where the compiler sees what
+they are given, it writes their bodies where they are called (`promotion/library.py`).
+
+Each does what the library's does, in the same order, and asks for items when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from microgradpy.rules.registry import non_differentiable
+from microgradpy.tangents.helpers import returns
+
+
+def reduced(function: Callable[..., Any], items: Iterable[Any], initial: Any) -> Any:
+    """functools.reduce(function, items, initial)"""
+    total = initial
+    for item in items:
+        total = function(total, item)
+    return total
+
+
+def reduced_items(function: Callable[..., Any], items: list[Any]) -> Any:
+    """functools.reduce(function, items)"""
+    if len(items) == 0:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    total = items[0]
+    for item in items[1:]:
+        total = function(total, item)
+    return total
+
+
+def accumulated(items: Iterable[Any], function: Callable[..., Any], initial: Any) -> Iterator[Any]:
+    """itertools.accumulate(items, function, initial=initial)"""
+    total = initial
+    yield total
+    for item in items:
+        total = function(total, item)
+        yield total
+
+
+def accumulated_items(items: list[Any], function: Callable[..., Any]) -> Iterator[Any]:
+    """itertools.accumulate(items, function)"""
+    if len(items) > 0:
+        total = items[0]
+        yield total
+        for item in items[1:]:
+            total = function(total, item)
+            yield total
+
+
+def sums(items: list[Any]) -> Iterator[Any]:
+    """itertools.accumulate(items)"""
+    if len(items) > 0:
+        total = items[0]
+        yield total
+        for item in items[1:]:
+            total = total + item
+            yield total
+
+
+def pairs(items: list[Any]) -> Iterator[Any]:
+    """itertools.pairwise(items)"""
+    for first, second in zip(items, items[1:]):
+        yield first, second
+
+
+def mapped(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+    """map(function, items)"""
+    for item in items:
+        yield function(item)
+
+
+def mapped_pairs(function: Callable[..., Any], first: Iterable[Any], second: Iterable[Any]) -> Iterator[Any]:
+    """map(function, first, second)"""
+    for a, b in zip(first, second):
+        yield function(a, b)
+
+
+def filtered(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+    """filter(function, items)"""
+    for item in items:
+        if function(item):
+            yield item
+
+
+def zipped(first: Iterable[Any], second: Iterable[Any]) -> Iterator[Any]:
+    """zip(first, second)"""
+    for a, b in zip(first, second):
+        yield a, b
+
+
+def numbered(items: Iterable[Any]) -> Iterator[Any]:
+    """enumerate(items)"""
+    for number, item in enumerate(items):
+        yield number, item
+
+
+def sorted_by(items: list[Any], key: Callable[..., Any], reverse: bool) -> list[Any]:
+    """sorted(items, key=key, reverse=reverse)"""
+    return [items[place] for place in order_of([key(item) for item in items], reverse)]
+
+
+def sorted_items_by(items: Iterable[Any], key: Callable[..., Any], reverse: bool) -> list[Any]:
+    """The same of what has no places: a dict or an iterator."""
+    values = list(items)
+    return [values[place] for place in order_of([key(value) for value in values], reverse)]
+
+
+def largest_by(items: list[Any], key: Callable[..., Any]) -> Any:
+    """max(items, key=key)"""
+    return items[place_of_largest([key(item) for item in items])]
+
+
+def smallest_by(items: list[Any], key: Callable[..., Any]) -> Any:
+    """min(items, key=key)"""
+    return items[place_of_smallest([key(item) for item in items])]
+
+
+@returns(list[int])
+def order_of(keys: list[Any], reverse: bool) -> list[int]:
+    """The places of some keys, in their order."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+@returns(int)
+def place_of_largest(keys: list[Any]) -> int:
+    """Where the first of the largest is."""
+    return max(range(len(keys)), key=keys.__getitem__)
+
+
+@returns(int)
+def place_of_smallest(keys: list[Any]) -> int:
+    """Where the first of the smallest is."""
+    return min(range(len(keys)), key=keys.__getitem__)
+
+
+def extended(items: list[Any], others: Iterable[Any]) -> None:
+    """items.extend(others)"""
+    for item in others:
+        items.append(item)
+
+
+# Queues. They are lists that only grow, with the numbers of what is left of them: the classes are never made, `promotion` makes
+# variables of their fields.
+
+
+class Queue:
+    """collections.deque(items), of which items are taken at the front only."""
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+        self._start = 0
+
+    def append(self, item: Any) -> None:
+        self._items.append(item)
+
+    def extend(self, items: Iterable[Any]) -> None:
+        for item in items:
+            self.append(item)
+
+    def popleft(self) -> Any:
+        place = self._start
+        if place == len(self._items):
+            raise IndexError("pop from an empty deque")
+        self._start = place + 1
+        return self._items[counted(place)]
+
+    def clear(self) -> None:
+        self._start = len(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items) - self._start
+
+    def __getitem__(self, index: int) -> Any:
+        place = index + (self._start if index >= 0 else len(self._items))
+        if place < self._start or place >= len(self._items):
+            raise IndexError("deque index out of range")
+        return self._items[counted(place)]
+
+    def __setitem__(self, index: int, item: Any) -> None:
+        place = index + (self._start if index >= 0 else len(self._items))
+        if place < self._start or place >= len(self._items):
+            raise IndexError("deque index out of range")
+        self._items[counted(place)] = item
+
+    def __iter__(self) -> Iterator[Any]:
+        start, stop = self._start, len(self._items)
+        for place in range(start, stop):
+            yield self._items[counted(place)]
+            if self._start != start or len(self._items) != stop:
+                raise RuntimeError("deque mutated during iteration")
+
+
+class BoundedQueue(Queue):
+    """collections.deque(items, maxlen): what is too much is taken away at the front."""
+
+    def __init__(self, maxlen: int) -> None:
+        if maxlen < 0:
+            raise ValueError("maxlen must be non-negative")
+        self._items = []
+        self._start = 0
+        self._maxlen = maxlen
+
+    def append(self, item: Any) -> None:
+        self._items.append(item)
+        if len(self._items) - self._start > self._maxlen:
+            self._start = self._start + 1
+
+
+class Stack:
+    """collections.deque(items), of which items are taken at both ends: `_stop` is behind the last one that is left."""
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+        self._start = 0
+        self._stop = 0
+
+    def append(self, item: Any) -> None:
+        if self._stop == len(self._items):
+            self._items.append(item)
+        else:
+            self._items[counted(self._stop)] = item
+        self._stop = self._stop + 1
+
+    def extend(self, items: Iterable[Any]) -> None:
+        for item in items:
+            self.append(item)
+
+    def popleft(self) -> Any:
+        place = self._start
+        if place == self._stop:
+            raise IndexError("pop from an empty deque")
+        self._start = place + 1
+        return self._items[counted(place)]
+
+    def pop(self) -> Any:
+        if self._start == self._stop:
+            raise IndexError("pop from an empty deque")
+        place = self._stop - 1
+        self._stop = place
+        return self._items[counted(place)]
+
+    def clear(self) -> None:
+        self._start = self._stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __getitem__(self, index: int) -> Any:
+        place = index + (self._start if index >= 0 else self._stop)
+        if place < self._start or place >= self._stop:
+            raise IndexError("deque index out of range")
+        return self._items[counted(place)]
+
+    def __setitem__(self, index: int, item: Any) -> None:
+        place = index + (self._start if index >= 0 else self._stop)
+        if place < self._start or place >= self._stop:
+            raise IndexError("deque index out of range")
+        self._items[counted(place)] = item
+
+    def __iter__(self) -> Iterator[Any]:
+        start, stop = self._start, self._stop
+        for place in range(start, stop):
+            yield self._items[counted(place)]
+            if self._start != start or self._stop != stop:
+                raise RuntimeError("deque mutated during iteration")
+
+
+class Shrinking:
+    """A list of which items are taken at its ends."""
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+        self._start = 0
+        self._stop = 0
+
+    def append(self, item: Any) -> None:
+        if self._stop == len(self._items):
+            self._items.append(item)
+        else:
+            self._items[counted(self._stop)] = item
+        self._stop = self._stop + 1
+
+    def extend(self, items: Iterable[Any]) -> None:
+        for item in items:
+            self.append(item)
+
+    def pop(self) -> Any:
+        if self._start == self._stop:
+            raise IndexError("pop from empty list")
+        place = self._stop - 1
+        self._stop = place
+        return self._items[counted(place)]
+
+    def pop_first(self) -> Any:
+        place = self._start
+        if place == self._stop:
+            raise IndexError("pop from empty list")
+        self._start = place + 1
+        return self._items[counted(place)]
+
+    def clear(self) -> None:
+        self._start = self._stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __getitem__(self, index: int) -> Any:
+        place = index + (self._start if index >= 0 else self._stop)
+        if place < self._start or place >= self._stop:
+            raise IndexError("list index out of range")
+        return self._items[counted(place)]
+
+    def __setitem__(self, index: int, item: Any) -> None:
+        place = index + (self._start if index >= 0 else self._stop)
+        if place < self._start or place >= self._stop:
+            raise IndexError("list assignment index out of range")
+        self._items[counted(place)] = item
+
+    def __iter__(self) -> Iterator[Any]:
+        number = 0
+        while self._start + number < self._stop:
+            yield self._items[counted(self._start + number)]
+            number = number + 1
+
+
+def counted(place: int) -> int:
+    """A place in a list that is not counted from its end."""
+    return place
+
+
+FIELDS = ("_items", "_start", "_stop", "_maxlen")
+CLASSES = (Queue, BoundedQueue, Stack, Shrinking)
+ORDERS = (order_of, place_of_largest, place_of_smallest)
+
+non_differentiable(*ORDERS)
