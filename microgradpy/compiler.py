@@ -234,6 +234,9 @@ class Session:
     def calls_unknown(self) -> None:
         self.own.is_open |= self.own.in_progress
 
+    def looks(self) -> None:
+        self.own.is_looking |= self.own.in_progress
+
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)
         kind = None if value is UNDEFINED else value_kind(value)

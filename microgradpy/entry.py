@@ -320,7 +320,7 @@ def _new_plan(
         unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     except NeedsTracking:
         return None
-    if not is_inner and unit.calls_unknown and may_write(function, bound.values, followed_by(unit)):
+    if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
         return None
     return Plan.of(unit, bound.values)
 
@@ -381,7 +381,7 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        is_open = not is_inner and unit.calls_unknown
+        is_open = not is_inner and unit.runs_unseen
         if not unit.is_pushable or (is_open and may_write(function, bound.values, followed_by(unit))):
             return None
         plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, lock
+from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followed_by, lock
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
@@ -43,6 +43,7 @@ from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.state.reach import may_write
 from microgradpy.state.stops import stopping_in
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of, project
@@ -177,7 +178,8 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
     except (NeedsTracking, DifferentiationError):
         patterns.decline(read.pattern, values)
         return None
-    if unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.pattern.functions):
+    writes = unit.runs_unseen and may_write(function, values, followed_by(unit))
+    if writes or unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.pattern.functions):
         patterns.decline(read.pattern, values)
         return None
     return unit

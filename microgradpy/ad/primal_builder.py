@@ -33,10 +33,15 @@ from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder
 from microgradpy.runtime.watching import keep
+from microgradpy.state.held import is_users_class
 from microgradpy.state.snapshots import frozen
 
 _GETITEM = operator_constant("getitem")
 _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
+
+
+_ASKING = frozenset({Opcode.UNPACK, Opcode.APPLY, Opcode.SET, Opcode.DICT})
+"""What asks its arguments for items or for their hash, or calls them."""
 
 
 class NeedsTracking(Exception):
@@ -84,6 +89,9 @@ class Services(Protocol):
 
     def calls_unknown(self) -> None:
         """Note that something is called that is known only at run time."""
+
+    def looks(self) -> None:
+        """Note that an operation that stays as it stands may run code of the user's."""
 
     def global_kind(self, name: str) -> Kind | None:
         """What is proven, under a guard, of a module variable; None if there is none."""
@@ -280,10 +288,26 @@ class PrimalBuilder(TypedBuilder):
         """The operation as it stands."""
         arguments, keywords = self.inputs(op)
         head = op.callee if isinstance(op.callee, Opcode) else self.of(op.callee) if callee is None else callee
+        if not self.services.tracks and self._may_run_code(head, given_values(arguments, keywords)):
+            self.services.looks()
         result = self.define(op.result, kind, active)
         self.emit(head, arguments, (result,), keywords, op.payload)
         self.lend_with(result, given_values(arguments, keywords))
         return result
+
+    def _may_run_code(self, head: Opcode | Value, values: Iterable[Value]) -> bool:
+        """Whether an operation as it stands may run code of the user's that is not compiled: that of the callee, of a property
+        or of an operator. What a constant has of which nothing is proven is not known; of what is differentiated, its features
+        tell."""
+        if isinstance(head, Opcode) and head not in _ASKING:
+            return False
+        if isinstance(head, Const) and isinstance(head.value, _CODE) and is_users_class(head.value):
+            return True
+        for value in values:
+            kind = self.kind(value)
+            if isinstance(kind, Unknown) and not isinstance(value, Const) and (kind.features or not self.is_active(value)):
+                return True
+        return False
 
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:
         """Refuse when this place is reached."""

@@ -28,6 +28,51 @@ def names_in(code: types.CodeType) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
+def texts_in(code: types.CodeType) -> tuple[str, ...]:
+    """The names among the texts in code, and in the functions inside it: attributes that are read by `getattr(x, "name")`,
+    `attrgetter("name.of")` or `case Class(name=...)`."""
+    found: list[str] = []
+    waiting: list[object] = list(code.co_consts)
+    for constant in waiting:
+        if isinstance(constant, tuple | frozenset):
+            waiting += constant
+        elif isinstance(constant, types.CodeType):
+            waiting += constant.co_consts
+        elif isinstance(constant, str):
+            found += (name for name in constant.split(".") if name.isidentifier())
+    return tuple(dict.fromkeys(found))
+
+
+_READERS = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller", "__getattribute__"})
+
+
+@functools.lru_cache(maxsize=1024)
+def computes_names(code: types.CodeType) -> bool:
+    """Whether code, or a function inside it, reads attributes by names that do not stand in it: `getattr(x, name)`."""
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "KW_NAMES")]
+    for number, step in enumerate(steps):
+        if step.opname.startswith("LOAD") and _loaded(step) in _READERS and not _is_given_text(steps, number):
+            return True
+    return any(computes_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
+    """Whether the function that an instruction loads is called right away, with a text for the name."""
+    depth = 0
+    place = 2 if _loaded(steps[number]) in ("getattr", "hasattr") else 1
+    made: dis.Instruction | None = None  # what the argument at that place was made by
+    for step in steps[number + 1 :]:
+        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+            return made is not None and made.opname == "LOAD_CONST" and isinstance(made.argval, str)
+        if step.is_jump_target or step.opcode in dis.hasjrel:
+            return False
+        depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
+        if depth == place:
+            made = step
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
 def variables_in(code: types.CodeType) -> tuple[str, ...]:
     """The names of module variables that code reads, in the functions inside it too."""
     own = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
