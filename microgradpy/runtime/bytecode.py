@@ -8,6 +8,8 @@ import inspect
 import itertools
 import types
 
+import numpy as np
+
 from microgradpy.rules.containers import MUTATING_METHODS
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"})
@@ -49,11 +51,16 @@ _READERS = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller", "__get
 @functools.lru_cache(maxsize=1024)
 def computes_names(code: types.CodeType) -> bool:
     """Whether code, or a function inside it, reads attributes by names that do not stand in it: `getattr(x, name)`."""
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "KW_NAMES")]
+    steps = _steps(code)
     for number, step in enumerate(steps):
         if step.opname.startswith("LOAD") and _loaded(step) in _READERS and not _is_given_text(steps, number):
             return True
     return any(computes_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _steps(code: types.CodeType) -> list[dis.Instruction]:
+    """The instructions that move values."""
+    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "KW_NAMES")]
 
 
 def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
@@ -84,12 +91,40 @@ def variables_in(code: types.CodeType) -> tuple[str, ...]:
 def writes(code: types.CodeType) -> bool:
     """Whether code has anything in it, or in the functions inside it, that writes into arrays, containers, objects or module
     variables."""
-    if any(map(_is_store, dis.get_instructions(code))) or not WRITERS.isdisjoint(code.co_names):
+    if any(map(_is_store, dis.get_instructions(code))) or not WRITERS.isdisjoint(code.co_names) or _gives_outputs(code):
         return True
     return any(
         writes(constant) if isinstance(constant, types.CodeType) else isinstance(constant, tuple) and "out" in constant
         for constant in code.co_consts
     )
+
+
+_INPUTS = {name: value.nin for name, value in vars(np).items() if isinstance(value, np.ufunc)} | {"dot": 2, "clip": 3}
+
+
+def _gives_outputs(code: types.CodeType) -> bool:
+    """Whether code calls something with the name of a function of NumPy's with more arguments than that computes with: the
+    next one is written into, as in `np.multiply(x, y, x)`."""
+    if _INPUTS.keys().isdisjoint(code.co_names):
+        return False
+    steps = _steps(code)
+    for number, step in enumerate(steps):
+        count = _INPUTS.get(_loaded(step)) if step.opname.startswith("LOAD") else None  # type: ignore[arg-type]
+        if count is not None and (_count_of_arguments(steps, number) or 0) > count:
+            return True
+    return False
+
+
+def _count_of_arguments(steps: list[dis.Instruction], number: int) -> int | None:
+    """How many arguments a function is called with that an instruction loads; None if that is not seen, or it is not called."""
+    depth = 0
+    for step in steps[number + 1 :]:
+        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+            return depth
+        if depth < 0 or step.opcode in dis.hasjrel:
+            return None
+        depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
+    return None
 
 
 _SHOWS = ("RAISE_VARARGS", "FORMAT_", "CONVERT_VALUE", "PRECALL", "CALL")
