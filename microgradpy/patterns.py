@@ -190,11 +190,15 @@ def check_unchanged_parts(function: types.FunctionType, read: Match, values: lis
     object that the program only looks at may write into what it is not given."""
     again = read.pattern.read(*values)
     if again is None or any(map(operator.is_not, again[0], read.values)):
-        raise MutationError(
-            f"an argument of {function.__qualname__} was changed while it ran, by code in which nobody could foresee it",
-            None,
-            "Let a function write into it that is called by name, and no property or operator of an object of the module.",
-        )
+        raise changed_while_it_ran(function)
+
+
+def changed_while_it_ran(function: types.FunctionType) -> MutationError:
+    return MutationError(
+        f"what {function.__qualname__} uses was changed while it ran, by code in which nobody could foresee it",
+        None,
+        "Let a function write into it that is called by name, and no property or operator of an object of the module.",
+    )
 
 
 @with_room

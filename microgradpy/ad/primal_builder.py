@@ -305,7 +305,10 @@ class PrimalBuilder(TypedBuilder):
             return True
         for value in values:
             kind = self.kind(value)
-            if isinstance(kind, Unknown) and not isinstance(value, Const) and (kind.features or not self.is_active(value)):
+            if isinstance(value, Const):
+                if isinstance(value.value, type) and is_users_class(type(value.value)):
+                    return True  # its metaclass may answer
+            elif isinstance(kind, Unknown) and (kind.features or not self.is_active(value)):
                 return True
         return False
 

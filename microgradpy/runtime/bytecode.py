@@ -60,7 +60,7 @@ def computes_names(code: types.CodeType) -> bool:
 
 def _steps(code: types.CodeType) -> list[dis.Instruction]:
     """The instructions that move values."""
-    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "KW_NAMES")]
+    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL")]
 
 
 def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
@@ -109,21 +109,27 @@ def _gives_outputs(code: types.CodeType) -> bool:
         return False
     steps = _steps(code)
     for number, step in enumerate(steps):
-        count = _INPUTS.get(_loaded(step)) if step.opname.startswith("LOAD") else None  # type: ignore[arg-type]
-        if count is not None and (_count_of_arguments(steps, number) or 0) > count:
+        name = _loaded(step) if step.opname.startswith("LOAD") else None
+        count = _INPUTS.get(name) if isinstance(name, str) else None
+        if count is not None and (_count_of_arguments(code, steps, number) or 0) > count:
             return True
     return False
 
 
-def _count_of_arguments(steps: list[dis.Instruction], number: int) -> int | None:
-    """How many arguments a function is called with that an instruction loads; None if that is not seen, or it is not called."""
+def _count_of_arguments(code: types.CodeType, steps: list[dis.Instruction], number: int) -> int | None:
+    """How many arguments by position a function is called with that an instruction loads; None if that is not seen, or it is
+    not called."""
     depth = 0
+    before = steps[number]
     for step in steps[number + 1 :]:
         if step.opname in ("PRECALL", "CALL") and depth == step.arg:
-            return depth
+            return depth - (len(code.co_consts[before.arg or 0]) if before.opname == "KW_NAMES" else 0)
+        if step.opname == "CALL_KW" and depth - 1 == step.arg:  # the names are on the stack too
+            return depth - 1 - len(code.co_consts[before.arg or 0])
         if depth < 0 or step.opcode in dis.hasjrel:
             return None
         depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
+        before = step
     return None
 
 
