@@ -400,7 +400,8 @@ def _push_plan_for(
         is_open = not is_inner and unit.runs_unseen
         if not unit.is_pushable or (is_open and may_write(function, bound.values, followed_by(unit))):
             return None
-        plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds)), unit.runs_unseen
+        run = unit.pushforward or add_pushforward(function, unit, kinds)
+        plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
     except (NeedsTracking, NotPushable):
         return None
     if signature is not None:

@@ -121,7 +121,7 @@ class Plan:
         active = [index for index, flag in enumerate(unit.active) if flag]
         places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
         leading = len(active) > 1 and active == list(range(len(active)))
-        watches = not unit.tracks and unit.runs_unseen
+        watches = not unit.tracks and unit.is_to_be_watched
         return cls(unit, places, len(active) == 1, not EXOTIC.isdisjoint(map(type, values)), leading, shared, watches)
 
     def by_input(self, fresh: tuple[bool, ...]) -> tuple[bool, ...]:
