@@ -7,6 +7,7 @@ bytecode first: most functions write nothing, and need no watching.
 
 from __future__ import annotations
 
+import gc
 import inspect
 import operator
 import types
@@ -23,6 +24,7 @@ from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.projection import fields_of
 
 _ITEMS = (list, tuple, set, deque)
+_HEAP_TYPE = 1 << 9  # the flag of classes that were made by a `class` statement
 _LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
 
 
@@ -51,7 +53,21 @@ def _copy(value: Any) -> Any:
     items = _items(value)
     if items is not None:
         return items
-    return dict.copy(value) if isinstance(value, dict) else fields_of(value)
+    return dict.copy(value) if isinstance(value, dict) else _held(value)
+
+
+def _held(x: Any) -> list[Any]:
+    """What an object holds. An ordinary one is asked as the garbage collector asks it, which is ten times as fast as to look
+    for the names of its fields; if it has a `__dict__` by now, that is among it."""
+    if not type(x).__flags__ & _HEAP_TYPE:
+        return [*fields_of(x).values()]
+    found: list[Any] = []
+    for each in gc.get_referents(x):
+        if type(each) is dict:
+            found += each.values()
+        else:
+            found.append(each)
+    return found
 
 
 def _items(value: Any) -> list[Any] | None:
@@ -165,7 +181,7 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
             case dict():
                 waiting += dict.values(value)
             case _:
-                waiting += fields_of(value).values()
+                waiting += _held(value)
 
 
 _NUMBERS = frozenset((float, int, np.float64))
