@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -73,8 +74,40 @@ class Holder:
         self.own = Sensor()
 
 
+class Asking(type):
+    def __call__(cls) -> Any:
+        return double(1.0)
+
+    def __eq__(cls, other: Any) -> bool:
+        return double(True)
+
+    def __instancecheck__(cls, other: Any) -> bool:
+        return double(True)
+
+    def __len__(cls) -> int:
+        return double(1)
+
+    def __hash__(cls) -> int:
+        return 1
+
+
+class Asked(metaclass=Asking):
+    pass
+
+
+def in_closure() -> Callable[[], float]:
+    held = Sensor()
+    return lambda: held.reading
+
+
+def by_default(sensor: Any = Sensor()) -> float:  # noqa: B008
+    return sensor.reading
+
+
 SENSOR, ANSWERING, DESCRIBED, HOLDER = Sensor(), Answering(), Described(), Holder()
 SENSORS, BY_NAME, NAME = [Sensor()], {"sensor": Sensor()}, "reading"
+NAMESPACE, IN_SET, IN_VIEW = types.SimpleNamespace(sensor=Sensor()), {SENSOR}, types.MappingProxyType(BY_NAME)
+IN_ARRAY, CLOSED = np.array([SENSOR, None], dtype=object), in_closure()
 GET, CALL, BOUND = operator.attrgetter("reading"), operator.methodcaller("method"), functools.partial(Sensor.method, SENSOR)
 
 
@@ -130,6 +163,16 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "item": lambda s: s[0] * (SENSOR[0]) * s[0] + s[0],
     "__getattr__": lambda s: s[0] * (ANSWERING.anything) * s[0] + s[0],
     "__bool__": lambda s: s[0] * (1.0 if ANSWERING else 2.0) * s[0] + s[0],
+    "entry of a namespace": lambda s: s[0] * NAMESPACE.sensor.reading * s[0] + s[0],
+    "item of a set": lambda s: s[0] * sum([each.reading for each in IN_SET]) * s[0] + s[0],
+    "entry of an array of objects": lambda s: s[0] * IN_ARRAY[0].reading * s[0] + s[0],
+    "entry of a view of a dict": lambda s: s[0] * IN_VIEW["sensor"].reading * s[0] + s[0],
+    "captured": lambda s: s[0] * CLOSED() * s[0] + s[0],
+    "default": lambda s: s[0] * by_default() * s[0] + s[0],
+    "call of a metaclass": lambda s: s[0] * Asked() * s[0] + s[0],
+    "equality of a metaclass": lambda s: s[0] * (Asked == 1) * s[0] + s[0],
+    "instances of a metaclass": lambda s: s[0] * (1.0 if isinstance(1, Asked) else 2.0) * s[0] + s[0],
+    "length of a metaclass": lambda s: s[0] * len(Asked) * s[0] + s[0],  # type: ignore[arg-type]
     "pattern": by_match,
     "descriptor": lambda s: s[0] * (DESCRIBED.reading) * s[0] + s[0],
 }
