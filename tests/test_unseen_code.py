@@ -78,20 +78,26 @@ class Asking(type):
     def __call__(cls) -> Any:
         return double(1.0)
 
-    def __eq__(cls, other: Any) -> bool:
-        return double(True)
-
     def __instancecheck__(cls, other: Any) -> bool:
         return double(True)
 
     def __len__(cls) -> int:
         return double(1)
 
-    def __hash__(cls) -> int:
-        return 1
-
 
 class Asked(metaclass=Asking):
+    pass
+
+
+class Equal(type):
+    def __eq__(cls, other: Any) -> bool:
+        return double(True)
+
+    def __hash__(cls) -> int:
+        return 12345
+
+
+class Compared(metaclass=Equal):
     pass
 
 
@@ -170,7 +176,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "captured": lambda s: s[0] * CLOSED() * s[0] + s[0],
     "default": lambda s: s[0] * by_default() * s[0] + s[0],
     "call of a metaclass": lambda s: s[0] * Asked() * s[0] + s[0],
-    "equality of a metaclass": lambda s: s[0] * (Asked == 1) * s[0] + s[0],
+    "equality of a metaclass": lambda s: s[0] * (Compared == 1) * s[0] + s[0],
     "instances of a metaclass": lambda s: s[0] * (1.0 if isinstance(1, Asked) else 2.0) * s[0] + s[0],
     "length of a metaclass": lambda s: s[0] * len(Asked) * s[0] + s[0],  # type: ignore[arg-type]
     "pattern": by_match,

@@ -86,7 +86,7 @@ from microgradpy.state.reach import own_method_that_writes
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
 _SIGNATURE = function_constant(inspect.signature)
-_SEES_THE_FRAME = (eval, exec, locals, vars, dir)
+_SEES_THE_FRAME: Any = frozenset({eval, exec, locals, vars, dir})
 
 
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
