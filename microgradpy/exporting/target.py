@@ -173,7 +173,7 @@ def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[b
                 "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
             ) from None
     if unit is not None:
-        if unit.runs_unseen and values is not None and may_write(function, values, followed_by(unit)):
+        if unit.calls_unknown and values is not None and may_write(function, values, followed_by(unit)):
             raise writes_refusal(function, place_of(function), "makes a call of which it is not known whether it writes into")
         return unit
     if values is None or not PLAIN.issuperset(map(type, values)) or is_generator(function.__code__):
