@@ -87,6 +87,10 @@ class Unit:
     is_root: bool = False
     is_open: bool = False
     """Whether it calls what is known only at run time."""
+    is_watched: bool = False
+    is_looking: bool = False
+    """Whether it has operations as they stand that may run code of the user's (a property, an operator, a function that gets
+    constants only); and such that are searched for writes, as they are not just constructors."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
     pattern: Any = None
@@ -142,6 +146,16 @@ class Unit:
     def calls_unknown(self) -> bool:
         """Whether it, or what it calls, calls what is known only at run time."""
         return any(unit.is_open for unit in reached_units(self))
+
+    @property
+    def runs_unseen(self) -> bool:
+        """Whether code that is not compiled, and may write, may run in it or in what it calls."""
+        return any(unit.is_open or unit.is_looking for unit in reached_units(self))
+
+    @property
+    def is_to_be_watched(self) -> bool:
+        """Whether any code that is not compiled may run in it, or in what it calls."""
+        return any(unit.is_open or unit.is_watched for unit in reached_units(self))
 
 
 Check = tuple[Mapping[str, Any], str, Any]

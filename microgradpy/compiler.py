@@ -236,6 +236,10 @@ class Session:
     def calls_unknown(self) -> None:
         self.own.is_open |= self.own.in_progress
 
+    def looks(self, is_searched: bool) -> None:
+        self.own.is_watched |= self.own.in_progress
+        self.own.is_looking |= self.own.in_progress and is_searched
+
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)
         kind = None if value is UNDEFINED else value_kind(value)

@@ -23,7 +23,7 @@ from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.kinds import is_numeric, kinds_of
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
-from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
+from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -31,6 +31,7 @@ from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.watching import watched
 from microgradpy.runtime.zeros import exact
 from microgradpy.state import reach
 from microgradpy.state.held import PLAIN
@@ -67,11 +68,23 @@ def differentiate(
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
         return differentiate_tracked(function, bound, len(args), unit, wanted, keywords_wanted)
-    y, saved = _run_primal(unit, bound.values, is_inner)
+    y, saved = _run_plan(function, plan, bound.values, is_inner)
     return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
 
 
 _USUAL = Mode()
+
+
+def _run_plan(function: types.FunctionType, plan: Plan, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
+    """Run the primal of a plan. In this mode nothing is written that others have: where the outermost one runs code that nobody
+    sees, such as that of a property, it is made sure that this has left alone what the function uses."""
+    if is_inner or not plan.watches:
+        return _run_primal(plan.unit, values, is_inner)
+    before = watched(function, values)
+    found = _run_primal(plan.unit, values, is_inner)
+    if before.changed() is not None:
+        raise changed_while_it_ran(function)
+    return found
 
 
 def _run_primal(unit: Unit, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
@@ -110,7 +123,7 @@ def _differentiate_parts(
         CACHE.hits += 1
     if not plan.unit.is_complete and sys.gettrace() is not None:
         finish_reached(plan.unit)
-    y, saved = _run_primal(plan.unit, read.values, False)
+    y, saved = _run_plan(function, plan, read.values, False)
     check_unchanged_parts(function, read, bound.values)
     return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved)
 
@@ -320,7 +333,7 @@ def _new_plan(
         unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     except NeedsTracking:
         return None
-    if not is_inner and unit.calls_unknown and may_write(function, bound.values, followed_by(unit)):
+    if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
         return None
     return Plan.of(unit, bound.values)
 
@@ -351,20 +364,23 @@ def push(
     plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
     if plan is None:
         return None
-    unit, run, numeric = plan
+    unit, run, numeric, watches = plan
     tangents = [or_zero(dot, x) if flag else dot for dot, x, flag in zip(given, bound.values, numeric, strict=True)]
     assumed = RUN.assumed
     RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
     RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
+    before = None if is_inner or not watches else watched(function, bound.values)
     try:
         found: tuple[Any, Any] = run(*bound.values, *itertools.compress(tangents, unit.active))
-        return found
     finally:
         RUN.is_inside, RUN.assumed = is_inner, assumed
+    if before is not None and before.changed() is not None:
+        raise changed_while_it_ran(function)
+    return found
 
 
-_PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...]]
-"""A unit, its pushforward, and which of its inputs are proven to be numbers or arrays."""
+_PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...], bool]
+"""A unit, its pushforward, which of its inputs are proven to be numbers or arrays, and whether it is to be watched."""
 
 
 def _push_plan_for(
@@ -381,10 +397,11 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        is_open = not is_inner and unit.calls_unknown
+        is_open = not is_inner and unit.runs_unseen
         if not unit.is_pushable or (is_open and may_write(function, bound.values, followed_by(unit))):
             return None
-        plan = unit, unit.pushforward or add_pushforward(function, unit, kinds), tuple(map(is_numeric, kinds))
+        run = unit.pushforward or add_pushforward(function, unit, kinds)
+        plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
     except (NeedsTracking, NotPushable):
         return None
     if signature is not None:

@@ -112,6 +112,8 @@ class Plan:
     exotic: bool
     leading: bool
     shared: tuple[frozenset[str], ...] = ()
+    watches: bool = False
+    """Whether code may run in it that is not compiled, so that it is looked whether the arguments are still the same."""
     adjoints: _Adjoints = field(default_factory=_Adjoints)
 
     @classmethod
@@ -119,7 +121,8 @@ class Plan:
         active = [index for index, flag in enumerate(unit.active) if flag]
         places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
         leading = len(active) > 1 and active == list(range(len(active)))
-        return cls(unit, places, len(active) == 1, not EXOTIC.isdisjoint(map(type, values)), leading, shared)
+        watches = not unit.tracks and unit.is_to_be_watched
+        return cls(unit, places, len(active) == 1, not EXOTIC.isdisjoint(map(type, values)), leading, shared, watches)
 
     def by_input(self, fresh: tuple[bool, ...]) -> tuple[bool, ...]:
         """What is said of each cotangent of an adjoint, for each input."""

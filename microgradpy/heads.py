@@ -129,7 +129,7 @@ def head_of(f: Any, args: tuple[Any, ...], y: Any, wanted: Wanted, form: Form) -
         if read is None or not all(map(_is_input, read.values)):
             return None
     taken = None if plan is None else plan.adjoint_of_gradient()
-    if plan is None or taken is None or waiting_units(plan.unit) > _FEW:
+    if plan is None or plan.watches or taken is None or waiting_units(plan.unit) > _FEW:
         return None
     bind_awaited(plan.unit.primal, taken[0])  # what was not reached yet may be by the next call
     if not is_isolated(plan.unit, plan.unit.primal, taken[0]):

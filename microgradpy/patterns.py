@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, lock
+from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followed_by, lock
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
@@ -44,6 +44,7 @@ from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.state.reach import may_write
 from microgradpy.state.stops import stopping_in
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of, project
@@ -178,7 +179,8 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
     except (NeedsTracking, DifferentiationError):
         patterns.decline(read.pattern, values)
         return None
-    if unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.pattern.functions):
+    writes = unit.runs_unseen and may_write(function, values, followed_by(unit))
+    if writes or unit.calls_unknown or any(stopping_in(each.__code__) is not None for each in read.pattern.functions):
         patterns.decline(read.pattern, values)
         return None
     return unit
@@ -189,11 +191,15 @@ def check_unchanged_parts(function: types.FunctionType, read: Match, values: lis
     object that the program only looks at may write into what it is not given."""
     again = read.pattern.read(*values)
     if again is None or any(map(operator.is_not, again[0], read.values)):
-        raise MutationError(
-            f"an argument of {function.__qualname__} was changed while it ran, by code in which nobody could foresee it",
-            None,
-            "Let a function write into it that is called by name, and no property or operator of an object of the module.",
-        )
+        raise changed_while_it_ran(function)
+
+
+def changed_while_it_ran(function: types.FunctionType) -> MutationError:
+    return MutationError(
+        f"what {function.__qualname__} uses was changed while it ran, by code in which nobody could foresee it",
+        None,
+        "Let a function write into it that is called by name, and no property or operator of an object of the module.",
+    )
 
 
 def why_not_in_sight(function: types.FunctionType, values: list[Any]) -> tuple[Reason, ...]:

@@ -22,22 +22,30 @@ from microgradpy.ir.kinds import (
     TupleOf,
     Unknown,
     carries_nothing,
+    features_of_kind,
     is_immutable,
     object_with,
     python_type,
     without_items,
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
-from microgradpy.ir.objects import Features
+from microgradpy.ir.objects import ANY_NAME, Features
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
-from microgradpy.passes.typed_builder import Keywords, TypedBuilder
+from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
 from microgradpy.runtime.watching import keep
+from microgradpy.state.held import is_users_class
 from microgradpy.state.snapshots import frozen
 
 _GETITEM = operator_constant("getitem")
 _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
+
+
+_ASKING = frozenset({Opcode.UNPACK, Opcode.APPLY, Opcode.SET, Opcode.DICT})
+"""What asks its arguments for items or for their hash, or calls them."""
+_ASK_NOTHING: Any = (operator.is_, operator.is_not, isinstance, issubclass, type, id, callable)
+"""What asks its arguments for nothing, but for classes that have a metaclass."""
 
 
 class NeedsTracking(Exception):
@@ -89,6 +97,9 @@ class Services(Protocol):
 
     def calls_unknown(self) -> None:
         """Note that something is called that is known only at run time."""
+
+    def looks(self, is_searched: bool) -> None:
+        """Note that an operation that stays as it stands may run code of the user's, which `is_searched` for writes."""
 
     def global_kind(self, name: str) -> Kind | None:
         """What is proven, under a guard, of a module variable; None if there is none."""
@@ -285,10 +296,37 @@ class PrimalBuilder(TypedBuilder):
         """The operation as it stands."""
         arguments, keywords = self.inputs(op)
         head = op.callee if isinstance(op.callee, Opcode) else self.of(op.callee) if callee is None else callee
+        if not self.services.tracks:
+            self._note_unseen(head, given_values(arguments, keywords))
         result = self.define(op.result, kind, active)
         self.emit(head, arguments, (result,), keywords, op.payload)
         self.lend_with(result, given_values(arguments, keywords))
         return result
+
+    def _note_unseen(self, head: Opcode | Value, values: tuple[Value, ...]) -> None:
+        """Note that an operation as it stands may run code of the user's that is not compiled: that of the callee, of a
+        property or of an operator. What a constant has of which nothing is proven is not known; of others, features tell."""
+        if isinstance(head, Opcode) and head not in _ASKING:
+            return
+        if isinstance(head, Const) and isinstance(head.value, _CODE) and is_users_class(head.value):
+            # A class that gets constants stores them in what it makes; most do nothing else.
+            self.services.looks(is_searched=not isinstance(head.value, type))
+        if isinstance(head, Const) and head.value in _ASK_NOTHING:
+            values = tuple(value for value in values if isinstance(value, Const))
+        name = values[1].value if is_getattr(head) and len(values) == 2 and isinstance(values[1], Const) else None
+        if any(self._may_answer(value, name) for value in values):
+            self.services.looks(is_searched=True)
+
+    def _may_answer(self, value: Value, attribute: object) -> bool:
+        """Whether a value may run code of the user's if it is asked for something, or for one of its attributes."""
+        if isinstance(value, Const):
+            return isinstance(value.value, type) and is_users_class(type(value.value))
+        kind = self.kind(value)
+        if not isinstance(kind, Unknown):
+            return bool(features_of_kind(kind)) and attribute is None
+        if not kind.features:
+            return not self.is_active(value)
+        return attribute is None or not kind.features.computed.isdisjoint((attribute, ANY_NAME))
 
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:
         """Refuse when this place is reached."""

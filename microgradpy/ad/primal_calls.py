@@ -81,11 +81,13 @@ from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
 from microgradpy.runtime.writes import written_argument
+from microgradpy.state.held import is_users_class
+from microgradpy.state.reach import own_method_that_writes
 
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
 _SIGNATURE = function_constant(inspect.signature)
-_SEES_THE_FRAME = (eval, exec, locals, vars, dir)
+_SEES_THE_FRAME: Any = frozenset({eval, exec, locals, vars, dir})
 
 
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
@@ -290,11 +292,34 @@ def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
         )
     elif isinstance(function, type) and has_finaliser(function):
         primal.refuse(op, opaque.refuse_mutation, finalised(function), CALL_FINALISER)
+    elif primal.services.tracks and (asked := _writing_metaclass(function, arguments)) is not None:
+        remedy = "Let it compute its answer only, or do what it does in a function that is called by name."
+        primal.refuse(op, opaque.refuse_mutation, f"{asked}, of a metaclass, may write", remedy)
     elif (replaced := _replaced(function, arguments)) is not None:
         primal.refuse(op, opaque.refuse_mutation, f"{replaced} is replaced inside differentiated code", REPLACE_OUTSIDE)
     else:
         return _refused_as_write(primal, op, function, name_of(callee), arguments)
     return True
+
+
+_OF_METACLASSES: Any = {
+    isinstance: ("__instancecheck__",), issubclass: ("__subclasscheck__",),
+    operator.eq: ("__eq__", "__ne__"), operator.ne: ("__eq__", "__ne__"),
+}  # fmt: skip
+
+
+def _writing_metaclass(function: Any, arguments: tuple[Value, ...]) -> str | None:
+    """The method of a metaclass that a call asks without anybody seeing it, if it may write: by which an object is made, or a
+    class compared."""
+    asked = [(function, ("__call__",))] if isinstance(function, type) else []
+    names = _OF_METACLASSES.get(function, ())
+    given = [value.value for value in arguments if isinstance(value, Const)]
+    asked += [(value, names) for value in given if names and isinstance(value, type)]
+    for cls, methods in asked:
+        found = own_method_that_writes(type(cls), methods) if is_users_class(type(cls)) else None
+        if found is not None:
+            return found.__qualname__
+    return None
 
 
 def _replaced(function: object, arguments: tuple[Value, ...]) -> str | None:

@@ -8,6 +8,8 @@ import inspect
 import itertools
 import types
 
+import numpy as np
+
 from microgradpy.rules.containers import MUTATING_METHODS
 
 _STORES = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "STORE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"})
@@ -28,6 +30,56 @@ def names_in(code: types.CodeType) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
+def texts_in(code: types.CodeType) -> tuple[str, ...]:
+    """The names among the texts in code, and in the functions inside it: attributes that are read by `getattr(x, "name")`,
+    `attrgetter("name.of")` or `case Class(name=...)`."""
+    found: list[str] = []
+    waiting: list[object] = list(code.co_consts)
+    for constant in waiting:
+        if isinstance(constant, tuple | frozenset):
+            waiting += constant
+        elif isinstance(constant, types.CodeType):
+            waiting += constant.co_consts
+        elif isinstance(constant, str):
+            found += (name for name in constant.split(".") if name.isidentifier())
+    return tuple(dict.fromkeys(found))
+
+
+_READERS = frozenset({"getattr", "hasattr", "attrgetter", "methodcaller", "__getattribute__"})
+
+
+@functools.lru_cache(maxsize=1024)
+def computes_names(code: types.CodeType) -> bool:
+    """Whether code, or a function inside it, reads attributes by names that do not stand in it: `getattr(x, name)`."""
+    steps = _steps(code)
+    for number, step in enumerate(steps):
+        if step.opname.startswith("LOAD") and _loaded(step) in _READERS and not _is_given_text(steps, number):
+            return True
+    return any(computes_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _steps(code: types.CodeType) -> list[dis.Instruction]:
+    """The instructions that move values."""
+    return [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL")]
+
+
+def _is_given_text(steps: list[dis.Instruction], number: int) -> bool:
+    """Whether the function that an instruction loads is called right away, with a text for the name."""
+    depth = 0
+    place = 2 if _loaded(steps[number]) in ("getattr", "hasattr") else 1
+    made: dis.Instruction | None = None  # what the argument at that place was made by
+    for step in steps[number + 1 :]:
+        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+            return made is not None and made.opname == "LOAD_CONST" and isinstance(made.argval, str)
+        if step.is_jump_target or step.opcode in dis.hasjrel:
+            return False
+        depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
+        if depth == place:
+            made = step
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
 def variables_in(code: types.CodeType) -> tuple[str, ...]:
     """The names of module variables that code reads, in the functions inside it too."""
     own = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
@@ -39,12 +91,46 @@ def variables_in(code: types.CodeType) -> tuple[str, ...]:
 def writes(code: types.CodeType) -> bool:
     """Whether code has anything in it, or in the functions inside it, that writes into arrays, containers, objects or module
     variables."""
-    if any(map(_is_store, dis.get_instructions(code))) or not WRITERS.isdisjoint(code.co_names):
+    if any(map(_is_store, dis.get_instructions(code))) or not WRITERS.isdisjoint(code.co_names) or _gives_outputs(code):
         return True
     return any(
         writes(constant) if isinstance(constant, types.CodeType) else isinstance(constant, tuple) and "out" in constant
         for constant in code.co_consts
     )
+
+
+_INPUTS = {name: value.nin for name, value in vars(np).items() if isinstance(value, np.ufunc)} | {"dot": 2, "clip": 3}
+
+
+def _gives_outputs(code: types.CodeType) -> bool:
+    """Whether code calls something with the name of a function of NumPy's with more arguments than that computes with: the
+    next one is written into, as in `np.multiply(x, y, x)`."""
+    if _INPUTS.keys().isdisjoint(code.co_names):
+        return False
+    steps = _steps(code)
+    for number, step in enumerate(steps):
+        name = _loaded(step) if step.opname.startswith("LOAD") else None
+        count = _INPUTS.get(name) if isinstance(name, str) else None
+        if count is not None and (_count_of_arguments(code, steps, number) or 0) > count:
+            return True
+    return False
+
+
+def _count_of_arguments(code: types.CodeType, steps: list[dis.Instruction], number: int) -> int | None:
+    """How many arguments by position a function is called with that an instruction loads; None if that is not seen, or it is
+    not called."""
+    depth = 0
+    before = steps[number]
+    for step in steps[number + 1 :]:
+        if step.opname in ("PRECALL", "CALL") and depth == step.arg:
+            return depth - (len(code.co_consts[before.arg or 0]) if before.opname == "KW_NAMES" else 0)
+        if step.opname == "CALL_KW" and depth - 1 == step.arg:  # the names are on the stack too
+            return depth - 1 - len(code.co_consts[before.arg or 0])
+        if depth < 0 or step.opcode in dis.hasjrel:
+            return None
+        depth += dis.stack_effect(step.opcode, step.arg if step.opcode >= dis.HAVE_ARGUMENT else None)
+        before = step
+    return None
 
 
 _SHOWS = ("RAISE_VARARGS", "FORMAT_", "CONVERT_VALUE", "PRECALL", "CALL")

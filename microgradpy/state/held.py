@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -27,12 +28,13 @@ _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 @dataclass
 class Reached:
     """What some values and what they hold have in them: objects of the user's `classes`, classes that may be called
-    (`made`), functions; whether there is a suspended generator or a method such as `items.append` that writes, and whether
-    there is a module of the user's."""
+    (`made`), functions, the `names` that getters read; whether there is a suspended generator or a method such as
+    `items.append` that writes, and whether there is a module of the user's."""
 
     classes: set[type] = field(default_factory=set)
     made: set[type] = field(default_factory=set)
     functions: set[types.FunctionType] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
     writes: bool = False
     modules: bool = False
 
@@ -71,11 +73,22 @@ def _note(value: Any, found: Reached) -> None:
             found.functions.add(value)
         case type():
             found.made.add(value)
+        case operator.attrgetter() | operator.methodcaller():
+            found.names |= names_read_by(value)
         case types.ModuleType():
             found.modules |= is_users_module(value)
     found.writes |= _may_write_when_used(value)
     if is_users_class(type(value)) and not _is_special(value):
         found.classes.add(type(value))
+
+
+def names_read_by(getter: operator.attrgetter[Any] | operator.methodcaller) -> set[str]:
+    """The names of the attributes that it reads."""
+    reduced: tuple[Any, ...] = getter.__reduce__()  # type: ignore[assignment]
+    made, rest = reduced[:2]  # a partial of the class, if there are keyword arguments
+    given = [*getattr(made, "args", ()), *rest]
+    paths = given if isinstance(getter, operator.attrgetter) else given[:1]
+    return {name for path in paths for name in path.split(".")}
 
 
 def _parts(value: Any) -> Iterable[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import sys
 import types
 import weakref
@@ -22,7 +23,15 @@ from microgradpy.frontend.sharing import assigned_globals, is_inline, rebound_ca
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import LEAVES, NO_FEATURES, Features, features_of, static_member
 from microgradpy.runtime.asking import ANYTHING, that_write
-from microgradpy.runtime.bytecode import makes_capturing_classes, makes_classes, names_in, reads_caught, writes
+from microgradpy.runtime.bytecode import (
+    computes_names,
+    makes_capturing_classes,
+    makes_classes,
+    names_in,
+    reads_caught,
+    texts_in,
+    writes,
+)
 from microgradpy.runtime.libraries import is_of_large_library, library_of
 from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.suspension import is_generator
@@ -45,7 +54,7 @@ _IN_SIGHT = frozenset({"__init__", "__new__", "__post_init__", "__setitem__", "_
 """Methods that run only where a class is named, or where something is written."""
 _OPERATORS = frozenset({"items"}).union(*METHODS_ASKED.values()) - {"__getitem__", "__missing__"}
 _CALLERS = (functools.partial, functools._lru_cache_wrapper, types.MethodType)
-_HOLDERS = (list, tuple, dict, deque, np.vectorize, np.ufunc, *_CALLERS)
+_HOLDERS = (list, tuple, dict, deque, np.vectorize, np.ufunc, operator.attrgetter, operator.methodcaller, *_CALLERS)
 _SIZE = 1024
 _known: dict[Any, tuple[bool, tuple[weakref.ref[Any], ...]]] = {}
 
@@ -60,7 +69,8 @@ def may_write(
     if reached.writes:
         return True
     codes = {f.__code__ for f in reached.functions}
-    key = id(function.__code__), *(frozenset(map(id, parts)) for parts in (reached.classes, reached.made, codes, followed))
+    found = reached.classes, reached.made, codes, followed
+    key = id(function.__code__), *(frozenset(map(id, parts)) for parts in found), frozenset(reached.names)
     known = _known.get(key)
     if known is None or any(part() is None for part in known[1]):  # another may have got its address
         if len(_known) >= _SIZE:
@@ -183,17 +193,19 @@ class _Search:
     passes_over: Callable[[Any], bool] = lambda _: False
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    names_any: bool = False
+    """Whether names are computed."""
     classes: dict[type, bool] = field(default_factory=dict)
     writes: bool = False
 
     def add_named(self, function: types.FunctionType, without: frozenset[str] = frozenset()) -> None:
         """What the names in a function may stand for: methods of the classes there are, and what the names mean."""
-        for name in set(names_in(function.__code__)) - self.names - without:
-            self.names.add(name)
+        code = function.__code__
+        self.add_names({*names_in(code), *(set(texts_in(code)) - _MAKERS)} - without)
+        if computes_names(code) and not self.names_any:
+            self.names_any = True
             for cls in list(self.classes):
-                self.add_method(cls, name)
-                if name in _MAKERS:
-                    self.add_class(cls, is_made=True)
+                self.add_members(cls)
         for found in meanings_in(function):
             if isinstance(found, type):
                 self.add_reached(reached_from((found,), self.passes_over))
@@ -204,7 +216,16 @@ class _Search:
                 self.writes |= isinstance(found, functools._lru_cache_wrapper | np.ufunc) and reached.writes
                 self.add_reached(reached)
 
+    def add_names(self, names: Iterable[str]) -> None:
+        for name in set(names) - self.names:
+            self.names.add(name)
+            for cls in list(self.classes):
+                self.add_method(cls, name)
+                if name in _MAKERS:
+                    self.add_class(cls, is_made=True)
+
     def add_reached(self, reached: Reached) -> None:
+        self.add_names(reached.names)
         self.waiting += reached.functions
         for cls in reached.classes:
             self.add_class(cls, is_made=False)
@@ -219,15 +240,24 @@ class _Search:
         self.classes[cls] = is_made
         for name in self.names:
             self.add_method(cls, name)
+        if self.names_any:
+            self.add_members(cls)
         if self.calls_operators:
             inherited = (name for base in cls.__mro__ for name in vars(base) if name.startswith("__"))
             for name in (name for name in inherited if is_made or name not in _IN_SIGHT):
                 self.add_method(cls, name)
 
+    def add_members(self, cls: type) -> None:
+        """All that code may read by names that it computes."""
+        for name in {name for base in cls.__mro__ for name in vars(base) if not name.startswith("__")}:
+            self.add_method(cls, name)
+
     def add_method(self, cls: type, name: str) -> None:
         found = static_member(cls, name)
         self.waiting += functions_of(found)
         self.writes |= isinstance(found, functools.cached_property)
+        if isinstance(found, _HOLDERS) or (is_users_class(type(found)) and not isinstance(found, type)):
+            self.add_reached(reached_from((found,), self.passes_over))
         if isinstance(found, classmethod):
             self.add_class(cls, is_made=True)
 

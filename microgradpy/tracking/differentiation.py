@@ -282,7 +282,7 @@ def _may_have_written(trace: NestedCallNode) -> bool:
         unit = analysed(function, kinds_of(bound.values, value_kind), active_inputs(bound, None, False))
     except NeedsTracking:
         return True
-    return (unit.is_promoted or unit.calls_unknown) and may_write(function, bound.values)
+    return (unit.is_promoted or unit.runs_unseen) and may_write(function, bound.values)
 
 
 def _is_default(node: NestedCallNode, place: int) -> bool:
