@@ -513,8 +513,8 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         (np.eye(2) + 1.0,),
         None,
         [
-            "+1: `np.apply_along_axis(lambda row: row[0] * row[1], 1, x)` is dispatched: `apply_along_axis` calls a function that "
-            "it is given"
+            "+1: `np.apply_along_axis(lambda row: row[0] * row[1], 1, x)` is dispatched: `apply_along_axis` calls a "
+            "function that it is given"
         ],
     ),
     (
@@ -522,7 +522,8 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         ([1.5, 2.0],),
         by_value,
         [
-            "+1: `max(xs[0], xs[1], key=lambda x: -x)` is dispatched: `key` is given by name (write the arguments out by position)"
+            "+1: `max(xs[0], xs[1], key=lambda x: -x)` is dispatched: `key` is given by name (write the arguments out by "
+            "position)"
         ],
     ),
     (of_mixed_list, (X, 1), of_one_kind, ["+1: `MIXED[k] @ x` is dispatched: the kind of `MIXED[k]` is not proven"]),
