@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from microgradpy.dataclasses import replace
@@ -25,6 +25,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.promotion.classes import is_record
+from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
@@ -97,8 +98,9 @@ class Walk(ABC):
         self.attempts = 0
         self.present: frozenset[Value] = frozenset()
         """The numbers of objects that are known not to be None here."""
-        self.tests: dict[Value, tuple[Value, bool]] = {}
-        """The conditions that ask this of a number, and whether they hold then."""
+        self.tests: dict[Value, Present] = {}
+        """The conditions that ask this of numbers."""
+        self.asked_only: frozenset[Var] = frozenset()
         self.undecided: dict[Value, tuple[Any, Any]] = {}
         """What a loop carries that is None where it begins, with the loop and the key."""
         self.either: dict[Value, tuple[Value, Value]] = {}
@@ -312,12 +314,6 @@ def other_of(thing: ListOf | Table) -> ListOf | Table:
     if isinstance(thing, ListOf):
         return replace(thing)
     return replace(thing, columns={name: replace(column) for name, column in thing.columns.items()})
-
-
-def present_where(tests: Mapping[Value, tuple[Value, bool]], condition: Value, holds: bool) -> frozenset[Value]:
-    """The number of which a condition says, if it holds or not, that it is one of an object."""
-    index, when = tests.get(condition, (None, None))
-    return frozenset((index,)) if index is not None and when is holds else frozenset()
 
 
 def field_hint(place: Place, name: Any) -> str:

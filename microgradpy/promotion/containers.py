@@ -15,6 +15,7 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Value,
+    Var,
     fresh,
     function_constant,
     operator_constant,
@@ -173,6 +174,10 @@ class Containers(Objects):
     def append_object(self, op: Op, table: Table, item: Known) -> None:
         if not isinstance(item, Object) or item.cls is not table.cls:
             raise Escapes(table.origin)
+        self.stands(item, Element(table, self.append_fields(op, table, item)))
+
+    def append_fields(self, op: Op, table: Table, item: Object) -> Var:
+        """Append what is in an object to the lists of a table; its number there."""
         fields = fields_of(self.fields, item)
         if fields.keys() != table.columns.keys():
             raise Escapes(table.origin)
@@ -180,7 +185,7 @@ class Containers(Objects):
         self.counters.add(number)
         for name, column in table.columns.items():
             self.append(op, column, fields[name])
-        self.stands(item, Element(table, number))
+        return number
 
     def append(self, op: Op, place: ListOf | Table, item: Known) -> None:
         if isinstance(place, Table):

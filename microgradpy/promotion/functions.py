@@ -30,6 +30,7 @@ from microgradpy.ir.nodes import (
     function_constant,
 )
 from microgradpy.ir.traversal import regions
+from microgradpy.promotion.conditions import asked_only
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Object, Origin
 from microgradpy.promotion.walker import Walker
@@ -180,6 +181,7 @@ class Functions(Walker):
         region = as_expression(function.body)
         if region is None:
             raise Escapes(origin)
+        self.asked_only |= asked_only(region)
         for statement in region.statements:
             self.statement(statement, inner)
         if isinstance(region.terminator, Yield):

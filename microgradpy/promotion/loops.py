@@ -30,9 +30,9 @@ from microgradpy.promotion.base import (
     Field,
     Walk,
     field_hint,
-    present_where,
 )
 from microgradpy.promotion.carried import Loop, Merges, Others
+from microgradpy.promotion.conditions import present_where
 from microgradpy.promotion.places import (
     Element,
     Escapes,

@@ -406,7 +406,8 @@ class Objects(Functions):
         self.emit(compared, compared.callee, (a.index, b.index), {}, frame)  # type: ignore[arg-type]
         asked = frame.values.get(op.results[0], op.results[0])
         if b.index == NO_OBJECT:
-            self.tests[asked] = a.index, op.callee.value is operator.is_not  # type: ignore[index, union-attr]
+            there, is_other = frozenset((a.index,)), op.callee.value is operator.is_not  # type: ignore[union-attr]
+            self.tests[asked] = (there, frozenset()) if is_other else (frozenset(), there)  # type: ignore[index]
         return asked
 
     def is_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:

@@ -12,9 +12,7 @@ None. What takes an object as a whole and is not followed, or a class of which a
 from __future__ import annotations
 
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
-from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.containers import Containers
-from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
@@ -56,13 +54,7 @@ class Pools(Containers):
     def pooled(self, op: Op, place: Object) -> Known:
         """An object that has just been made, as one of those in the pool of its class."""
         table = self.tables_made[origin_of_pool(place.cls)]
-        fields = fields_of(self.fields, place)
-        if fields.keys() != table.columns.keys():
-            raise Escapes(table.origin)
-        number = length_of(self, table)
-        self.counters.add(number)
-        for name, column in table.columns.items():
-            self.append(op, column, fields[name])
+        number = self.append_fields(op, table, place)
         for key in [key for key in self.fields if key[0] is place]:
             del self.fields[key]
         self.appended.add(table.origin)
@@ -93,5 +85,5 @@ class Pools(Containers):
             return Const(True)
         asked = fresh("is_there")
         self.add(Op(_IS_OTHER, (known.index, NO_OBJECT), (asked,), from_user=False, where=where))
-        self.tests[asked] = known.index, True
+        self.tests[asked] = frozenset((known.index,)), frozenset()
         return asked

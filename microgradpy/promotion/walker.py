@@ -26,16 +26,18 @@ from microgradpy.ir.nodes import (
     Terminator,
     Try,
     Unreachable,
+    Value,
     Var,
     While,
     Yield,
 )
-from microgradpy.promotion.base import Walk, present_where
+from microgradpy.promotion.base import Walk
+from microgradpy.promotion.conditions import asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
-from microgradpy.promotion.places import Escapes, Frame
+from microgradpy.promotion.places import Escapes, Frame, Known, is_thing
 
 
 class Walker(Walk):
@@ -113,7 +115,7 @@ class Walker(Walk):
             self.fields, self.handed = dict(before), set(handed)
             self.present = present | present_where(self.tests, condition, holds)
             statements, end = self.region(region, frame)
-            yielded = tuple(self.known(value, frame) for value in end.values) if isinstance(end, Yield) else None
+            yielded = self.yielded(end, statements, statement, condition, frame) if isinstance(end, Yield) else None
             arms.append(Arm(statements, end, yielded, self.fields))
             anywhere |= self.handed
         self.handed, self.present = anywhere, present
@@ -121,6 +123,7 @@ class Walker(Walk):
         results: list[Var] = []
         if len(falling) == 2:
             known, self.fields, results = Merge(self, *falling).joined(before, statement.results, frame)
+            self.note_presence(statement, condition, falling, known)
         elif falling:
             (arm,) = falling
             known, self.fields = list(arm.yielded or ()), arm.fields
@@ -133,6 +136,27 @@ class Walker(Walk):
         regions = [Region(tuple(arm.statements), arm.end) for arm in arms]
         self.add(If(condition, regions[0], regions[1], tuple(results), statement.where))
         self.out += after  # if the other arm leaves: what is in sight may refer to any variable of these
+
+    def yielded(
+        self, end: Yield, statements: list[Statement], statement: If, condition: Value, frame: Frame
+    ) -> tuple[Known, ...]:
+        """What an arm hands over, at the end of its statements: of what is only asked, whether it is true."""
+        outer, self.out = self.out, statements
+        found = []
+        for value, result in zip(end.values, statement.results, strict=True):
+            known = self.known(value, frame)
+            if result in self.asked_only and is_thing(known):
+                known = condition if value == statement.condition else self.truth(known, statement.where, frame)
+            found.append(known)
+        self.out = outer
+        return tuple(found)
+
+    def note_presence(self, statement: If, condition: Value, arms: list[Arm], known: list[Known]) -> None:
+        """Note which objects are there if a result of a branch is true, or if it is not."""
+        left, right = (arm.yielded or () for arm in arms)
+        for result, then, orelse, found in zip(statement.results, left, right, known, strict=True):
+            if result in self.asked_only and isinstance(found, Var):
+                self.tests[found] = present_after(self.tests, condition, then, orelse)
 
     def chosen(self, region: Region, statement: If, frame: Frame) -> bool:
         """Append the arm that is known to be taken; whether it goes on, so that it may stand where the branch stood."""
@@ -186,5 +210,6 @@ class Walker(Walk):
         return Region(tuple(statements), end)
 
     def whole(self, function: Function, frame: Frame) -> Function:
+        self.asked_only |= asked_only(function.body)
         statements, end = self.region(function.body, frame)
         return replace(function, body=Region(tuple(statements), end))

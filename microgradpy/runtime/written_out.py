@@ -210,8 +210,8 @@ class BoundedQueue(Queue):
             self._start = self._start + 1
 
 
-class Stack:
-    """collections.deque(items), of which items are taken at both ends: `_stop` is behind the last one that is left."""
+class TwoEnds:
+    """What loses items at both ends: `_stop` is behind the last one that is left."""
 
     def __init__(self) -> None:
         self._items: list[Any] = []
@@ -229,6 +229,16 @@ class Stack:
         for item in items:
             self.append(item)
 
+    def clear(self) -> None:
+        self._start = self._stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+
+class Stack(TwoEnds):
+    """collections.deque(items), of which items are taken at both ends."""
+
     def popleft(self) -> Any:
         place = self._start
         if place == self._stop:
@@ -242,12 +252,6 @@ class Stack:
         place = self._stop - 1
         self._stop = place
         return self._items[counted(place)]
-
-    def clear(self) -> None:
-        self._start = self._stop
-
-    def __len__(self) -> int:
-        return self._stop - self._start
 
     def __getitem__(self, index: int) -> Any:
         place = index + (self._start if index >= 0 else self._stop)
@@ -269,24 +273,8 @@ class Stack:
                 raise RuntimeError("deque mutated during iteration")
 
 
-class Shrinking:
+class Shrinking(TwoEnds):
     """A list of which items are taken at its ends."""
-
-    def __init__(self) -> None:
-        self._items: list[Any] = []
-        self._start = 0
-        self._stop = 0
-
-    def append(self, item: Any) -> None:
-        if self._stop == len(self._items):
-            self._items.append(item)
-        else:
-            self._items[counted(self._stop)] = item
-        self._stop = self._stop + 1
-
-    def extend(self, items: Iterable[Any]) -> None:
-        for item in items:
-            self.append(item)
 
     def pop(self) -> Any:
         if self._start == self._stop:
@@ -301,12 +289,6 @@ class Shrinking:
             raise IndexError("pop from empty list")
         self._start = place + 1
         return self._items[counted(place)]
-
-    def clear(self) -> None:
-        self._start = self._stop
-
-    def __len__(self) -> int:
-        return self._stop - self._start
 
     def __getitem__(self, index: int) -> Any:
         place = index + (self._start if index >= 0 else self._stop)

@@ -195,6 +195,26 @@ def linked_list_by_truth(x, steps):
 
 
 @program(X, N, features="object")
+def linked_list_under_conditions(x, steps):
+    head = None
+    for i in range(steps):
+        head = Node(x * (i + 1), head)
+    node, total = head, 0.0
+    while node and node.value > 2.5 * x:
+        total += node.value**2
+        node = node.next
+    while node is not None and node.next is not None:
+        total += node.value * node.next.value
+        node = node.next
+    if head is None or head.next is None:
+        return x
+    second = head and head.next
+    if second and second.next and not second.next.next:
+        total += second.value
+    return total + (second.value if second else 0.0)
+
+
+@program(X, N, features="object")
 def linked_list_reversed(x, steps):
     head, before = None, None
     for i in range(steps):
