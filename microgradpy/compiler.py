@@ -157,6 +157,10 @@ def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
     return shared_names(code, namespace), rebound_globals(namespace), known_cells(code)
 
 
+_PACKAGE = __name__.partition(".")[0]
+"""What the names of the modules of rules begin with, those of generated texts as well."""
+
+
 class Session:
     """One run of the compiler: the services that the passes ask for, for one function."""
 
@@ -237,8 +241,9 @@ class Session:
         self.own.is_open |= self.own.in_progress
 
     def looks(self, is_searched: bool) -> None:
-        self.own.is_watched |= self.own.in_progress
-        self.own.is_looking |= self.own.in_progress and is_searched
+        is_users = not str(self.function.__globals__.get("__name__")).startswith(_PACKAGE)  # rules write into nothing
+        self.own.is_watched |= self.own.in_progress and is_users
+        self.own.is_looking |= self.own.in_progress and is_users and is_searched
 
     def global_kind(self, name: str) -> Kind | None:
         value = self.function.__globals__.get(name, UNDEFINED)

@@ -200,7 +200,7 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
         unit = compile_unit(function, kinds, active)
     except NeedsTracking as needed:
         return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(needed.reasons)
-    if len(values) == len(kinds) and unit.calls_unknown and may_write(function, values, followed_by(unit)):
+    if len(values) == len(kinds) and unit.runs_unseen and may_write(function, values, followed_by(unit)):
         reasons = (_reason_of_unknown(function, unit), *why_not_in_sight(function, values))
         return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(reasons)
     whole = why_not_in_sight(function, values) if unit.reasons and len(values) == len(kinds) else ()

@@ -152,7 +152,7 @@ def caught(x):
 
 
 def mapped(x):
-    return sum(map(np.log, x))  # forward: sum(map(np.log, x))
+    return sum(map(np.log, x))  # forward: map(np.log, x)
 
 
 def generated(x):

@@ -37,6 +37,7 @@ from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
 from microgradpy.runtime.watching import keep
 from microgradpy.state.held import is_users_class
 from microgradpy.state.snapshots import frozen
+from microgradpy.state.stops import note_return
 
 _GETITEM = operator_constant("getitem")
 _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
@@ -44,7 +45,7 @@ _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
 
 _ASKING = frozenset({Opcode.UNPACK, Opcode.APPLY, Opcode.SET, Opcode.DICT})
 """What asks its arguments for items or for their hash, or calls them."""
-_ASK_NOTHING: Any = (operator.is_, operator.is_not, isinstance, issubclass, type, id, callable)
+_ASK_NOTHING: Any = (operator.is_, operator.is_not, isinstance, issubclass, type, id, callable, note_return)
 """What asks its arguments for nothing, but for classes that have a metaclass."""
 
 

@@ -64,7 +64,7 @@ _WITH_METHODS: dict[str, tuple[Rule, str]] = {
     "take": (shape_kinds.taken, "a indices axis=None out=None! mode~"),
     "trace": (linear_kinds.trace, "a offset~ axis1=0! axis2=1! dtype=None! out=None!"),
     "argsort": (number_kinds.places, "a axis=-1 kind~ order~"),
-    "clip": (number_kinds.clipped, "a low=None high=None out=None!"),
+    "clip": (number_kinds.clipped, "a a_min=None a_max=None out=None!"),
     "dot": (linear_kinds.dot, "a b out=None!"),
     "round": (number_kinds.entrywise(bool=""), "a decimals~ out=None!"),
     "astype": (shape_kinds.cast, "a dtype order~ casting~ subok~ copy~"),

@@ -289,7 +289,7 @@ def looked_up(call: Given) -> Kind:
 
 def clipped(call: Given) -> Kind:
     """np.clip(x, low, high), either of which may be None"""
-    bounds = [call.kind(name) for name in ("low", "high") if call.kind(name) != Inert("NoneType")]
+    bounds = [call.kind(name) for name in ("a_min", "a_max") if call.kind(name) != Inert("NoneType")]
     return broadcast((call.kind("a"), *bounds))
 
 

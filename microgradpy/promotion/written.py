@@ -11,6 +11,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf, is_list, is_ordered, item_kind
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion import library
+from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.objects import NONE
@@ -33,7 +34,7 @@ from microgradpy.promotion.places import (
 from microgradpy.promotion.stores import Stores
 from microgradpy.runtime import written_out
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.written_out import ORDERS, counted
+from microgradpy.runtime.written_out import CLASSES, ORDERS, counted
 
 
 class Written(Stores):
@@ -168,8 +169,13 @@ class Written(Stores):
     # Generators
 
     def as_generator(self, op: Op, known: Known, frame: Frame) -> Known | None:
-        """What gives the items of something that is used up by a call."""
-        return self.iterator_of(known, op.results[0], op.where, frame) if isinstance(known, Object) else known
+        """What gives the items of something that is used up by a call, which asks how many there are."""
+        if not isinstance(known, Object):
+            return known
+        asked = ("__len__", "__length_hint__") if known.cls not in CLASSES else ()
+        if any(self.member(known.cls, name) is not ABSENT for name in asked):
+            raise Escapes(known.origin)
+        return self.iterator_of(known, op.results[0], op.where, frame)
 
     def negated(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`not` and `bool` of an object"""

@@ -21,6 +21,7 @@ from microgradpy.state.snapshots import parts_of
 
 PLAIN = LEAVES - {type, types.BuiltinFunctionType, types.ModuleType, np.ufunc, slice}
 """Types of what holds nothing that may be called."""
+_PACKAGE = __name__.partition(".")[0]
 _LARGEST_WALK = 2000  # objects among the arguments that are looked at
 
 
@@ -55,12 +56,20 @@ def reached_from(values: Iterable[Any], passes_over: Callable[[Any], bool] | Non
         if type(value) is dict and PLAIN.issuperset(map(type, value.values())):
             continue
         seen.add(id(value))
+        if _is_of_compiler(str(getattr(type(value), "__module__", ""))):
+            continue  # it leads to whatever has been compiled
         if passes_over is None or not passes_over(value if isinstance(value, type | types.FunctionType) else type(value)):
             _note(value, found)
             waiting += _parts(value)
         elif not isinstance(value, type):
             inside += _parts(value)
     return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_of_compiler(module: str) -> bool:
+    """Whether a class of this module is one of the package's that does not hold what is the user's: not a layer."""
+    return module.partition(".")[0] == _PACKAGE and not module.startswith(f"{_PACKAGE}.nn")
 
 
 def _is_installed(x: Any) -> bool:
