@@ -34,10 +34,10 @@ from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
+from microgradpy.runtime.notes import note_return
 from microgradpy.runtime.watching import keep
 from microgradpy.state.held import is_users_class
 from microgradpy.state.snapshots import frozen
-from microgradpy.state.stops import note_return
 
 _GETITEM = operator_constant("getitem")
 _CODE = (FunctionType, type, _lru_cache_wrapper, ModuleType)
