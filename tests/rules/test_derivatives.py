@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import math
 from typing import Any
 
@@ -65,7 +66,8 @@ def max_rrule(a, axis=None, *, keepdims=False):
 
 @pytest.mark.parametrize("f", BY_HAND, ids=lambda f: f.__name__)
 def test_the_rule_is_what_one_would_write(f: Any) -> None:
-    assert inspect.getsource(rrule.find(f)) == BY_HAND[f].lstrip("\n")
+    linecache.clearcache()  # which somebody may do at any time
+    assert inspect.getsource(rrule.find(f).__code__) == BY_HAND[f].lstrip("\n")
 
 
 def test_a_rule_is_of_the_module_that_declares_it() -> None:
