@@ -152,7 +152,7 @@ def caught(x):
 
 
 def mapped(x):
-    return sum(map(np.log, x))  # forward: map(np.log, x)
+    return sum(map(np.log, x))  # forward: map(np.log, x) or sum(map(np.log, x))
 
 
 def generated(x):
@@ -199,7 +199,7 @@ def test_the_operation_that_makes_it_is_named(function: Callable[..., Any], mode
         gradient(function, ZERO)
     message = str(caught.value)
     derivative = "the derivative of " if during == "backward" else ""
-    assert message.startswith(f"{derivative}{operation} is a"), message
+    assert any(message.startswith(f"{derivative}{each} is a") for each in operation.split(" or ")), message
     assert f"in the {during} pass\n  at {__file__}:{line}, in " in message
 
 

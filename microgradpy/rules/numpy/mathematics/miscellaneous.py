@@ -199,7 +199,8 @@ def _segments(x: Any, xp: Any, fp: Any, period: Any) -> _Segments:
     width = xp[high] - xp[low]
     share = np.where(width > 0.0, divide(x - xp[low], width), 1.0)
     slope = np.where(width > 0.0, divide(fp[high] - fp[low], width), 0.0)
-    return _Segments(low, high, share, slope, (x >= xp[0]) & (x <= xp[-1]), order, len(xp))
+    first, last = (xp[0], xp[-1]) if len(xp) else (0.0, 0.0)  # NumPy 2.5 takes an empty table for no points
+    return _Segments(low, high, share, slope, (x >= first) & (x <= last), order, len(xp))
 
 
 def _slopes(y_bar: Any, at: _Segments) -> np.ndarray:
@@ -245,9 +246,9 @@ def table_values_bar(y_bar: Any, fp: Any, xp: Any, x: Any, left: Any, right: Any
     """The cotangent of the values of a table: those at the ends stand for what is outside, if no others were given."""
     at = _segments(x, xp, fp, period)
     total = _collected(np.asarray(y_bar), at)
-    if period is None and left is None:
+    if period is None and left is None and len(xp):
         total[0] += np.sum(np.where(np.less(x, xp[0]), y_bar, 0.0))
-    if period is None and right is None:
+    if period is None and right is None and len(xp):
         total[-1] += np.sum(np.where(np.greater(x, xp[-1]), y_bar, 0.0))
     return unbroadcast(_folded(total, at), fp)
 
