@@ -216,19 +216,6 @@ def _dot(f: Callable[..., Any]) -> Rule:
     return sumprod_rrule
 
 
-def _fused(f: Callable[..., Any]) -> Rule:
-    def fma_rrule(x, y, z, /):
-        """x y + z, rounded once: x_bar = w_bar y, y_bar = w_bar x, z_bar = w_bar."""
-
-        def fma_pullback(w_bar):
-            return NoTangent(), w_bar * y, w_bar * x, w_bar
-
-        return f(x, y, z), fma_pullback
-
-    return fma_rrule
-
-
-for _name, _rule, _arguments in (("sumprod", _dot, (_DATA, _OTHER)), ("fma", _fused, (1.5, 2.5, -0.5))):
-    if hasattr(math, _name):
-        rrule.register(getattr(math, _name))(_rule(getattr(math, _name)))
-        example(getattr(math, _name), *_arguments)
+if hasattr(math, "sumprod"):
+    rrule.register(math.sumprod)(_dot(math.sumprod))
+    example(math.sumprod, _DATA, _OTHER)

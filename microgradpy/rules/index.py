@@ -18,7 +18,7 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("copies", "builtins", "dict.fromkeys"),
     ("copies", "copy", "copy deepcopy"),
     ("data_statistics", "_statistics", "_normal_dist_inv_cdf"),
-    ("data_statistics", "math", "fma sumprod"),
+    ("data_statistics", "math", "sumprod"),
     ("data_statistics", "statistics",
         "correlation covariance fmean geometric_mean harmonic_mean linear_regression mean mode multimode pstdev "
         "pvariance stdev variance"),
