@@ -276,7 +276,7 @@ def test_forward_mode_agrees(program: Any) -> None:
 
 UNDER_SEVERAL_NAMES = {
     "buffers_exchanged_under_a_third_name", "replaced_by_a_list_that_stays", "two_names_for_the_new_list",
-    "resampled_under_another_name",
+    "resampled_under_another_name", "flag_is_a_list_that_is_filled_later",
 }  # fmt: skip
 
 

@@ -37,7 +37,8 @@ from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
-from microgradpy.promotion.places import Escapes, Frame, Known, is_thing
+from microgradpy.promotion.places import Element, Escapes, Frame, Known, Object
+from microgradpy.runtime.written_out import CLASSES
 
 
 class Walker(Walk):
@@ -145,7 +146,8 @@ class Walker(Walk):
         found = []
         for value, result in zip(end.values, statement.results, strict=True):
             known = self.known(value, frame)
-            if result in self.asked_only and is_thing(known):
+            # A list or deque may be empty when it is asked, and not when the branch ends.
+            if result in self.asked_only and isinstance(known, Element | Object) and known.cls not in CLASSES:
                 known = condition if value == statement.condition else self.truth(known, statement.where, frame)
             found.append(known)
         self.out = outer

@@ -134,7 +134,7 @@ class Written(Stores):
 
     def contents_of(self, known: Known) -> Known:
         """A list in sight as it is now."""
-        return self.fields[known, CONTENTS] if isinstance(known, ListOf) else known
+        return self.now(known) if isinstance(known, ListOf) else known
 
     def can_be_called(self, known: Known) -> bool:
         """Whether it is known what is called."""

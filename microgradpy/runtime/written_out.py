@@ -2,7 +2,8 @@
 """Functions of the standard library that call others or run over something, written in Python: where the compiler sees what
 they are given, it writes their bodies where they are called (`promotion/library.py`).
 
-Each does what the library's does, in the same order, and asks for items when they are asked for.
+Each does what the library's does, in the same order, and asks for items when they are asked for. Loops are over what was given,
+beside a part of it if need be, so that it shows if somebody writes into that meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def reduced_items(function: Callable[..., Any], items: list[Any]) -> Any:
     if len(items) == 0:
         raise TypeError("reduce() of empty iterable with no initial value")
     total = items[0]
-    for item in items[1:]:
+    for _, item in zip(items, items[1:]):
         total = function(total, item)
     return total
 
@@ -46,7 +47,7 @@ def accumulated_items(items: list[Any], function: Callable[..., Any]) -> Iterato
     if len(items) > 0:
         total = items[0]
         yield total
-        for item in items[1:]:
+        for _, item in zip(items, items[1:]):
             total = function(total, item)
             yield total
 
@@ -56,7 +57,7 @@ def sums(items: list[Any]) -> Iterator[Any]:
     if len(items) > 0:
         total = items[0]
         yield total
-        for item in items[1:]:
+        for _, item in zip(items, items[1:]):
             total = total + item
             yield total
 

@@ -324,3 +324,35 @@ def dicts_given_in_a_loop(x, n):
 
 def of_names(weights, name, i):
     return weights[name] ** 2 * i + weights["a"]
+
+
+@program(X, N, features="list")
+def accumulated_while_it_grows(x, steps):
+    values, total = [x, 2 * x], 0.0
+    for level in itertools.accumulate(values):
+        if len(values) < steps:
+            values.append(level * x)
+        total += level * level
+    return total
+
+
+@program(X, N, features="list")
+def accumulated_while_a_later_item_is_written(x, steps):
+    values, total = [x, 2 * x, 3 * x, float(steps)], 0.0
+    for i, level in enumerate(itertools.accumulate(values)):
+        if i == 0:
+            values[3] = x * x
+        total += level * level
+    return total
+
+
+@program(X, N, features="list, closure")
+def reduced_while_it_grows(x, steps):
+    values = [x, 2 * x, x]
+
+    def combine(a, b):
+        if len(values) < steps:
+            values.append(a)
+        return a * b + 1.0
+
+    return functools.reduce(combine, values)

@@ -372,3 +372,21 @@ def node_that_is_returned_to_a_list_of_others(x, steps):
         if node.next is not None:
             node.value += node.next.value * x
     return nodes[-1].value + nodes[2].next.value
+
+
+@program(X, N, features="list")
+def flag_is_a_list_that_is_filled_later(x, steps):
+    items = []
+    flag = steps > 0 and items
+    other = items or steps < 0
+    items.append(x * x)
+    return (x * 3.0 if flag else x) + (items[0] if other else x)
+
+
+@program(X, N, features="object")
+def flag_is_a_node_that_is_written_later(x, steps):
+    node = Node(x) if steps else None
+    flag = node and node.value > 0.0
+    if node:
+        node.value = -node.value * x
+    return x * 2.0 + (node.value if flag else 0.0)
