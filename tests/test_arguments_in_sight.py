@@ -400,7 +400,8 @@ def test_no_model_is_kept_alive() -> None:
 
 
 @pytest.mark.skipif(
-    sys.version_info >= (3, 13), reason="from 3.13 on asking an object for its __dict__ makes it no slower, so that nothing avoids it"
+    sys.version_info >= (3, 13),
+    reason="from 3.13 on asking an object for its __dict__ makes it no slower, so that nothing avoids it",
 )
 def test_no_object_is_made_slower() -> None:
     model = Dense(2, 2)
