@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, gradient
+from microgradpy import MutationError, grad, gradient
 from microgradpy.runtime.bytecode import computes_names, texts_in
 from tests.ways import ALL
 
@@ -248,6 +248,41 @@ def test_what_is_looked_at_may_write_into_an_object(number: int, way: str) -> No
     except MutationError:
         return
     assert found.x == pytest.approx(8.0) and POINT.x == 3.0
+
+
+class Still:
+    @property
+    def reading(self) -> float:
+        return 1.0
+
+
+class Holder:
+    held: Any
+
+
+HOLDERS = {"only": Holder()}
+
+
+@pytest.mark.parametrize("size", [1, 30_000])
+def test_nothing_is_too_large_to_be_watched(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of many objects is changed by a property that was put there after the function was compiled."""
+
+    def function(points: list[Point]) -> float:
+        first = points[0].x
+        reading = HOLDERS["only"].held.reading
+        return first * points[0].x * reading
+
+    points = [Point(1.5) for _ in range(size)]
+    monkeypatch.setitem(globals(), "POINT", points[0])
+    HOLDERS["only"].held = Still()
+    differentiated = grad(function)
+    assert differentiated(points)[0].x == pytest.approx(3.0)
+    HOLDERS["only"].held = MOVER
+    try:
+        found = differentiated(points)
+    except MutationError:
+        return
+    assert found[0].x == pytest.approx(6.0)  # x * 2 x
 
 
 def test_names_that_code_reads_by_texts() -> None:

@@ -25,7 +25,6 @@ from microgradpy.tangents.projection import fields_of
 
 _ITEMS = (list, tuple, set, deque)
 _HEAP_TYPE = 1 << 9  # the flag of classes that were made by a `class` statement
-_LARGEST_WALK = 10_000  # values; what is deeper or wider is not looked at
 
 
 @final
@@ -165,7 +164,7 @@ def _function_of(f: Any) -> tuple[Any, types.FunctionType | None]:
 def _walk(values: Iterable[Any]) -> Iterator[Any]:
     """Some values and what they hold, each once."""
     waiting, seen = list(values), set[int]()
-    while waiting and len(seen) < _LARGEST_WALK:
+    while waiting:
         value = waiting.pop()
         if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING):
             continue

@@ -28,7 +28,6 @@ from microgradpy.state.held import (
 from microgradpy.state.shadows import CONTENTS, is_filled, is_value
 from microgradpy.state.snapshots import Structure, parts_of
 
-_LARGEST_WALK = 100_000  # objects that are looked at
 _BARE = PLAIN - {np.ndarray}
 """Types of what holds no array."""
 
@@ -140,7 +139,7 @@ def places_elsewhere(
     reached = reached_from(structure.x for structure in given)
     walk.waiting += [(f.__qualname__, f) for f in (function, *reached.functions)]
     walk.waiting += [(cls.__qualname__, cls) for cls in reached.classes | reached.made]
-    while walk.waiting and len(walk.seen) < _LARGEST_WALK:
+    while walk.waiting:
         walk.look_at(*walk.waiting.pop())
     return walk.found, walk.named, [x for x in walk.seen.values() if isinstance(x, types.FunctionType) and is_searched(x)]
 
