@@ -36,8 +36,9 @@ from microgradpy.linking import errors_of_compiler
 from microgradpy.originals import BUILTINS
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
+from microgradpy.promotion.arguments import Variable
 from microgradpy.promotion.driver import Promoted, Promotion, promote
-from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_layers, holds_objects
+from microgradpy.promotion.given import IDENTICAL, LITERALS, holds_layers, holds_objects, objects_named
 from microgradpy.promotion.places import Part
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
@@ -82,14 +83,18 @@ class Pattern:
     """Which gradients are in the form that users get."""
     read: Callable[..., tuple[list[Any], tuple[Any, ...]] | None]
     gather: Callable[[list[Any], tuple[Any, ...]], list[Any]]
+    of_modules: int
+    """How many inputs, the last ones, are read of variables of modules."""
     version: int
     """Of the rules: a function that has one is not written where it is called."""
     flags: dict[tuple[bool, ...], tuple[Any, ...]] = field(default_factory=dict)
     """Which gradients of inputs are nobody else's, by which cotangents of parts are."""
 
     def spread(self, flags: tuple[bool, ...]) -> tuple[bool, ...]:
-        """What is said of each input of the function, for each part."""
-        return tuple(flag for flag, count in zip(flags, self.counts, strict=True) for _ in range(1 if count is None else count))
+        """Which parts are differentiated if these inputs of the function are: nothing that is read of a module is."""
+        pairs = zip(flags, self.counts, strict=True)
+        own = (flag for flag, count in pairs for _ in range(1 if count is None else count))
+        return (*own, *(False,) * self.of_modules)
 
     def gathered(self, bars: list[Any], fresh: tuple[bool, ...], matched: Match) -> tuple[list[Any], tuple[Any, ...]]:
         """The cotangents of the inputs of the function from those of the parts, and what is `fresh` of them."""
@@ -114,6 +119,8 @@ class Patterns:
     """Those of one function, the last one first; `declined` are the types of arguments of which nothing can be in sight."""
 
     code: weakref.ref[types.CodeType]
+    of_modules: bool
+    """Whether the function names objects of its module."""
     found: list[Pattern] = field(default_factory=list)
     declined: set[tuple[type, ...]] = field(default_factory=set)
     credit: int = _MOST_CREDIT
@@ -153,13 +160,18 @@ def patterns_of(function: types.FunctionType) -> Patterns:
     if known is None or known.code() is not function.__code__:
         if len(CACHE.patterns) > 1024:
             CACHE.patterns.clear()
-        known = CACHE.patterns[key] = Patterns(weakref.ref(function.__code__))
+        sees = objects_named(function.__code__, function.__globals__)
+        known = CACHE.patterns[key] = Patterns(weakref.ref(function.__code__), sees)
     return known
 
 
 def matched(function: types.FunctionType, values: list[Any]) -> Match | None:
-    """What a call with these inputs looks like if its arguments are in sight; None if none of them is."""
-    return None if _SIMPLE.issuperset(map(type, values)) else patterns_of(function).matched(function, values)
+    """What a call with these inputs looks like if its arguments, or variables of its module, are in sight; None if none of them
+    is."""
+    patterns = patterns_of(function)
+    if not patterns.of_modules and _SIMPLE.issuperset(map(type, values)):
+        return None
+    return patterns.matched(function, values)
 
 
 def renewed(function: types.FunctionType, read: Match, values: list[Any]) -> Match | None:
@@ -215,7 +227,7 @@ def _made(function: types.FunctionType, values: list[Any]) -> Pattern | None:
     if found is None or made is None:
         return None
     _, checks, objects = found
-    if not any(number in objects for number in made.parts):
+    if not made.variables and not any(number in objects for number in made.parts):
         return None
     return _pattern(len(values), made, (*checks, *made.checks))
 
@@ -226,7 +238,9 @@ def _promotion(
     """What comes of a function with the arguments in sight that hold objects, and what its IR relies on; with these."""
     objects = {number: value for number, value in enumerate(values) if holds_objects(value) or holds_layers(value)}
     is_cell = any(isinstance(value, types.CellType) for value in values)
-    if not objects or is_cell or is_generator(function.__code__) or stopping_in(function.__code__) is not None:
+    if is_cell or is_generator(function.__code__) or stopping_in(function.__code__) is not None:
+        return None
+    if not objects and not objects_named(function.__code__, function.__globals__):
         return None
     functions = {number: value for number, value in enumerate(values) if isinstance(value, _FUNCTIONS)}
     kinds = kinds_of(values, value_kind)
@@ -249,7 +263,8 @@ def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:
     whole = tuple(number in parts and _has_fields(parts[number]) for number in range(count))
     guards = Guards(checks, (), tuple(map(FunctionGuard.of, found.functions)))
     texts = _Texts()
-    read, gather = texts.functions(count, parts, found.members)
+    read, gather = texts.functions(count, parts, found.variables, found.members)
+    of_modules = sum(len(list(variable.part.leaves())) for variable in found.variables)
     return Pattern(
         found.function,
         checks,
@@ -261,6 +276,7 @@ def _pattern(count: int, found: Promoted, checks: tuple[Check, ...]) -> Pattern:
         whole,
         read,
         gather,
+        of_modules,
         rrule.version,
     )
 
@@ -334,7 +350,9 @@ class _Texts:
         self.names[name] = value
         return name
 
-    def functions(self, count: int, parts: Mapping[int, Part], members: tuple[Any, ...]) -> tuple[Any, Any]:
+    def functions(
+        self, count: int, parts: Mapping[int, Part], variables: tuple[Variable, ...], members: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
         self.count = count
         self.tests += _tests_of_members(members, self.constant)
         gathered: list[str] = []
@@ -344,6 +362,11 @@ class _Texts:
             else:
                 gathered.append(f"b[{len(self.values)}]")
                 self.values.append(f"v{number}")
+        for variable in variables:
+            name = f"v{self.count}"
+            self.count += 1
+            self.tests.append(f"{name} = {self.constant(variable.namespace)}[{variable.name!r}]")
+            self.part(variable.part, name)
         inputs = ", ".join(f"v{number}" for number in range(count))
         lines = [f"def read({inputs}):", "    try:"]
         lines += [f"        {test}" for test in self.tests]
@@ -403,6 +426,9 @@ class _Texts:
             self.tests.append(f"m = getattr({name}, {method!r})")
             self.holds(f"m.__func__ is {self.constant(function)} and m.__self__ is {name}")
         for missing in part.missing:
+            if part.cls is dict:
+                self.holds(f"{missing!r} not in {name}")
+                continue
             of_class = classes.member(part.cls, missing)
             default = self.constant(of_class)
             self.holds(f"getattr({name}, {missing!r}, {default}) is {default}")

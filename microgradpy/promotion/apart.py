@@ -17,7 +17,8 @@ from typing import Any
 from microgradpy.ad.calls import Apart
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.prune import prune
-from microgradpy.ir.nodes import Const, Function, Op, Parameter, Region, Var
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Statement, Var
+from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.functions import Named
@@ -26,8 +27,8 @@ from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.libraries import is_of_large_library
 
 
-def flattened(function: Function, roots: Mapping[int, Part]) -> Function:
-    """The function with the leaves of arguments for what these are in."""
+def flattened(function: Function, roots: Mapping[int, Part], variables: Iterable[Part] = ()) -> Function:
+    """The function with the leaves of arguments for what these are in, and last those of variables of modules."""
     captured: list[Var] = []
     parameters: list[Parameter] = []
     names = _Names(parameter.name for parameter in function.parameters)
@@ -38,7 +39,21 @@ def flattened(function: Function, roots: Mapping[int, Part]) -> Function:
             captured += [var] if leaves is None else leaves
         else:
             parameters += [own] if leaves is None else [Parameter(leaf, names.new(leaf.hint)) for leaf in leaves]
+    function = without_unread(function)
+    others = [leaf for part in variables for leaf in part.leaves()]
+    parameters += [Parameter(leaf.known, names.new(leaf.hint)) for leaf in others if isinstance(leaf.known, Var)]
     return replace(function, captured=tuple(captured), parameters=tuple(parameters))
+
+
+def without_unread(function: Function) -> Function:
+    """The function without empty lists that nobody reads, as the default in `table.get("a", [])` if the key is there."""
+    read = set(_used(function.body))
+
+    def dropped(statement: Statement) -> tuple[Statement, ...]:
+        is_empty = isinstance(statement, Op) and statement.callee is Opcode.LIST and not statement.arguments
+        return () if is_empty and read.isdisjoint(statement.results) else (statement,)
+
+    return replace(function, body=map_statements(function.body, dropped))
 
 
 class _Names:
@@ -83,7 +98,7 @@ def call_apart(
         if made.body.statements:
             raise Escapes(origin)
         return inner.returned  # type: ignore[no-any-return]
-    made = replace(made, body=prune(made.body))
+    made = without_unread(replace(made, body=prune(made.body)))
     leaves = [var for var in dict.fromkeys(_used(made.body)) if var in walker.leaves]
     names = _Names(parameter.name for parameter, _ in given)
     parameters = (*(Parameter(leaf, names.new(leaf.hint)) for leaf in leaves), *(parameter for parameter, _ in given))

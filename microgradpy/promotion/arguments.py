@@ -15,9 +15,10 @@ from __future__ import annotations
 import operator
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from microgradpy.dataclasses import replace
+from microgradpy.frontend.sharing import rebound_globals
 from microgradpy.ir.kinds import kind_of, map_axes
 from microgradpy.ir.nodes import (
     Const,
@@ -44,6 +45,7 @@ from microgradpy.promotion.given import (
     holds_objects,
     known_of,
     method_of_class,
+    objects_named,
 )
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
@@ -71,6 +73,14 @@ from microgradpy.tangents.fields import has_field
 _MOST_INSIDE_ITSELF = 3
 
 
+class Variable(NamedTuple):
+    """A variable of a module, or an attribute of a class, that is in sight."""
+
+    namespace: Mapping[str, Any]
+    name: str
+    part: Part
+
+
 @final
 class Arguments(Calls):
     """`examples` are arguments that may be in sight, by the number of the input."""
@@ -79,6 +89,8 @@ class Arguments(Calls):
         super().__init__(function, lower, facts)
         self.examples = examples
         self.roots: dict[int, Part] = {}
+        self.variables: dict[Origin, Variable] = {}
+        self.naming: dict[types.FunctionType, bool] = {}
         self.leaves: set[Var] = set()
         self.inside: list[types.FunctionType] = []
         self.helped = True
@@ -94,8 +106,9 @@ class Arguments(Calls):
                 self.roots[number] = part
                 self.bind(var, known, frame)
         if not any(is_thing(part.known) for part in self.roots.values() if part.known is not None):
-            raise NotInSight
-        return flattened(super().whole(function, frame), self.roots)
+            if not self.has_names(self.function.__code__):
+                raise NotInSight
+        return flattened(super().whole(function, frame), self.roots, [each.part for each in self.variables.values()])
 
     def enter(self, part: Part) -> Known | None:
         part.known = known_of(part, self.facts.wholes)
@@ -110,7 +123,7 @@ class Arguments(Calls):
     def within(self, function: types.FunctionType) -> Arguments:
         """The walker over a function of another module, which shares what is found out."""
         inner = Arguments(function, self.lower, self.facts, {})
-        for name in ("members", "leaves", "inside", "kinds", "functions", "checks", "appended"):
+        for name in ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "naming"):
             setattr(inner, name, getattr(self, name))
         inner.is_within = True
         return inner
@@ -122,7 +135,35 @@ class Arguments(Calls):
             return Return(NONE)
         return super().terminator(terminator, frame)
 
+    def first_root(self) -> Origin:
+        known = (*self.roots.values(), *(variable.part for variable in self.variables.values()))
+        return known[0].origin if known else ()
+
     # Parts
+
+    def variable(self, name: str) -> Known | None:
+        """A variable of the module that is an object, or holds some; None if it is not in sight."""
+        namespace = self.function.__globals__
+        if not holds_objects(namespace.get(name)) or name in rebound_globals(namespace):
+            return None
+        return self.from_outside(namespace, id(namespace), name)
+
+    def attribute_of_class(self, target: Part, name: str) -> Known:
+        """What an object has by its class: no part of the object, whose gradient it is not in."""
+        base = next(base for base in target.cls.__mro__ if name in vars(base))
+        return self.from_outside(vars(base), id(base), name) or self.escape(target)
+
+    def from_outside(self, namespace: Mapping[str, Any], owner: int, name: str) -> Known | None:
+        """What a module or class has under a name, as a part; None if it is not in sight."""
+        origin = "variable", owner, name
+        if origin in self.facts.kept:
+            return None
+        if origin not in self.variables:
+            part = Part(origin, (origin,), name, namespace[name])
+            if self.enter(part) is None:
+                return None
+            self.variables[origin] = Variable(namespace, name, part)
+        return self.variables[origin].part.known
 
     def part(self, holder: Part, step: Step) -> Known:
         """What is reached from a part by a step."""
@@ -186,7 +227,20 @@ class Arguments(Calls):
                 return folded
             if any(isinstance(each, Part | Display) for each in given):
                 return self.call_with_parts(op, callee, arguments, keywords, frame)
+            if isinstance(callee.value, types.FunctionType) and self.names_objects(callee.value):
+                return self.inline(op, callee.value, arguments, keywords, frame, ("call", callee.value))
         return super().call(op, callee, arguments, keywords, frame)
+
+    def has_names(self, code: types.CodeType) -> bool:
+        return objects_named(code, self.function.__globals__)
+
+    def names_objects(self, function: types.FunctionType) -> bool:
+        """Whether a function of the module is to be written where it is called, as it names objects in sight."""
+        if function not in self.naming:
+            is_own = is_in_file(function, self.function) and not is_generator(function.__code__)
+            is_known = rrule.has(function) or is_non_differentiable(function)
+            self.naming[function] = is_own and not is_known and self.has_names(function.__code__)
+        return self.naming[function] and ("call", function) not in self.facts.kept
 
     def call_with_parts(
         self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
@@ -256,12 +310,8 @@ class Arguments(Calls):
             return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
         if keywords or not isinstance(receiver, Part) or receiver.cls is not dict:
             raise Escapes(receiver.origin)
-        if method.name == "get" and len(arguments) == 1 and isinstance(arguments[0], Const):
-            return (
-                self.part(receiver, ("[]", arguments[0].value))
-                if arguments[0].value in receiver.value
-                else self.escape(receiver)
-            )
+        if method.name == "get" and 1 <= len(arguments) <= 2 and isinstance(arguments[0], Const):
+            return self.gotten(receiver, arguments[0].value, *arguments[1:])
         if method.name not in ("items", "values", "keys") or arguments:
             raise Escapes(receiver.origin)
         pairs = self.pairs(receiver)
@@ -273,6 +323,15 @@ class Arguments(Calls):
             "items": tuple(Display(receiver.origin, (Const(key), value)) for key, value in pairs),
         }
         return Display(receiver.origin, found[method.name])
+
+    def gotten(self, receiver: Part, key: Any, default: Known = NONE) -> Known:
+        """`part.get(key)`, or with a default"""
+        if type(key) not in (str, int):
+            raise Escapes(receiver.origin)
+        if key in receiver.value:
+            return self.part(receiver, ("[]", key))
+        receiver.missing[key] = None
+        return default
 
     def escape(self, part: Part) -> Known:
         raise Escapes(part.origin)
@@ -304,8 +363,15 @@ class Arguments(Calls):
                 return self.inline(op, member.fget, (target,), {}, frame, target.origin)
         elif isinstance(member, types.MemberDescriptorType):
             return self.part(target, (".", name)) if hasattr(target.value, name) else None
-        elif member is ABSENT or isinstance(member, types.FunctionType) or classes.is_constant(member):
-            if not classes.is_record(cls) and has_field(target.value, name):
+        else:
+            return self.found_in_object(target, name, member)
+        raise Escapes(target.origin)
+
+    def found_in_object(self, target: Part, name: str, member: Any) -> Known | None:
+        """The same where the object's own attributes come before what its class has."""
+        is_constant = classes.is_constant(member)
+        if member is ABSENT or isinstance(member, types.FunctionType) or is_constant or not hasattr(type(member), "__get__"):
+            if not classes.is_record(target.cls) and has_field(target.value, name):
                 return self.part(target, (".", name))
             if isinstance(member, types.FunctionType):
                 target.methods[name] = member
@@ -313,7 +379,7 @@ class Arguments(Calls):
             if member is ABSENT:
                 return None
             target.missing[name] = None
-            return Const(member)
+            return Const(member) if is_constant else self.attribute_of_class(target, name)
         raise Escapes(target.origin)
 
     def has_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
@@ -397,6 +463,9 @@ class Arguments(Calls):
     # Control flow
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
+        if opcode is Opcode.GLOBAL and (variable := self.variable(str(op.payload))) is not None:
+            self.bind(op.results[0], variable, frame)
+            return
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         if opcode in (Opcode.LIST, Opcode.TUPLE) and any(isinstance(each, Part | Display) for each in arguments):
             origin = next(each.origin for each in arguments if isinstance(each, Part | Display))

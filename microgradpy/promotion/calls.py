@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import types
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
@@ -48,7 +47,6 @@ from microgradpy.promotion.places import (
     Nests,
     Object,
     Origin,
-    Part,
     Row,
     Table,
     View,
@@ -77,9 +75,7 @@ _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
 class Calls(Written):
-    """What is done with operations, and where one goes. `roots` are the arguments in sight."""
-
-    roots: Mapping[int, Part] = MappingProxyType({})
+    """What is done with operations, and where one goes."""
 
     def operation(self, op: Op, frame: Frame) -> None:
         if isinstance(op.callee, Opcode):
@@ -158,11 +154,17 @@ class Calls(Written):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE and (any(map(is_thing, arguments)) or origin in self.facts.written):
+        elif opcode is Opcode.CLOSURE and (
+            any(map(is_thing, arguments)) or origin in self.facts.written or self.has_names(op.payload.code)
+        ):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
             return False
         return True
+
+    def has_names(self, code: types.CodeType) -> bool:
+        """Whether code names variables of the module that are in sight."""
+        return False
 
     # Loops that are written out
 
@@ -185,7 +187,11 @@ class Calls(Written):
 
     def origin_of_items(self, statement: For, frame: Frame) -> Origin:
         known = tuple(self.known(value, frame) for value in item_sources(statement.items))
-        return first_origin(known) if any(map(is_thing, known)) else next(iter(self.roots.values())).origin
+        return first_origin(known) if any(map(is_thing, known)) else self.first_root()
+
+    def first_root(self) -> Origin:
+        """The first of what is in sight without being made in the function."""
+        return ()
 
     def items(self, known: Known) -> tuple[Known, ...] | None:
         """The items of something in sight, if these are known."""

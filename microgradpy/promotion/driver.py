@@ -15,7 +15,7 @@ from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion.arguments import Arguments
+from microgradpy.promotion.arguments import Arguments, Variable
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
@@ -89,6 +89,8 @@ class Promoted:
     """The code whose own writes are none any more."""
     parts: Mapping[int, Part] = MappingProxyType({})
     """The arguments in sight, by the number of the input."""
+    variables: tuple[Variable, ...] = ()
+    """The variables of modules that are; their leaves are the last inputs."""
 
 
 def followed_code(
@@ -170,6 +172,8 @@ def promote(
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         made = replace(made, body=prune(made.body))
-        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed, walker.roots)
+        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed)
+        if isinstance(walker, Arguments):
+            whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))
         return Promotion(whole, tuple(kept))
     return Promotion(None, tuple(kept))

@@ -42,10 +42,13 @@ class Used:
 
 
 def reason_of_escape(function: Function, origin: Origin, used: Used | None) -> Reason | None:
-    """The reason why what `origin` makes in a function, or is an argument of it, stays memory; None if it is neither."""
+    """The reason why what `origin` makes in a function, or is an argument of it or a variable of a module, stays memory; None
+    if it is none of these."""
     made = origin[0] if origin else None
     if isinstance(made, int):  # an argument has its number
         return Reason(MEMORY, function.where, function.inputs[made].hint, _why(used, function.where))
+    if made == "variable":
+        return Reason(MEMORY, function.where, str(origin[-1]), _why(used, function.where))
     for statement in walk(function.body):
         if isinstance(statement, Op) and made in statement.results and statement.where.line:
             reason = reason_at(MEMORY, statement.where, _why(used, statement.where))

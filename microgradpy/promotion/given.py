@@ -24,6 +24,7 @@ from microgradpy.ir.nodes import Const, DictItems, Each, Enumerate, Items, Op, R
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.places import CONTAINERS, Frame, Known, Part
+from microgradpy.runtime.bytecode import variables_in
 from microgradpy.runtime.libraries import is_of_large_library
 
 NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64, np.bool))
@@ -80,6 +81,22 @@ def holds_layers(value: Any, depth: int = 4, is_layer: bool = False) -> bool:
 
 def _items(container: Any) -> Iterable[Any]:
     return container.values() if type(container) is dict else container
+
+
+def objects_named(code: types.CodeType, namespace: dict[str, Any], seen: set[types.CodeType] | None = None) -> bool:
+    """Whether the code of a function, or of one that it calls by name, names a variable of its module that is an object that
+    can be in sight, or holds some."""
+    seen = set() if seen is None else seen
+    seen.add(code)
+    for name in variables_in(code):
+        found = namespace.get(name)
+        if isinstance(found, types.FunctionType):
+            is_new = found.__globals__ is namespace and found.__code__ not in seen
+            if is_new and objects_named(found.__code__, namespace, seen):
+                return True
+        elif type(found) is not types.ModuleType and holds_objects(found):
+            return True
+    return False
 
 
 def is_plain_function(value: Any) -> bool:

@@ -254,9 +254,9 @@ Step = tuple[str, Any]
 @final
 @dataclass(eq=False, slots=True)
 class Part:
-    """An argument, or what is reached from one: `value` is an example of it, `known` what it is for who reads it, which is the
-    part itself if that has parts of its own (`children`). `methods` were read from it, and `missing` are names that it does
-    not have."""
+    """An argument or a variable of a module, or what is reached from one: `value` is an example of it, `known` what it is for
+    who reads it, which is the part itself if that has parts of its own (`children`). `methods` were read from it, and
+    `missing` are names that it does not have."""
 
     origin: Origin
     path: tuple[Any, ...]

@@ -20,16 +20,20 @@ import numpy as np
 from microgradpy.tangents.casts import python_number
 from microgradpy.tangents.helpers import cotangent_of_call
 
+_DOUBLES = (float, np.float64)
+"""Numbers in double precision, with which Python's arithmetic is ten times as fast as NumPy's."""
+
 
 @cotangent_of_call(operator.pow, 1, 2)
 def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
     """The cotangent of x under z = x ** p, in z's shape."""
-    if type(z_bar) is float and type(x) is float and (type(p) is float or type(p) is int):
+    if type(z_bar) in _DOUBLES and type(x) in _DOUBLES and (type(p) is int or type(p) in _DOUBLES):
+        p = p if type(p) is int else float(p)
         if p == 0:
             return 0.0
         if x > 0.0 or (x and type(p) is int):
             try:
-                return z_bar * (p * x ** (p - 1))
+                return float(z_bar) * (p * float(x) ** (p - 1))
             except OverflowError:
                 pass  # infinite, which NumPy says without raising
     if _is_complex_power(x, p):
@@ -43,8 +47,8 @@ def power_base_bar(z_bar: Any, x: Any, p: Any) -> Any:
 @cotangent_of_call(operator.pow, 1, 2)
 def power_exponent_bar(z_bar: Any, x: Any, p: Any, z: Any) -> Any:
     """The cotangent of p under z = x ** p, in z's shape."""
-    if type(z_bar) is float and type(x) is float and type(z) is float and x:
-        return z_bar * (z * math.log(abs(x)))
+    if type(z_bar) in _DOUBLES and type(x) in _DOUBLES and type(z) in _DOUBLES and x:
+        return float(z_bar) * (float(z) * math.log(abs(x)))
     if _is_complex_power(x, p):
         return (z_bar * (z * cmath.log(x)).conjugate()).real
     x = _floating(x)
