@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.tracking import NestedCallNode, track
-from microgradpy.tracking.queries import descendants
+from microgradpy.tracking.nodes import descendants
 
 
 def scalars(x: float, n: int) -> float:

@@ -29,12 +29,10 @@ import itertools
 import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
-
-if TYPE_CHECKING:
-    from microgradpy.ir.kinds import Kind
+from microgradpy.ir.kinds import Kind
 
 _ids = itertools.count(1)
 

@@ -14,19 +14,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from microgradpy.ir.kinds import FLOAT, Array, Kind, Scalar, is_real, is_real_scalar
-from microgradpy.ir.nodes import Const, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_reduced, matmul_left_bar, matmul_right_bar
 from microgradpy.tangents.powers import power_base_bar
-
-if TYPE_CHECKING:
-    from microgradpy.passes.typed_builder import TypedBuilder
 
 Hint = Var | str
 _GETATTR = function_constant(getattr)
@@ -34,7 +31,29 @@ _DOT, _SUM = Const(np.dot, "np.dot", np), Const(np.sum, "np.sum", np)
 _MUL, _POW, _MATMUL = map(operator_constant, ("mul", "pow", "matmul"))
 
 
-def expand(function: object, arguments: tuple[Value, ...], builder: TypedBuilder, hint: Hint) -> Value | None:
+class Emitting(Protocol):
+    """The builder that expansions are appended by; what it calls is folded and expanded again."""
+
+    producers: dict[Var, Op]
+
+    def kind(self, value: Value) -> Kind: ...
+
+    def kind_of_call(self, callee: Value, arguments: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> Kind: ...
+
+    def call(self, callee: Value, arguments: tuple[Value, ...], *, hint: Hint = "") -> Value: ...
+
+    def operation(
+        self,
+        callee: Opcode | Value,
+        arguments: tuple[Value, ...],
+        keywords: tuple[tuple[str, Value], ...] = (),
+        *,
+        kinds: tuple[Kind, ...] = ...,
+        hints: tuple[Hint, ...] = ...,
+    ) -> tuple[Var, ...]: ...
+
+
+def expand(function: object, arguments: tuple[Value, ...], builder: Emitting, hint: Hint) -> Value | None:
     """The value of a call by other operations, which are appended; None if the call is to be made."""
     try:
         expansion = _EXPANSIONS.get(function)
@@ -46,7 +65,7 @@ def expand(function: object, arguments: tuple[Value, ...], builder: TypedBuilder
 # Sums over the axes along which an operand was repeated
 
 
-def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: Value) -> Value | None:
+def _unbroadcast(builder: Emitting, hint: Hint, cotangent: Value, operand: Value) -> Value | None:
     given, wanted = builder.kind(cotangent), builder.kind(operand)
     if not isinstance(given, Array) or not is_real(given):
         return None
@@ -76,7 +95,7 @@ def _unbroadcast(builder: TypedBuilder, hint: Hint, cotangent: Value, operand: V
     return builder.operation(method, (), (("axis", axis),), kinds=(kind,), hints=(hint,))[0]
 
 
-def _made_of_bar(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, y: Value) -> Value | None:
+def _made_of_bar(builder: Emitting, hint: Hint, y_bar: Value, x: Value, y: Value) -> Value | None:
     """np.copy(x), np.asarray(x), which round nothing."""
     given, made = builder.kind(x), builder.kind(y)
     if not isinstance(given, Array | Scalar) or not isinstance(made, Array) or made.dtype != "float":
@@ -84,7 +103,7 @@ def _made_of_bar(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, y: V
     return builder.call(function_constant(unbroadcast), (y_bar, x), hint=hint)
 
 
-def _factors(builder: TypedBuilder, product: Value) -> tuple[Value, Value] | None:
+def _factors(builder: Emitting, product: Value) -> tuple[Value, Value] | None:
     """The vectors of one length whose product a value is; None if it is none. (If nobody else reads it, it is not made.)"""
     made = builder.producers.get(product) if isinstance(product, Var) else None
     if made is None or made.callee != _MUL or made.from_user:
@@ -96,14 +115,14 @@ def _factors(builder: TypedBuilder, product: Value) -> tuple[Value, Value] | Non
     return (left, right) if kinds[0] == kinds[1] else None
 
 
-def _method(builder: TypedBuilder, owner: Value, name: str) -> Value:
+def _method(builder: Emitting, owner: Value, name: str) -> Value:
     return builder.operation(_GETATTR, (owner, Const(name)))[0]
 
 
 # Numbers that were repeated to an array
 
 
-def _expand_reduced(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, axis: Value, keepdims: Value) -> Value | None:
+def _expand_reduced(builder: Emitting, hint: Hint, y_bar: Value, x: Value, axis: Value, keepdims: Value) -> Value | None:
     of = builder.kind(x)
     if not (isinstance(of, Array) and of.shape and is_real(of) and is_real_scalar(builder.kind(y_bar))) or axis != Const(None):
         return None
@@ -112,7 +131,7 @@ def _expand_reduced(builder: TypedBuilder, hint: Hint, y_bar: Value, x: Value, a
     return builder.operation(Const(np.full, "np.full", np), (shape, y_bar), kinds=(kind,), hints=(hint,))[0]
 
 
-def _product(builder: TypedBuilder, hint: Hint, left: Value, right: Value) -> Value | None:
+def _product(builder: Emitting, hint: Hint, left: Value, right: Value) -> Value | None:
     """The product of an array with a number that was repeated to its shape, which multiplying does anyway."""
     for repeated, other in ((left, right), (right, left)):
         number, of, kind = _repeated(builder, repeated), builder.kind(repeated), builder.kind(other)
@@ -121,7 +140,7 @@ def _product(builder: TypedBuilder, hint: Hint, left: Value, right: Value) -> Va
     return _scaled_again(builder, hint, left, right)
 
 
-def _scaled_again(builder: TypedBuilder, hint: Hint, factor: Value, array: Value) -> Value | None:
+def _scaled_again(builder: Emitting, hint: Hint, factor: Value, array: Value) -> Value | None:
     """2.0 * (y_bar * x) as (2.0 * y_bar) * x, which makes one array."""
     made = builder.producers.get(array) if isinstance(array, Var) and isinstance(factor, Const) else None
     if made is None or made.callee != _MUL or made.from_user or not is_real_scalar(builder.kind(factor)):
@@ -132,7 +151,7 @@ def _scaled_again(builder: TypedBuilder, hint: Hint, factor: Value, array: Value
     return builder.call(_MUL, (builder.call(_MUL, (factor, number)), scaled), hint=hint)
 
 
-def _repeated(builder: TypedBuilder, value: Value) -> Value | None:
+def _repeated(builder: Emitting, value: Value) -> Value | None:
     """The number that all entries of an array are."""
     made = builder.producers.get(value) if isinstance(value, Var) else None
     if made is None or not isinstance(made.callee, Const) or made.callee.value is not np.full or made.from_user:
@@ -143,7 +162,7 @@ def _repeated(builder: TypedBuilder, value: Value) -> Value | None:
 # Powers
 
 
-def _power_base_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, base: Value, exponent: Value) -> Value | None:
+def _power_base_bar(builder: Emitting, hint: Hint, z_bar: Value, base: Value, exponent: Value) -> Value | None:
     if not isinstance(exponent, Const) or type(exponent.value) not in (int, float) or not _is_floating(builder.kind(base)):
         return None
     if not exponent.value >= 2 or exponent.value != int(exponent.value):
@@ -162,7 +181,7 @@ def _is_floating(kind: Kind) -> bool:
 # Products of matrices and vectors
 
 
-def _matmul_left_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
+def _matmul_left_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
     match _ranks(builder, x, y):
         case (2, 2):
             bar = builder.call(_MATMUL, (z_bar, _transposed(builder, y)), hint=hint)
@@ -177,7 +196,7 @@ def _matmul_left_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value, 
     return builder.call(function_constant(real_like), (bar, x), hint=hint)
 
 
-def _matmul_right_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
+def _matmul_right_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
     match _ranks(builder, x, y):
         case (2, 1) | (2, 2):
             bar = builder.call(_MATMUL, (_transposed(builder, x), z_bar), hint=hint)
@@ -190,26 +209,26 @@ def _matmul_right_bar(builder: TypedBuilder, hint: Hint, z_bar: Value, x: Value,
     return builder.call(function_constant(real_like), (bar, y), hint=hint)
 
 
-def _ranks(builder: TypedBuilder, x: Value, y: Value) -> tuple[int | None, int | None]:
+def _ranks(builder: Emitting, x: Value, y: Value) -> tuple[int | None, int | None]:
     return _rank(builder, x), _rank(builder, y)
 
 
-def _rank(builder: TypedBuilder, x: Value) -> int | None:
+def _rank(builder: Emitting, x: Value) -> int | None:
     kind = builder.kind(x)
     return kind.ndim if isinstance(kind, Array) else None
 
 
-def _conj(builder: TypedBuilder, x: Value) -> Value:
+def _conj(builder: Emitting, x: Value) -> Value:
     return builder.call(function_constant(conj), (x,))
 
 
-def _transposed(builder: TypedBuilder, x: Value) -> Value:
+def _transposed(builder: Emitting, x: Value) -> Value:
     conjugate = _conj(builder, x)
     arguments = (conjugate, Const("T"))
     return builder.operation(_GETATTR, arguments, kinds=(builder.kind_of_call(_GETATTR, arguments, ()),))[0]
 
 
-def _outer(builder: TypedBuilder, hint: Hint, column: Value, row: Value, like: Value) -> Value:
+def _outer(builder: Emitting, hint: Hint, column: Value, row: Value, like: Value) -> Value:
     wanted, kinds = builder.kind(like), tuple(map(builder.kind, (column, row)))
     real = all(map(is_real, kinds))
     kind = Array(2, "float" if real else "", wanted.shape if isinstance(wanted, Array) else ())

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from microgradpy.tracking.instrument import TracedCode, traced_code
+from microgradpy.tracking.instrument import traced_code
+from microgradpy.tracking.sites import TracedCode
 
 NO_RESULT: Any = object()
 _LIBRARIES = frozenset(sys.stdlib_module_names) | {"numpy", "scipy", "microgradpy"}

@@ -13,13 +13,13 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.tracking.nodes import ArgumentNode, CallNode, ConstantNode, NestedCallNode, Node, SpecialCallNode
-from microgradpy.tracking.queries import descendants
+from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, SpecialCallNode
+from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Reference, TapeValue, descendants
 from microgradpy.tracking.reaching import draws, hidden, leads_on, reached
 from microgradpy.tracking.recording import Run
 from microgradpy.tracking.snapshots import Snapshots, is_atom
 from microgradpy.tracking.thawing import Thawing
-from microgradpy.tracking.values import Constant, Reference, TapeValue, show
+from microgradpy.tracking.values import Constant, show
 
 
 @final

@@ -22,19 +22,13 @@ import numpy as np
 from microgradpy.binding import Binding, bind
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.tracking.callees import NO_RESULT, Target, is_library, target_of
-from microgradpy.tracking.control import JumpNode, ReturnNode
-from microgradpy.tracking.nodes import (
-    ArgumentNode,
-    CallNode,
-    ConstantNode,
-    NestedCallNode,
-    Node,
-    PrimitiveCallNode,
-)
-from microgradpy.tracking.recording import Frame, Run
+from microgradpy.tracking.control_flow import JumpNode, ReturnNode
+from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, PrimitiveCallNode
+from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Reference, TapeValue
+from microgradpy.tracking.recording import Frame, Run, frame_of
 from microgradpy.tracking.sites import CallSite
 from microgradpy.tracking.snapshots import is_atom
-from microgradpy.tracking.values import BINARY, OF_OPERATORS, Constant, Reference, TapeValue, describe, owner_of
+from microgradpy.tracking.values import BINARY, OF_OPERATORS, Constant, describe, owner_of
 
 _MISSING: Any = object()
 _COMPARISONS = ("<=", ">=", "==", "!=")
@@ -167,8 +161,8 @@ class Context:
 
 
 def _following(context: Context, node: Node) -> Context | None:
-    frame = None if node.parent is None else node.parent.frame
-    return None if frame is None else frame.hooks.following(context)
+    frame = None if node.parent is None else frame_of(node.parent)
+    return None if frame is None else hooks_of(frame).following(context)
 
 
 class DepthLimitContext(Context):
@@ -256,6 +250,12 @@ class Hooks:
         self.tracked_special(node)
 
 
+def hooks_of(frame: Frame) -> Hooks:
+    """The contexts that a frame tells of what it records."""
+    assert isinstance(frame.hooks, Hooks)
+    return frame.hooks
+
+
 def record_primitive_call(call: Call) -> CallNode:
     """Make a call without looking into it. What it writes into its arguments is noted."""
     node = PrimitiveCallNode(call.location, call.function, call.arguments, call.keywords)
@@ -338,7 +338,7 @@ def record_nested_call(call: Call) -> CallNode:
         if call.run.writers:
             node.after = call.frame.writers_of((call.function, *call.arguments), (call.f, *call.args))
         call.frame.add(node)
-        former = None if call.frame.former is None else call.frame.former.inner(target)
+        former = None if call.frame.former is None else call.frame.former.inner(target.code)
     frame = Frame(node, target.code, call.run, call.hooks, former)
     try:
         live = target.code.run(frame, *frame.begin(target.function, bound.values))

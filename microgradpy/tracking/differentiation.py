@@ -34,18 +34,11 @@ from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 from microgradpy.tracking.contexts import Call, Context
-from microgradpy.tracking.control import ReturnNode
-from microgradpy.tracking.nodes import (
-    ArgumentNode,
-    CallNode,
-    ConstantNode,
-    NestedCallNode,
-    Node,
-    PrimitiveCallNode,
-    SpecialCallNode,
-)
+from microgradpy.tracking.control_flow import ReturnNode
+from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, PrimitiveCallNode, SpecialCallNode
+from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Reference, TapeValue
 from microgradpy.tracking.recursion import deep_recursion
-from microgradpy.tracking.values import Constant, Reference, TapeValue, as_key
+from microgradpy.tracking.values import Constant, as_key
 
 
 @final

@@ -9,12 +9,9 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast, final
+from typing import final
 
-from microgradpy.tracking.layout import INDENT, MARGIN, ROW, Picture, Row, children_of, identifiers, lay_out
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.nodes import Node
+from microgradpy.tracking.layout import INDENT, MARGIN, ROW, Picture, Row, Shown, children_of, identifiers, lay_out
 
 _FILLS = {
     "argument": "#e8f0fe", "constant": "#f1f3f4", "primitive": "#ffffff", "nested": "#e6f4ea", "special": "#f1f3f4",
@@ -23,28 +20,19 @@ _FILLS = {
 _DATA, _CONTROL = "#5f6f8f", "#c5221f"
 
 
-class Drawn:
-    """The pictures, as methods of nodes."""
+def svg(node: Shown, levels: int | None = None) -> str:
+    """A picture of a trace, of `levels` levels or all of them, as SVG."""
+    return _svg(lay_out(node, levels))
 
-    __slots__ = ()
 
-    def to_svg(self, levels: int | None = None) -> str:
-        """A picture of the trace as SVG: of `levels` levels, or all of them. Needs no other program."""
-        return _svg(lay_out(cast("Node", self), levels))
+def dot(node: Shown, levels: int | None = None) -> str:
+    """The same in the language of Graphviz."""
+    return "\n".join(_chart(lay_out(node, levels), _DOT))
 
-    def to_dot(self, levels: int | None = None) -> str:
-        """The trace in the language of Graphviz, calls as clusters."""
-        return "\n".join(_chart(lay_out(cast("Node", self), levels), _DOT))
 
-    def to_mermaid(self, levels: int | None = None) -> str:
-        """The trace as a Mermaid flow chart, which Markdown pages show, calls as subgraphs."""
-        return "\n".join(_chart(lay_out(cast("Node", self), levels), _MERMAID))
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
-
-    def _repr_html_(self) -> str:
-        return f'<div style="overflow:auto; max-height:40em">{self.to_svg()}</div>'
+def mermaid(node: Shown, levels: int | None = None) -> str:
+    """The same as a Mermaid flow chart."""
+    return "\n".join(_chart(lay_out(node, levels), _MERMAID))
 
 
 def _svg(picture: Picture) -> str:

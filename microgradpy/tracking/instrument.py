@@ -15,14 +15,14 @@ import inspect
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any
 
 from microgradpy.ad.unassigned import check_unassigned_captures
-from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, checks_of
+from microgradpy.cache import CACHE_SIZE, checks_of
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.compiler import shared_by
-from microgradpy.dataclasses import dataclass, replace
+from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.exceptions import check_not_interrupted, check_steady, steady
 from microgradpy.frontend.lower import lower_function
@@ -61,7 +61,7 @@ from microgradpy.runtime import opaque
 from microgradpy.runtime.activity import UNASSIGNED_KIND
 from microgradpy.runtime.keys import constant_key
 from microgradpy.tracking import iteration, recording
-from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites
+from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites, TracedCode
 from microgradpy.tracking.values import Constant, as_key
 
 _CHECKS = (check_not_interrupted, check_steady)
@@ -72,22 +72,6 @@ _REFUSALS = (opaque.refuse_syntax, opaque.refuse_mutation)
 
 class NotTracked(Exception):
     """The function has something in it that has no form in the IR: it is called as it is."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TracedCode:
-    """A function that records: it takes a frame, then what the original captured, then its parameters."""
-
-    ir: IR
-    sites: Sites
-    text: str
-    run: Callable[..., Any]
-    checks: tuple[Check, ...]
-    assigns: str = ""  # a module variable that it assigns
-
-    def is_valid(self) -> bool:
-        return all(namespace.get(name, UNDEFINED) is value for namespace, name, value in self.checks)
 
 
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

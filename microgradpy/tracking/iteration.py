@@ -7,7 +7,7 @@ from typing import Any, assert_never, final
 
 from microgradpy.ir.nodes import DictItems, Each, Enumerate, Items, Range, Records, Reversed, Zip
 from microgradpy.ir.traversal import item_variables
-from microgradpy.tracking.nodes import PrimitiveCallNode
+from microgradpy.tracking.data_flow import PrimitiveCallNode
 from microgradpy.tracking.recording import Frame, jump
 from microgradpy.tracking.sites import LoopSite
 from microgradpy.tracking.values import Constant

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import ClassVar, Protocol, final
 
-from microgradpy.tracking.queries import outer_argument
-from microgradpy.tracking.values import Reference
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.nodes import ArgumentNode, Node
+from microgradpy.ir.locations import BlockLocation
+from microgradpy.tracking.queries import Axis
 
 ROW, CHARACTER, MARGIN, INDENT = 22, 7.0, 10, 18
 _LONGEST = 72
+
+
+class Shown(Protocol):
+    """What is asked of a node to show it."""
+
+    kind: ClassVar[str]
+    position: int
+    location: BlockLocation | None
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def parent(self) -> Shown | None: ...
+
+    @property
+    def children(self) -> Sequence[Shown]: ...
+
+    def referenced(self, axis: Axis) -> Sequence[Shown]: ...
+
+    def text(self) -> str: ...
+
+    def shown_metadata(self) -> str: ...
 
 
 @final
@@ -21,7 +41,7 @@ _LONGEST = 72
 class Row:
     """A statement: its text, and the top left corner of its line. A call that is looked into is the heading of a box."""
 
-    node: Node
+    node: Shown
     text: str
     x: float
     y: float
@@ -43,16 +63,16 @@ class Picture:
     omitted: int = 0
 
 
-def lay_out(node: Node, levels: int | None = None, limit: int = 400) -> Picture:
+def lay_out(node: Shown, levels: int | None = None, limit: int = 400) -> Picture:
     """The picture of a node and of `levels` levels inside of it, of `limit` statements at most."""
     picture = Picture()
-    placed: dict[Node, Row] = {}
+    placed: dict[Shown, Row] = {}
     _place(picture, placed, node, MARGIN, MARGIN, 1, levels, limit)
     picture.height = max((row.y + ROW + (row.box[1] if row.box else 0) for row in picture.rows), default=0.0) + MARGIN
     lanes = max((_width(row) for row in picture.rows), default=0.0)
     picture.width = lanes + MARGIN
     for reader, row in placed.items():
-        for source in dict.fromkeys(_sources(reader)):
+        for source in reader.referenced(Axis.PRECEDING | Axis.PARENT):
             if source in placed:
                 picture.data.append((placed[source], row))
         following = _following(reader)
@@ -62,18 +82,17 @@ def lay_out(node: Node, levels: int | None = None, limit: int = 400) -> Picture:
 
 
 def _place(
-    picture: Picture, placed: dict[Node, Row], node: Node, x: float, y: float, level: int, levels: int | None, limit: int
+    picture: Picture, placed: dict[Shown, Row], node: Shown, x: float, y: float, level: int, levels: int | None, limit: int
 ) -> float:
     """Place a node and what is inside of it; returns where the next one goes."""
     row = placed[node] = Row(node, _text(node), x, y)
     row.width = CHARACTER * len(row.text) + 6
     picture.rows.append(row)
     y += ROW
-    inner: Any = getattr(node, "children", None)
-    if inner is None or (levels is not None and level >= levels):
+    if node.kind != "nested" or (levels is not None and level >= levels):
         return y
     top, right = y, row.width
-    for child in inner:
+    for child in node.children:
         if len(picture.rows) >= limit:
             picture.omitted += 1
             continue
@@ -88,22 +107,13 @@ def _width(row: Row) -> float:
     return row.x + max(row.width, row.box[0] if row.box else 0.0)
 
 
-def _text(node: Node) -> str:
+def _text(node: Shown) -> str:
     head = f"@{node.position} " if node.position else ""
     text = head + node.text() + node.shown_metadata()
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _sources(node: Node) -> Iterator[Node]:
-    for _, operand in node.operands():
-        if isinstance(operand, Reference):
-            yield operand.node
-    yield from node.after
-    if node.kind == "argument" and (outer := outer_argument(cast("ArgumentNode", node))) is not None:
-        yield outer.node
-
-
-def _following(node: Node) -> Node | None:
+def _following(node: Shown) -> Shown | None:
     """What is executed after a branch."""
     if node.kind != "jump" or node.parent is None:
         return None

@@ -3,25 +3,56 @@
     data flow       ArgumentNode, ConstantNode, PrimitiveCallNode, NestedCallNode, SpecialCallNode
     control flow    JumpNode, ReturnNode, RaiseNode
 
-The nodes of a call are its `children`, in the order in which their statements were executed.
+Here is what all of them are, and the call whose nodes are its `children`, in the order in which their statements were executed:
+both refer to each other. The others are in `data_flow` and `control_flow`.
+
+    @4: [§1:%4] ⟨+⟩(@3, ⟨1⟩) → 3     `⟨+⟩` and `⟨1⟩` are constants of the program, `@3` is the node that made the value
+    @9: [§2:&2] goto §3 since @8#1   part 1 of what node 8 has defined
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final, overload
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol, final, overload
 
 from microgradpy.introspect import IR
 from microgradpy.ir.locations import BlockLocation
-from microgradpy.tracking.drawing import Drawn
-from microgradpy.tracking.queries import Queried
-from microgradpy.tracking.values import Constant, Reference, TapeValue, show
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.control import JumpNode
-    from microgradpy.tracking.recording import Frame, Run
+from microgradpy.tracking.drawing import dot, mermaid, svg
+from microgradpy.tracking.queries import Axis, against_execution, against_position, by_execution, by_position, closure
+from microgradpy.tracking.values import Constant, show
 
 _NOTHING: Any = object()
+
+
+@final
+class Reference:
+    """The value that a node has made, or a `part` of it, counted from 1, if it has defined several variables."""
+
+    __slots__ = ("node", "part")
+
+    def __init__(self, node: Node, part: int | None = None) -> None:
+        self.node, self.part = node, part
+
+    @property
+    def value(self) -> Any:
+        """The value as it was when the node was recorded."""
+        value = self.node.value
+        return value if self.part is None else value[self.part - 1]
+
+    @property
+    def value_ref(self) -> Any:
+        """The object itself, as it is now."""
+        value = self.node.value_ref
+        return value if self.part is None else value[self.part - 1]
+
+    def __str__(self) -> str:
+        return f"@{self.node.position}" if self.part is None else f"@{self.node.position}#{self.part}"
+
+    __repr__ = __str__
+
+
+TapeValue = Constant | Reference
 
 
 @final
@@ -37,7 +68,22 @@ class Prefix:
         return self.shared[: self.length]
 
 
-class Node(Queried, Drawn):
+class Replaying(Protocol):
+    """Makes a trace anew, with other values for some of its nodes."""
+
+    def update(self, root: NestedCallNode, values: Mapping[Node, Any]) -> NestedCallNode: ...
+
+    def copies(self, former: NestedCallNode, new: NestedCallNode) -> list[Node]: ...
+
+
+class Recorded(Protocol):
+    """The run that a trace is of."""
+
+    @property
+    def replayer(self) -> Replaying: ...
+
+
+class Node:
     """One executed statement. `value` is what it gave, as it was then; `value_ref` the object itself, as it is now.
     `parent` is the call that it belongs to, `position` its number there, counted from 1, as it is printed."""
 
@@ -92,6 +138,11 @@ class Node(Queried, Drawn):
         return depth
 
     @property
+    def children(self) -> Sequence[Node]:
+        """The nodes of a call that was looked into, in the order in which they were executed; all others have none."""
+        return ()
+
+    @property
     def is_data_flow(self) -> bool:
         return isinstance(self, DataFlowNode)
 
@@ -126,6 +177,78 @@ class Node(Queried, Drawn):
         assert isinstance(root, NestedCallNode), "a trace of one call has nothing to update"
         return root.run.replayer.update(root, {self: value})
 
+    # Questions
+
+    def query(self, axis: Axis) -> list[Node]:
+        """The nodes on an axis, or on several (`Axis.PRECEDING | Axis.PARENT`), in the order of execution; a call comes before
+        the nodes in it."""
+        return list(_on_axes(self, axis))
+
+    @overload
+    def referenced(self, axis: Axis = Axis.PRECEDING, *, numbered: Literal[False] = False) -> list[Node]: ...
+
+    @overload
+    def referenced(self, axis: Axis = Axis.PRECEDING, *, numbered: Literal[True]) -> list[tuple[Any, Node]]: ...
+
+    def referenced(self, axis: Axis = Axis.PRECEDING, *, numbered: bool = False) -> list[Any]:
+        """The nodes whose values this one reads. `numbered` gives pairs with the position in the call, where 1 is the function
+        and None something that has written into a value meanwhile. Constants are left out.
+
+        With `Axis.PARENT` an argument of a call leads to the node of the caller that gave it; with `Axis.CHILD` a call leads to
+        the `return` in it."""
+        found = list(self.steps_back(axis))
+        return found if numbered else list(dict.fromkeys(node for _, node in found))
+
+    def dependents(self, axis: Axis = Axis.FOLLOWING) -> list[Node]:
+        """The nodes that read the value of this one: the other way round. With `Axis.CHILD` also the arguments of the calls
+        that it is given to, with `Axis.PARENT` the call that it is returned from."""
+        return list(dict.fromkeys(_dependents(self, axis)))
+
+    def backward(self, axis: Axis = Axis.PRECEDING, visit: Callable[[Node], Any] | None = None) -> list[Node]:
+        """All that the value of this node depends on, the last one first: every node comes before those that it reads.
+        `visit` is called for each, and need not be there."""
+        order = against_position if axis is Axis.PRECEDING else against_execution
+        return closure(self, lambda node: [found for _, found in node.steps_back(axis)], visit, order)
+
+    def forward(self, axis: Axis = Axis.FOLLOWING, visit: Callable[[Node], Any] | None = None) -> list[Node]:
+        """All that depends on the value of this node, the first one first."""
+        order = by_position if axis is Axis.FOLLOWING else by_execution
+        return closure(self, lambda node: list(_dependents(node, axis)), visit, order)
+
+    def steps_back(self, axis: Axis) -> Iterator[tuple[Any, Node]]:
+        """What `referenced` leads to, with the positions."""
+        if Axis.PRECEDING in axis:
+            for position, read in self.operands():
+                if isinstance(read, Reference):
+                    yield position, read.node
+            yield from ((None, writer) for writer in self.after)
+        if Axis.PARENT in axis and (given := self.given_outside()) is not None:
+            yield 1, given.node
+
+    def given_outside(self) -> Reference | None:
+        """What a call was given for this argument of it, if a node of the caller made it."""
+        return None
+
+    # Pictures
+
+    def to_svg(self, levels: int | None = None) -> str:
+        """A picture of the trace as SVG: of `levels` levels, or all of them. Needs no other program."""
+        return svg(self, levels)
+
+    def to_dot(self, levels: int | None = None) -> str:
+        """The trace in the language of Graphviz, calls as clusters."""
+        return dot(self, levels)
+
+    def to_mermaid(self, levels: int | None = None) -> str:
+        """The trace as a Mermaid flow chart, which Markdown pages show, calls as subgraphs."""
+        return mermaid(self, levels)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow:auto; max-height:40em">{self.to_svg()}</div>'
+
 
 class DataFlowNode(Node):
     """A node that makes a value."""
@@ -137,53 +260,6 @@ class ControlFlowNode(Node):
     """A node that says where control goes."""
 
     __slots__ = ()
-
-
-@final
-class ArgumentNode(DataFlowNode):
-    """An argument of the function, or of a block: then it was set by `jump`, whose argument number `number` it is."""
-
-    __slots__ = ("given", "jump", "number")
-    kind = "argument"
-
-    def __init__(
-        self,
-        location: BlockLocation,
-        value: Any,
-        live: Any,
-        number: int,
-        jump: JumpNode | None = None,
-        given: TapeValue | None = None,
-    ) -> None:
-        super().__init__(location, value, live)
-        self.number, self.jump = number, jump
-        self.given = given  # what the jump has handed on
-
-    @property
-    def label(self) -> str:
-        return f"[Arg:{self.location}] "
-
-    def operands(self) -> Iterator[tuple[Any, TapeValue]]:
-        if self.given is not None:
-            yield 1, self.given
-
-    def text(self) -> str:
-        return show(self.value) if self.jump is None else f"@{self.jump.position}#{self.number} → {show(self.value)}"
-
-
-@final
-class ConstantNode(DataFlowNode):
-    """A value that the statement only names: a module variable."""
-
-    __slots__ = ("expression",)
-    kind = "constant"
-
-    def __init__(self, location: BlockLocation, expression: Constant, value: Any, live: Any) -> None:
-        super().__init__(location, value, live)
-        self.expression = expression
-
-    def text(self) -> str:
-        return f"{self.expression} → {show(self.value)}"
 
 
 class CallNode(DataFlowNode):
@@ -231,29 +307,6 @@ class CallNode(DataFlowNode):
 
 
 @final
-class PrimitiveCallNode(CallNode):
-    """A call that was not looked into."""
-
-    __slots__ = ()
-    kind = "primitive"
-
-
-@final
-class SpecialCallNode(CallNode):
-    """A statement that calls nothing, such as making a tuple; prints as `$(tuple)(...)`."""
-
-    __slots__ = ("name",)
-    kind = "special"
-
-    def __init__(self, location: BlockLocation, name: str, arguments: tuple[TapeValue, ...], value: Any, live: Any) -> None:
-        super().__init__(location, Constant(None, name), arguments, (), value, live)
-        self.name = name
-
-    def text(self) -> str:
-        return f"$({self.name})({', '.join(map(str, self.arguments))}){self.outcome()}"
-
-
-@final
 class NestedCallNode(CallNode, Sequence[Node]):
     """A call with the nodes of what was executed in it. As a sequence it has its children: `node[0]` is the first, printed as
     `@1`, and `node['@1']` the same."""
@@ -267,7 +320,7 @@ class NestedCallNode(CallNode, Sequence[Node]):
         function: TapeValue,
         arguments: tuple[TapeValue, ...],
         keywords: tuple[tuple[str, TapeValue], ...],
-        run: Run,
+        run: Recorded,
         inner_ir: IR,
     ) -> None:
         super().__init__(location, function, arguments, keywords)
@@ -275,7 +328,7 @@ class NestedCallNode(CallNode, Sequence[Node]):
         self._children: list[Node] | None = []
         self._readers: list[list[Node]] | None = None
         self._taken_from: NestedCallNode | None = None
-        self.frame: Frame | None = None
+        self.frame: object = None  # what records it: `recording.frame_of`
         self.given: tuple[TapeValue | None, ...] = ()  # what its arguments were given, the function itself first
 
     @property
@@ -284,7 +337,6 @@ class NestedCallNode(CallNode, Sequence[Node]):
 
     @property
     def children(self) -> Sequence[Node]:
-        """The nodes of this call, in the order in which they were executed."""
         if self._children is None:
             assert self._taken_from is not None
             self._children = self.run.replayer.copies(self._taken_from, self)
@@ -302,6 +354,11 @@ class NestedCallNode(CallNode, Sequence[Node]):
 
     def finish(self, value: Any, live: Any) -> None:
         self._value, self._value_ref = value, live
+
+    def steps_back(self, axis: Axis) -> Iterator[tuple[Any, Node]]:
+        yield from super().steps_back(axis)
+        if Axis.CHILD in axis and self.children and self.children[-1].kind == "return":
+            yield 0, self.children[-1]
 
     def readers(self, node: Node) -> list[Node]:
         """The children that read the value of a child. The list for all of them is made once."""
@@ -344,3 +401,68 @@ def _read_by(node: Node) -> Iterator[Node]:
         if isinstance(operand, Reference):
             yield operand.node
     yield from node.after
+
+
+def descendants(node: Node) -> Iterator[Node]:
+    """The nodes inside a call, and those inside them, in the order of execution; without recursion, as calls may be deep."""
+    waiting = [iter(node.children)]
+    while waiting:
+        inner = next(waiting[-1], None)
+        if inner is None:
+            waiting.pop()
+            continue
+        yield inner
+        waiting.append(iter(inner.children))
+
+
+def _on_axes(node: Node, axis: Axis) -> Iterator[Node]:
+    parent = node.parent
+    if Axis.ANCESTOR in axis or Axis.PARENT in axis:
+        ancestors = list(_ancestors(node))
+        yield from ancestors if Axis.ANCESTOR in axis else ancestors[-1:]
+    if parent is not None and Axis.PRECEDING in axis:
+        yield from parent.children[: node.position - 1]
+    if Axis.DESCENDANT in axis:
+        yield from descendants(node)
+    elif Axis.CHILD in axis:
+        yield from node.children
+    if parent is not None and Axis.FOLLOWING in axis:
+        yield from parent.children[node.position :]
+
+
+def _ancestors(node: Node) -> Iterator[Node]:
+    if node.parent is not None:
+        yield from _ancestors(node.parent)
+        yield node.parent
+
+
+def _dependents(node: Node, axis: Axis) -> Iterator[Node]:
+    parent = node.parent
+    if parent is None:
+        return
+    readers = parent.readers(node)
+    if Axis.FOLLOWING in axis:
+        yield from readers
+    if Axis.CHILD in axis:
+        for call in readers:
+            for inner in itertools.takewhile(lambda inner: inner.kind == "argument", call.children):
+                given = inner.given_outside()
+                if given is not None and given.node is node:
+                    yield inner
+    if Axis.PARENT in axis and node.kind == "return" and parent.parent is not None:
+        yield parent
+
+
+def query(node: Node, axis: Axis) -> list[Node]:
+    """`node.query(axis)`"""
+    return node.query(axis)
+
+
+def backward(visit: Callable[[Node], Any], node: Node, axis: Axis = Axis.PRECEDING) -> list[Node]:
+    """`node.backward(axis, visit)`: the form of a visitor."""
+    return node.backward(axis, visit)
+
+
+def forward(visit: Callable[[Node], Any], node: Node, axis: Axis = Axis.FOLLOWING) -> list[Node]:
+    """`node.forward(axis, visit)`: the form of a visitor."""
+    return node.forward(axis, visit)

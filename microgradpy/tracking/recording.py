@@ -7,36 +7,58 @@ it last: in a loop, that of the last iteration.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from microgradpy.ir.locations import BlockLocation
-from microgradpy.tracking.control import JumpNode, RaiseNode, ReturnNode
-from microgradpy.tracking.nodes import (
-    ArgumentNode,
-    CallNode,
-    ConstantNode,
-    NestedCallNode,
-    Node,
-    Prefix,
-    SpecialCallNode,
-)
-from microgradpy.tracking.sites import CallSite, JumpSite, MarkSite, Operand, Site
+from microgradpy.tracking.control_flow import JumpNode, RaiseNode, ReturnNode
+from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, SpecialCallNode
+from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Prefix, Reference, Replaying, TapeValue
+from microgradpy.tracking.sites import CallSite, JumpSite, MarkSite, Operand, Site, TracedCode
 from microgradpy.tracking.snapshots import Snapshots, is_atom
-from microgradpy.tracking.values import Constant, Reference, TapeValue, show
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.contexts import Hooks
-    from microgradpy.tracking.instrument import TracedCode
-    from microgradpy.tracking.replay import Former
+from microgradpy.tracking.values import Constant, show
 
 
-class Replaying(Protocol):
-    """Makes a trace anew, with other values for some of its nodes."""
+class Observing(Protocol):
+    """Is told of each node that is recorded, and makes calls."""
 
-    def update(self, root: NestedCallNode, values: Mapping[Node, Any]) -> NestedCallNode: ...
+    def call(self, frame: Frame, site: CallSite, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
-    def copies(self, former: NestedCallNode, new: NestedCallNode) -> list[Node]: ...
+    def tracked_primitive_node(self, node: CallNode) -> None: ...
+
+    @property
+    def tracked_call(self) -> Callable[[Any], CallNode]: ...
+
+    @property
+    def tracked_argument(self) -> Callable[[ArgumentNode], None]: ...
+
+    @property
+    def tracked_constant(self) -> Callable[[ConstantNode], None]: ...
+
+    @property
+    def tracked_special(self) -> Callable[[CallNode], None]: ...
+
+    @property
+    def tracked_jump(self) -> Callable[[JumpNode], None]: ...
+
+    @property
+    def tracked_return(self) -> Callable[[ReturnNode], None]: ...
+
+
+class Reusing(Protocol):
+    """A call of a former trace, while that is updated: it knows what need not be executed again."""
+
+    def arguments(self, frame: Frame, values: Sequence[Any]) -> list[Any]: ...
+
+    def meet(self, frame: Frame, node: Node) -> None: ...
+
+    def reuse(self, frame: Frame, call: Any) -> Node | None: ...
+
+    def made(self, frame: Frame, node: CallNode) -> None: ...
+
+    def is_same(self, new: TapeValue, old: TapeValue) -> bool: ...
+
+    def inner(self, code: TracedCode) -> Reusing: ...
 
 
 class Run:
@@ -69,7 +91,9 @@ class Run:
 class Frame:
     """One execution of a function that records."""
 
-    def __init__(self, node: NestedCallNode, code: TracedCode, run: Run, hooks: Hooks, former: Former | None = None) -> None:
+    def __init__(
+        self, node: NestedCallNode, code: TracedCode, run: Run, hooks: Observing, former: Reusing | None = None
+    ) -> None:
         self.node, self.code, self.run, self.hooks, self.former = node, code, run, hooks, former
         self.sites: Mapping[str, Site] = code.sites.by_name
         self.refs: dict[int, Reference] = {}
@@ -205,6 +229,19 @@ class Frame:
             self.former.made(self, node)
         self.refs[site.results[0]] = Reference(node)
         return node._value_ref
+
+
+def frame_of(node: NestedCallNode) -> Frame | None:
+    """What a call was recorded by; None if it was taken over from a former trace."""
+    frame = node.frame
+    assert frame is None or isinstance(frame, Frame)
+    return frame
+
+
+def run_of(node: NestedCallNode) -> Run:
+    """The run that a call belongs to."""
+    assert isinstance(node.run, Run)
+    return node.run
 
 
 def checked_node(node: Any) -> CallNode:

@@ -14,24 +14,21 @@ from __future__ import annotations
 import types
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from microgradpy.boundary import BOUNDARY
 from microgradpy.frontend.source import captured_values
 from microgradpy.ir.locations import BlockLocation
 from microgradpy.tracking.changes import Change, belongs_to_module, is_view_of_operand, starts_drawing
-from microgradpy.tracking.contexts import Call, Hooks
-from microgradpy.tracking.nodes import ArgumentNode, CallNode, ConstantNode, NestedCallNode, Node, SpecialCallNode
+from microgradpy.tracking.contexts import Call, Hooks, hooks_of
+from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, SpecialCallNode
+from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Reference, TapeValue, descendants
 from microgradpy.tracking.partial import keep_trace
-from microgradpy.tracking.queries import descendants
 from microgradpy.tracking.reaching import draws, has_hidden_state
-from microgradpy.tracking.recording import Frame, Run
+from microgradpy.tracking.recording import Frame, Run, frame_of, run_of
 from microgradpy.tracking.recursion import deep_recursion
+from microgradpy.tracking.sites import TracedCode
 from microgradpy.tracking.snapshots import is_atom
-from microgradpy.tracking.values import Reference, TapeValue
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.callees import Target
 
 _MISSING: Any = object()
 
@@ -42,17 +39,18 @@ class Replayer:
 
     def update(self, root: NestedCallNode, values: Mapping[Node, Any]) -> NestedCallNode:
         """A new trace, in which these nodes of the trace of `root` have these values."""
-        if root.run.assigns is not None:
-            raise ValueError(f"{root.run.assigns}, so that what it was before is not known: run the function again")
+        before = run_of(root)
+        if before.assigns is not None:
+            raise ValueError(f"{before.assigns}, so that what it was before is not known: run the function again")
         for node in values:
             _check(root, node)
-        former_frame = root.frame
+        former_frame = frame_of(root)
         assert former_frame is not None
         run = Run(self)
         run.is_update = True
-        change = Change(root.run, run, values)
+        change = Change(before, run, values)
         change.look_for_writes(root)
-        hooks = Hooks(former_frame.hooks.contexts, run)
+        hooks = Hooks(hooks_of(former_frame).contexts, run)
         new = NestedCallNode(None, root.function, root.arguments, root.keywords, run, root.inner_ir)
         new.given = root.given
         frame = Frame(new, former_frame.code, run, hooks, Former(change, root))
@@ -195,8 +193,9 @@ class Former:
         if frame.node.location is None:
             return True
         parent, before = frame.node.parent, self.node
-        assert parent is not None and parent.frame is not None and before is not None
-        outer = parent.frame.former
+        outer_frame = None if parent is None else frame_of(parent)
+        assert outer_frame is not None and before is not None
+        outer = outer_frame.former
         new_given, old_given = frame.node.given[node.number - 1], before.given[node.number - 1]
         if new_given is None or old_given is None or outer is None:
             return new_given is old_given and is_atom(node._value_ref) and node._value is old._value
@@ -261,10 +260,10 @@ class Former:
         frame.node.add(node)
         return node
 
-    def inner(self, target: Target) -> Former:
+    def inner(self, code: TracedCode) -> Former:
         """What was executed in a call before, if the same function was called there."""
         old = self.current
-        if not isinstance(old, NestedCallNode) or old.inner_ir.function is not target.code.ir.function:
+        if not isinstance(old, NestedCallNode) or old.inner_ir.function is not code.ir.function:
             return Former(self.change, None)
         return Former(self.change, old)
 

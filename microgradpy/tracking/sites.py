@@ -1,13 +1,16 @@
-"""What is known of each place of a function before it runs: which values its statements read, and where they are.
+"""What is known of a function before it runs: of each place, which values its statements read, and where they are.
 
 The generated text names a place by its location in the basic blocks (`'§2:%7'`); a site has the rest."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
+from microgradpy.cache import UNDEFINED, Check
+from microgradpy.introspect import IR
 from microgradpy.ir.block_nodes import Advance, Branch, Instruction, Iterate, bound_variables
 from microgradpy.ir.locations import BlockLocation, Locations
 from microgradpy.ir.nodes import Const, Items, Op, Opcode, Raise, Return, Undefined, Value, Var
@@ -163,6 +166,22 @@ class Sites:
                 given = () if exception is None else (self.operand(exception),)
                 return CallSite(location, None, given, (), (), special="raise")
         raise AssertionError(f"{taken} does not leave the function")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TracedCode:
+    """A function that records: it takes a frame, then what the original captured, then its parameters."""
+
+    ir: IR
+    sites: Sites
+    text: str
+    run: Callable[..., Any]
+    checks: tuple[Check, ...]
+    assigns: str = ""  # a module variable that it assigns
+
+    def is_valid(self) -> bool:
+        return all(namespace.get(name, UNDEFINED) is value for namespace, name, value in self.checks)
 
 
 def iterable_name(items: Items) -> str:

@@ -1,8 +1,4 @@
-"""What a node refers to: the values on its right-hand side.
-
-    @4: [§1:%4] ⟨+⟩(@3, ⟨1⟩) → 3     `⟨+⟩` and `⟨1⟩` are constants of the program, `@3` is the node that made the value
-    @9: [§2:&2] goto §3 since @8#1   part 1 of what node 8 has defined
-"""
+"""Values as a trace shows them, and the constants that are written in the program: `⟨+⟩` and `⟨1⟩` in `⟨+⟩(@3, ⟨1⟩) → 3`."""
 
 from __future__ import annotations
 
@@ -10,16 +6,13 @@ import operator
 import reprlib
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.notation import describe_constant
 from microgradpy.tracking.snapshots import is_plain_object
-
-if TYPE_CHECKING:
-    from microgradpy.tracking.nodes import Node
 
 
 @final
@@ -35,36 +28,6 @@ class Constant:
         return f"⟨{self.text}⟩"
 
     __repr__ = __str__
-
-
-@final
-class Reference:
-    """The value that a node has made, or a `part` of it, counted from 1, if it has defined several variables."""
-
-    __slots__ = ("node", "part")
-
-    def __init__(self, node: Node, part: int | None = None) -> None:
-        self.node, self.part = node, part
-
-    @property
-    def value(self) -> Any:
-        """The value as it was when the node was recorded."""
-        value = self.node.value
-        return value if self.part is None else value[self.part - 1]
-
-    @property
-    def value_ref(self) -> Any:
-        """The object itself, as it is now."""
-        value = self.node.value_ref
-        return value if self.part is None else value[self.part - 1]
-
-    def __str__(self) -> str:
-        return f"@{self.node.position}" if self.part is None else f"@{self.node.position}#{self.part}"
-
-    __repr__ = __str__
-
-
-TapeValue = Constant | Reference
 
 
 def contained(item: Any, container: Any) -> bool:

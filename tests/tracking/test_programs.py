@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from microgradpy.tracking import CallNode, NestedCallNode, trace_of, track
-from microgradpy.tracking.queries import descendants
+from microgradpy.tracking.nodes import descendants
 from tests.program_numbers import batches
 from tests.programs import PROGRAMS
 from tests.programs.mutation import MUTATION

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, final
 
 from microgradpy.ir.locations import BlockLocation
-from microgradpy.tracking.nodes import ControlFlowNode
-from microgradpy.tracking.values import TapeValue, show
+from microgradpy.tracking.nodes import ControlFlowNode, TapeValue
+from microgradpy.tracking.values import show
 
 
 @final
