@@ -1,4 +1,4 @@
-"""The inputs of a call as a unit takes them, and the cotangents of those inputs as the call takes them.
+"""Positions, keywords and defaults of a call at run time as the inputs of a unit, and the cotangents of these the other way.
 
 A unit's inputs are what the function captured, then its parameters in their order. A call gives arguments by position and
 by name; the rest are defaults or is collected by `*args` and `**kwargs`.

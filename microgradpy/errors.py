@@ -1,4 +1,4 @@
-"""One class per way in which microgradpy refuses; every message has the cause, the place and the remedy."""
+"""One class per way in which microgradpy refuses. The words of a message are where it is raised."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_the_design_page_leads_to_all_others():
     assert [name_of(path) for path in DESIGN[1:] if f"(design/{path.name})" not in text] == []
 
 
-@pytest.mark.parametrize("path", DESIGN, ids=name_of)
+@pytest.mark.parametrize("path", [*DESIGN, ROOT / "docs" / "contributing.md"], ids=name_of)
 def test_modules_that_the_design_names_are_there(path):
     files = [file for part in ("microgradpy", "tests") for file in (ROOT / part).rglob("*.py")]
     there = {"/" + file.relative_to(ROOT).as_posix() for file in files}

@@ -1,4 +1,4 @@
-"""The adjoint of each call that the primal recorded: from the cotangent of its result to those of what it read.
+"""The adjoint of each call, item and growing list that the primal recorded: from its cotangent to those of what it read.
 
     z = x * y          x_bar += z_bar * y;  y_bar += z_bar * x               the pullback of the rule, spliced in
     z = helper(x)      x_bar += helper_adjoint(z_saved, z_bar)

@@ -1,4 +1,4 @@
-"""Python's own binding of the arguments of a call to the parameters of the function, done before the call."""
+"""Positions, keywords and defaults of a call that is compiled, bound to the parameters of the function as Python binds them."""
 
 from __future__ import annotations
 

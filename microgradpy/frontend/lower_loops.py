@@ -1,4 +1,4 @@
-"""`for` and `while`, and what a `for` runs over.
+"""`for` and `while` with their `else`, and what a `for` runs over.
 
     for i, (a, b) in enumerate(zip(xs, ys)):     ->  for Enumerate(Zip(Each(xs, a), Each(ys, b)), 0, i)
     for pair in enumerate(xs):                   ->  for Enumerate(Each(xs, item), 0, index): pair = (index, item)

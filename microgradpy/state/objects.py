@@ -1,4 +1,4 @@
-"""Writes to the attributes of objects, and reads of attributes, computed ones included."""
+"""Attributes that are just stored in their objects: writing, deleting and reading them in a run that tracks writes."""
 
 from __future__ import annotations
 
