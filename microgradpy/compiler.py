@@ -47,13 +47,13 @@ from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals, rebound_inside
 from microgradpy.frontend.source import place_of, shared_names
+from microgradpy.ir.input_kinds import in_terms_of_inputs
 from microgradpy.ir.kinds import (
     FLOAT,
     UNKNOWN,
     Kind,
     Unknown,
     carries_nothing,
-    in_terms_of_inputs,
     is_immutable,
     join,
     unknown_from,

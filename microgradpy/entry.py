@@ -20,7 +20,8 @@ from microgradpy.errors import DifferentiationError, MissingRuleError, MutationE
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.gradient_compiler import EXOTIC
 from microgradpy.gradient_compiler import Plan as Plan
-from microgradpy.ir.kinds import is_numeric, kinds_of
+from microgradpy.ir.input_kinds import kinds_of
+from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern

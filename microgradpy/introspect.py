@@ -19,7 +19,8 @@ from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.source import captured_values, place_of
-from microgradpy.ir.kinds import UNKNOWN, Kind, kinds_of
+from microgradpy.ir.input_kinds import kinds_of
+from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks

@@ -29,7 +29,7 @@ from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followe
 from microgradpy.compiler import compile_unit, instrumented
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
-from microgradpy.ir.kinds import kinds_of
+from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.nodes import Const, Function
 from microgradpy.ir.reasons import Reason
 from microgradpy.linking import errors_of_compiler

@@ -24,7 +24,8 @@ from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.sharing import known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
-from microgradpy.ir.kinds import kind_without_items, kinds_of, unknown_from
+from microgradpy.ir.input_kinds import kind_without_items, kinds_of
+from microgradpy.ir.kinds import unknown_from
 from microgradpy.ir.objects import features_in
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero

@@ -22,6 +22,7 @@ import pytest
 from scipy import special
 
 from microgradpy.ad import inline
+from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import (
     NUMERIC,
     REAL,
@@ -32,7 +33,6 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     is_real_scalar,
-    kinds_of,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes.kind_table import FOURIER

@@ -28,6 +28,7 @@ from microgradpy.ad.shared_iterators import makes_iterator
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.ir.input_kinds import canonical, in_terms_of
 from microgradpy.ir.kinds import (
     BOOL,
     FLOAT,
@@ -41,10 +42,8 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     Unknown,
-    canonical,
     carries_nothing,
     features_of_kind,
-    in_terms_of,
     is_list,
     is_list_of_numbers,
     is_numeric,

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Kind, Sequence, Unknown, is_immutable, join, kind_of, map_axes
+from microgradpy.ir.input_kinds import kind_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Kind, Sequence, Unknown, is_immutable, join, map_axes
 from microgradpy.ir.nodes import Const, Op, Value, Var
 from microgradpy.ir.traversal import given_values
 

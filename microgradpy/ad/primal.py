@@ -32,6 +32,7 @@ from microgradpy.ad.shared_iterators import iterators_in
 from microgradpy.ad.tracked_calls import holds_values
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.marks import goes_on, tidy_marks
+from microgradpy.ir.assumed_kinds import join_or_none, likely_join, with_axes_of
 from microgradpy.ir.kinds import (
     UNASSIGNED,
     UNKNOWN,
@@ -42,9 +43,6 @@ from microgradpy.ir.kinds import (
     is_immutable,
     is_proven,
     join,
-    join_or_none,
-    likely_join,
-    with_axes_of,
 )
 from microgradpy.ir.nodes import (
     Break,

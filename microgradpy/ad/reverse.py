@@ -29,6 +29,7 @@ from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.dataclasses import dataclass, field, replace
+from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import (
     BOOL,
     INT,
@@ -41,7 +42,6 @@ from microgradpy.ir.kinds import (
     is_items,
     is_numeric,
     join,
-    kind_of,
     present_inside,
 )
 from microgradpy.ir.nodes import (

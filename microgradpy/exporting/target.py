@@ -18,7 +18,8 @@ from microgradpy.compiler import compile_unit
 from microgradpy.errors import MissingRuleError, MutationError, SourceNotFoundError
 from microgradpy.exporting.kinds import Axes, Spec, is_data, spec
 from microgradpy.frontend.source import place_of
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, carries_nothing, kinds_of
+from microgradpy.ir.input_kinds import kinds_of
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, carries_nothing
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.suspension import is_generator

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind, kind_of, slice_kind_of
+from microgradpy.ir.input_kinds import kind_of, slice_kind_of
+from microgradpy.ir.kinds import UNASSIGNED, UNKNOWN, Array, Kind
 from microgradpy.ir.nodes import (
     NOWHERE,
     UNDEFINED,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import reduce
 from inspect import Parameter, Signature
-from itertools import chain
 from types import CellType
 from typing import Any, final
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import map_axis
-from microgradpy.ir.objects import NO_FEATURES, Features, features_in
+from microgradpy.ir.objects import NO_FEATURES, Features
 
 
 @final
@@ -104,45 +103,33 @@ CELL = Sequence("cell")
 FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scalar("complex")
 REAL = Scalar("real")
 UNASSIGNED = Inert("unassigned")
+NOTHING = Inert("NoneType")
+"""What None is."""
 NUMBERS = Sequence("list", FLOAT)
 """The cotangents of a list of real numbers."""
 WHOLE_SLICE = Inert("slice", ":")
+BY_TYPE: dict[type, Kind] = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    complex: COMPLEX,
+    np.float64: FLOAT,
+    np.float32: FLOAT,
+    str: Inert("str"),
+    bytes: Inert("bytes"),
+    type(None): Inert("NoneType"),
+    type(Ellipsis): Inert("ellipsis"),
+    type(NotImplemented): Inert("NotImplementedType"),
+    type: Inert("type"),
+    range: Sequence("range"),
+    CellType: CELL,
+    Signature: Inert("Signature"),
+    Parameter: Inert("Parameter"),
+}
+"""What values of a class are, where the class alone says it."""
 
 
-def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
-    """The kind of an example value, as far as the cache distinguishes values. `around` are the dicts that it was found in, of
-    which nothing is said again."""
-    kind = _BY_TYPE.get(type(value))
-    if kind is not None:
-        return kind
-    if type(value) is list:
-        return Sequence("list", _kind_of_items(value))
-    if type(value) is dict:
-        return UNKNOWN if id(value) in around else _kind_of_dict(value, (*around, id(value)))
-    if type(value) is set and all(map(_is_plain_item, value)):
-        return Sequence("set")
-    if type(value) is slice:
-        return WHOLE_SLICE if (value.start, value.stop, value.step) == (None, None, None) else Inert("slice")
-    if type(value) is np.ndarray:
-        return _kind_of_array(value)
-    if type(value) is tuple:
-        return TupleOf(tuple(kind_of(item, around) for item in value))
-    if isinstance(value, np.generic):
-        name = _DTYPES.get(value.dtype.kind)
-        return Scalar(name) if name else UNKNOWN
-    return object_with(features_in((value,)))
-
-
-def _kind_of_dict(entries: dict[Any, Any], around: tuple[int, ...]) -> Kind:
-    """Of one with few keys, all of them texts, each value counts; of another one what their types alone say."""
-    if len(entries) <= _MOST_ENTRIES and all(type(key) is str for key in entries):
-        return dict_of((key, kind_of(item, around)) for key, item in entries.items())
-    return Sequence("dict", _kind_of_items(list(entries.values())), (), _kind_of_items(list(entries)))
-
-
-def _kind_of_array(value: np.ndarray[Any, Any]) -> Kind:
-    """One of objects may hold anything, as a list does."""
-    return UNKNOWN if value.dtype.kind == "O" else Array(value.ndim, _DTYPES.get(value.dtype.kind, ""))
+MOST_ENTRIES = 64  # of a dict, of each of which something is said
 
 
 def object_with(features: Features) -> Kind:
@@ -167,137 +154,6 @@ def unknown_from(kinds: Iterable[Kind]) -> Kind:
     return object_with(reduce(operator.or_, map(features_of_kind, kinds), NO_FEATURES))
 
 
-def slice_kind_of(start: Any, stop: Any, step: Any) -> Kind:
-    """The kind of a constant slice: of one that cuts entries off at the ends how many, of another the slice itself."""
-    if start is None and stop is None and step is None:
-        return WHOLE_SLICE
-    if not all(part is None or type(part) is int for part in (start, stop, step)):
-        return Inert("slice")
-    front, back = start or 0, stop or 0
-    if front >= 0 >= back and step in (None, 1) and (stop is None or back < 0):
-        return Inert("slice", f"{front - back}")
-    if start is None and stop is None and step == -1:
-        return Inert("slice", "0")
-    return Inert("slice", f"{start}:{stop}:{step}")
-
-
-def _is_plain_item(value: object) -> bool:
-    """Whether an item of a set is a number, a text or a tuple of these, which carries nothing there."""
-    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_plain_item, value)))
-
-
-def _kind_of_items(items: list[Any]) -> Kind:
-    """What all items of a list are, if their types alone say it: numbers of one type, or texts; lists of such items, or tuples
-    of one length. This is looked at in every call, so that no item is looked at by itself."""
-    types = set(map(type, items))
-    if types in ({list}, {tuple}, {np.ndarray}):
-        found = _OF_ITEMS[types.pop()](items)
-        return object_with(features_in(items[:_MOST_ENTRIES])) if _holds_unknown(found) else found
-    kind: Kind = UNASSIGNED
-    for cls in types if len(types) <= _MOST_TYPES else (object,):
-        kind = join(kind, _BY_TYPE.get(cls, UNKNOWN))
-    return object_with(features_in(items[:_MOST_ENTRIES])) if kind == UNKNOWN else kind
-
-
-def _kind_of_rows(rows: list[Any]) -> Kind:
-    return Sequence("list", _kind_of_items(list(chain.from_iterable(rows))))
-
-
-def _kind_of_tuples(items: list[Any]) -> Kind:
-    if len(set(map(len, items))) > 1:
-        return UNKNOWN
-    return TupleOf(tuple(_kind_of_items(list(column)) for column in zip(*items, strict=True)))
-
-
-def _kind_of_arrays(items: list[Any]) -> Kind:
-    return list_of(map(_kind_of_array, items)).item
-
-
-_OF_ITEMS: dict[type, Callable[[list[Any]], Kind]] = {list: _kind_of_rows, tuple: _kind_of_tuples, np.ndarray: _kind_of_arrays}
-
-
-def _holds_unknown(kind: Kind) -> bool:
-    match kind:
-        case Sequence(name="list", item=item):
-            return _holds_unknown(item)
-        case TupleOf(items=items):
-            return any(map(_holds_unknown, items))
-    return isinstance(kind, Unknown)
-
-
-_MOST_TYPES = 3
-_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type, np.float64, np.int64})
-_DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
-_BY_TYPE: dict[type, Kind] = {
-    float: FLOAT,
-    int: INT,
-    bool: BOOL,
-    complex: COMPLEX,
-    np.float64: FLOAT,
-    np.float32: FLOAT,
-    str: Inert("str"),
-    bytes: Inert("bytes"),
-    type(None): Inert("NoneType"),
-    type(Ellipsis): Inert("ellipsis"),
-    type(NotImplemented): Inert("NotImplementedType"),
-    type: Inert("type"),
-    range: Sequence("range"),
-    CellType: CELL,
-    Signature: Inert("Signature"),
-    Parameter: Inert("Parameter"),
-}
-
-
-def kinds_of(values: Iterable[object], kind_of_value: Callable[[object], Kind] = kind_of) -> tuple[Kind, ...]:
-    """The kinds of the arguments of one call: arrays whose axes have equal lengths share symbols."""
-    lengths: dict[int, Any] = {1: 1}
-    return tuple(bounded(_with_axes(kind_of_value(value), value, lengths)) for value in values)
-
-
-def _with_axes(kind: Kind, value: Any, lengths: dict[int, Any]) -> Kind:
-    """The kind of a value with symbols for the axes of its arrays, also of those in tuples and dicts."""
-    match kind:
-        case Array() if type(value) is np.ndarray:
-            axes = tuple(lengths.setdefault(length, ("d", len(lengths))) for length in value.shape)
-            return Array(kind.ndim, kind.dtype, axes)
-        case TupleOf(items=items):
-            return TupleOf(tuple(_with_axes(item, each, lengths) for item, each in zip(items, value, strict=True)))
-        case Sequence(name="dict", entries=(_, *_) as entries):
-            return dict_of((key, _with_axes(item, value[key], lengths)) for key, item in entries)
-    return kind
-
-
-def bounded(kind: Kind, depth: int = 4) -> Kind:
-    """The kind with nothing said of what is nested deeper: a list linked by tuples is as deep as it is long, and each
-    length would be a kind of its own."""
-    match kind:
-        case Array(ndim=int(ndim), dtype=dtype) if ndim > _MOST_AXES:
-            return Array(None, dtype)  # a function that calls itself may add an axis each time
-        case TupleOf(items=items):
-            return TupleOf(tuple(bounded(item, depth - 1) for item in items)) if depth else UNKNOWN
-        case Sequence(name="dict", entries=entries) if entries:
-            return dict_of((key, bounded(item, depth - 1)) for key, item in entries) if depth else Sequence("dict")
-    return kind
-
-
-def canonical(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], dict[Any, Any]]:
-    """The same kinds with their axis symbols counted from the first on, so that equal calls have equal kinds; and what
-    each of the new symbols stands for."""
-    symbols: dict[Any, Any] = {1: 1}
-    renamed = tuple(map_axes(bounded(kind), lambda axis: symbols.setdefault(axis, ("d", len(symbols)))) for kind in kinds)
-    return renamed, {new: old for old, new in symbols.items()}
-
-
-def in_terms_of(kind: Kind, symbols: Mapping[Any, Any]) -> Kind:
-    """A kind with these symbols replaced; what is not among them has a meaning elsewhere only, and is dropped."""
-    return map_axes(kind, symbols.get)
-
-
-def in_terms_of_inputs(kind: Kind) -> Kind:
-    """The kind of a result with only those symbols that `kinds_of` and `canonical` give to inputs."""
-    return map_axes(kind, lambda axis: axis if axis == 1 or axis[0] == "d" else None)
-
-
 def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
     match kind:
         case Array(ndim=int() as ndim, dtype=dtype, shape=shape):
@@ -311,15 +167,6 @@ def map_axes(kind: Kind, of: Callable[[Any], Any]) -> Kind:
         case Optional(item=item):
             return Optional(map_axes(item, of))
     return kind
-
-
-def kind_without_items(value: object, kind_of_item: Callable[[object], Kind]) -> Kind:
-    """`without_items` of the kind of an example value, without looking at each of its items."""
-    if type(value) is list or type(value) is dict:
-        return Sequence(type(value).__name__, object_with(features_in((value,))))
-    if type(value) is tuple:
-        return TupleOf(tuple(kind_without_items(item, kind_of_item) for item in value))
-    return without_items(kind_of_item(value))
 
 
 def without_items(kind: Kind) -> Kind:
@@ -468,13 +315,11 @@ def entry_kinds(kind: Kind) -> tuple[Kind, Kind]:
 def dict_of(entries: Iterable[tuple[Any, Kind]]) -> Kind:
     """A dict with these keys and values, as far as it can be told."""
     known = tuple(entries)
-    told = len(known) <= _MOST_ENTRIES and all(type(key) is str for key, _ in known)
+    keys: Kind = UNASSIGNED
+    told = len(known) <= MOST_ENTRIES and all(type(key) is str for key, _ in known)
     item = list_of(kind for _, kind in known).item
-    return Sequence("dict", item, known if told else (), _kind_of_items([key for key, _ in known]))
-
-
-_MOST_ENTRIES = 64
-_MOST_AXES = 6
+    keys = reduce(join, {BY_TYPE.get(type(key), UNKNOWN) for key, _ in known}, keys)
+    return Sequence("dict", item, known if told else (), keys)
 
 
 def list_of(items: Iterable[Kind]) -> Sequence:
@@ -490,9 +335,9 @@ def with_item(kind: Kind, indices: tuple[Kind, ...], item: Kind) -> Kind | None:
     match kind:
         case Sequence(name="list") if index == INT:
             after = with_item(kind.item, tuple(inner), item) if inner else list_of((item,)).item
-            if after is None or (after == _NOTHING and is_tuple_of_numbers(present(kind.item))):
+            if after is None or (after == NOTHING and is_tuple_of_numbers(present(kind.item))):
                 return None  # the zero of a tuple is made from what is there
-            return Sequence("list", _join_items(kind.item, after))
+            return Sequence("list", join_items(kind.item, after))
         case Sequence(name="dict", item=before, keys=keys) if not inner and is_key(index):
             return Sequence("dict", join(before, list_of((item,)).item), (), join(keys, index))
         case Array(ndim=int(), dtype="float") if not inner and is_real(item) and is_basic_index(index):
@@ -504,7 +349,7 @@ def is_key(kind: Kind) -> bool:
     """Proven to be what keys of dicts usually are: whole numbers, texts, truth values and tuples of them."""
     if isinstance(kind, TupleOf):
         return all(map(is_key, kind.items))
-    return kind in (INT, BOOL, Inert("str"), _NOTHING)
+    return kind in (INT, BOOL, Inert("str"), NOTHING)
 
 
 def is_ordered(kind: Kind) -> bool:
@@ -541,36 +386,9 @@ def join(a: Kind, b: Kind) -> Kind:
     return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
 
 
-def likely_join(a: Kind, b: Kind) -> Kind:
-    """The same, where what is proven of one of them only is expected of the other, in containers as well: a guess."""
-    if isinstance(a, Unknown) or isinstance(b, Unknown):
-        return b if isinstance(a, Unknown) else a
-    match a, b:
-        case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
-            return TupleOf(tuple(map(likely_join, left, right)))
-        case Sequence(name="list", item=x), Sequence(name="list", item=y):
-            return Sequence("list", likely_join(x, y))
-    return _join_items(a, b)
-
-
-def join_or_none(a: Kind, b: Kind) -> Kind:
-    """The same where None may stand for a number or an array that is not there yet."""
-    if UNASSIGNED in (a, b):
-        return join(a, b)
-    items = [present(kind) for kind in (a, b) if kind != _NOTHING]
-    if len(items) == 2 and a == present(a) and b == present(b):
-        return join(a, b)
-    item: Kind = UNASSIGNED
-    for kind in items:
-        item = join(item, kind)
-    if item == UNASSIGNED:
-        return _NOTHING
-    return Optional(item) if is_numeric(item) and not carries_nothing(item) else join(a, b)
-
-
-def _join_items(a: Kind, b: Kind) -> Kind:
+def join_items(a: Kind, b: Kind) -> Kind:
     """What is proven of items of a list that are one or the other: None stands for what is not there yet (`[None] * n`)."""
-    items = [present(kind) for kind in (a, b) if kind != _NOTHING]
+    items = [present(kind) for kind in (a, b) if kind != NOTHING]
     if UNASSIGNED in (a, b) or not items or (len(items) == 2 and a == present(a) and b == present(b)):
         return join(a, b)
     item = reduce(join, items)
@@ -589,9 +407,6 @@ def present(kind: Kind) -> Kind:
     return kind.item if isinstance(kind, Optional) else kind
 
 
-_NOTHING = Inert("NoneType")
-
-
 def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
     match a, b:
         case TupleOf(items=left), TupleOf(items=right) if len(left) == len(right):
@@ -603,7 +418,7 @@ def _join_containers(a: TupleOf | Sequence, b: TupleOf | Sequence) -> Kind:
                 return dict_of((key, join(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
             return Sequence("dict", join(a.item, b.item), (), join(a.keys, b.keys))
         case Sequence(name="list", item=x), Sequence(name="list", item=y):
-            return Sequence("list", _join_items(x, y))
+            return Sequence("list", join_items(x, y))
         case Sequence(name=name, item=x), Sequence(name=other, item=y) if name == other:
             return Sequence(name, join(x, y))
     return unknown_from((a, b))
@@ -614,18 +429,6 @@ def _common_axes(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(a) != len(b):
         return ()
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
-
-
-def with_axes_of(kind: Kind, other: Kind) -> Kind:
-    """A kind with the symbols of another one for those of its axes that have any."""
-    match kind, other:
-        case Array(ndim=ndim, dtype=dtype, shape=shape), Array(shape=axes) if len(shape) == len(axes):
-            return Array(ndim, dtype, tuple(None if old is None else new for old, new in zip(shape, axes, strict=True)))
-        case TupleOf(items=items), TupleOf(items=others) if len(items) == len(others):
-            return TupleOf(tuple(map(with_axes_of, items, others)))
-        case Sequence(name="dict", entries=left), Sequence(name="dict", entries=right) if len(left) == len(right):
-            return dict_of((key, with_axes_of(x, y)) for (key, x), (_, y) in zip(left, right, strict=True))
-    return kind
 
 
 def cotangent_kind(kind: Kind) -> Kind:

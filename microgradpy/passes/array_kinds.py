@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.ir.axes import Axes, shortened, term
+from microgradpy.ir.input_kinds import slice_kind_of
 from microgradpy.ir.kinds import (
     INT,
     NUMERIC,
@@ -22,7 +23,6 @@ from microgradpy.ir.kinds import (
     Sequence,
     TupleOf,
     item_kind,
-    slice_kind_of,
     unknown_from,
 )
 from microgradpy.passes.broadcasting import MISSING, Arguments, Known, broadcast_axes, ranked

@@ -15,7 +15,8 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import Axes
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, kind_of
+from microgradpy.ir.input_kinds import kind_of
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind
 from microgradpy.ir.nodes import Const, Value
 from microgradpy.passes.broadcasting import MISSING
 

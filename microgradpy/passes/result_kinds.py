@@ -19,6 +19,7 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.axes import Axes, constant_length
+from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import (
     BOOL,
     COMPLEX,
@@ -40,7 +41,6 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     item_kind,
-    kind_of,
     list_of,
     present,
 )

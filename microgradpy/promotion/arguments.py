@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, final
 
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.sharing import rebound_globals
-from microgradpy.ir.kinds import kind_of, map_axes
+from microgradpy.ir.input_kinds import kind_of
+from microgradpy.ir.kinds import map_axes
 from microgradpy.ir.nodes import (
     Const,
     For,

@@ -7,7 +7,8 @@ import itertools
 import types
 from typing import Any
 
-from microgradpy.ir.kinds import UNKNOWN, Inert, carries_nothing, kind_of
+from microgradpy.ir.input_kinds import kind_of
+from microgradpy.ir.kinds import UNKNOWN, Inert, carries_nothing
 from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.tangents.overlap import is_written_twice
 

@@ -20,7 +20,7 @@ from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import active_inputs, bind
 from microgradpy.compiler import analysed
 from microgradpy.errors import DifferentiationError, MissingRuleError
-from microgradpy.ir.kinds import kinds_of
+from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule

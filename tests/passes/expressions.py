@@ -19,7 +19,8 @@ import numpy as np
 
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.compiler import analysed
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_numeric, kinds_of
+from microgradpy.ir.input_kinds import kinds_of
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, is_numeric
 from tests.passes.proofs import holds, lengths_of
 
 SIZES = ((4, 3, 6), (5, 8, 2), (7, 4, 9), (9, 5, 4))
