@@ -61,7 +61,8 @@ from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import known_by
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
-from microgradpy.rules.registry import Rule, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import rrule
 from microgradpy.rules.results import is_users_rule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name

@@ -11,7 +11,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,12 @@ from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.primal_structure import check_slice, lower_key, place_from_front
-from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept, why_written
+from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept
+from microgradpy.ad.refused_calls import is_hashable, refuse_call, refuse_write
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
 from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
-from microgradpy.frontend.resolve import FUNCTION_TYPES
 from microgradpy.ir.kinds import (
     UNASSIGNED,
     UNKNOWN,
@@ -62,32 +62,26 @@ from microgradpy.ir.kinds import (
 from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.ir.traversal import given_values
-from microgradpy.originals import is_library
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import opaque
-from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_finaliser, writes_fields
+from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key, item_of_growing
 from microgradpy.runtime.making import Maker
-from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
-from microgradpy.runtime.opaque import REPLACE_OUTSIDE, check_sum
+from microgradpy.runtime.opaque import check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.watching import may_write
-from microgradpy.runtime.writes import written_argument
-from microgradpy.state.held import is_users_class
-from microgradpy.state.reach import own_method_that_writes
 
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
 _SIGNATURE = function_constant(inspect.signature)
-_SEES_THE_FRAME: Any = frozenset({eval, exec, locals, vars, dir})
 
 
 def lower_call(primal: PrimalBuilder, op: Op) -> None:
@@ -117,8 +111,8 @@ def _lower_call(primal: PrimalBuilder, op: Op) -> None:
         _call_made(primal, op, callee.value)
     elif tracks and not isinstance(callee, Const):
         lower_tracked_value(primal, op, callee)
-    elif tracks and isinstance(callee, Const) and _is_hashable(callee.value):
-        if not _refused(primal, op, callee):
+    elif tracks and isinstance(callee, Const) and is_hashable(callee.value):
+        if not refuse_call(primal, op, callee):
             lower_tracked_constant(primal, op, callee)
     elif isinstance(callee, Const):
         _call_constant(primal, op, callee)
@@ -159,20 +153,20 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
 def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     """Call something that is known now."""
     function = callee.value
-    if _is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
+    if is_hashable(function) and (function in OF_CELLS or function in OF_MODULES):
         raise needs_variable(op, function in OF_CELLS)
     if function is exceptions.caught:
         why = "what is read from a caught exception has its cotangent in the exception's shadow"
         raise needs_tracking(op, "a caught exception", why)
     if op.payload == RAISED:
         primal.plain(op, kind=UNKNOWN)
-    elif _is_hashable(function) and function in OUT_OF_PLACE:
+    elif is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
     elif function is getattr and _is_flat(op):
         raise needs_tracking(op, "x.flat", "the array may be written into by way of it", "write x.ravel()")
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
-    elif not _refused(primal, op, callee):
+    elif not refuse_call(primal, op, callee):
         _call_known(primal, op, function_constant(warn) if function is warnings.warn and _counts_frames(op) else callee)
 
 
@@ -252,106 +246,6 @@ def _may_have_rule(function: object, kinds: tuple[Kind, ...]) -> bool:
     return rrule.is_typed(function) and not all(isinstance(kind, Scalar | Array | Inert) for kind in kinds)
 
 
-def _is_hashable(function: object) -> bool:
-    try:
-        hash(function)
-    except TypeError:
-        return False
-    return True
-
-
-# Refusals
-
-
-def _refused(primal: PrimalBuilder, op: Op, callee: Const) -> bool:
-    """Refuse, when reached, the calls that cannot be differentiated by what they are; whether this is one."""
-    function = callee.value
-    if not _is_hashable(function):
-        return False
-    arguments, keywords = primal.inputs(op)
-    if primal.any_active(arguments, keywords) and function in NESTED_DIFFERENTIATION:
-        primal.refuse(
-            op,
-            opaque.refuse_syntax,
-            "differentiation inside differentiated code",
-            "Differentiate the outer function only, or pass what the inner gradient needs through stop_gradient.",
-        )
-    elif function in FOR_WHOLE_RUNS:
-        primal.refuse(
-            op,
-            opaque.refuse_syntax,
-            f"`with {name_of(callee)}(...)` inside differentiated code, on which it has no effect",
-            "Put the `with` around the call that differentiates.",
-        )
-    elif function in _SEES_THE_FRAME and not arguments[function in (eval, exec) :]:
-        primal.refuse(
-            op,
-            opaque.refuse_syntax,
-            f"{function.__name__}() reads the variables of the frame it is called in",
-            "Write the expression out, or name the variables.",
-        )
-    elif isinstance(function, type) and has_finaliser(function):
-        primal.refuse(op, opaque.refuse_mutation, finalised(function), CALL_FINALISER)
-    elif primal.services.tracks and (asked := _writing_metaclass(function, arguments)) is not None:
-        remedy = "Let it compute its answer only, or do what it does in a function that is called by name."
-        primal.refuse(op, opaque.refuse_mutation, f"{asked}, of a metaclass, may write", remedy)
-    elif (replaced := _replaced(function, arguments)) is not None:
-        primal.refuse(op, opaque.refuse_mutation, f"{replaced} is replaced inside differentiated code", REPLACE_OUTSIDE)
-    else:
-        return _refused_as_write(primal, op, function, name_of(callee), arguments)
-    return True
-
-
-_OF_METACLASSES: Any = {
-    isinstance: ("__instancecheck__",), issubclass: ("__subclasscheck__",),
-    operator.eq: ("__eq__", "__ne__"), operator.ne: ("__eq__", "__ne__"),
-}  # fmt: skip
-
-
-def _writing_metaclass(function: Any, arguments: tuple[Value, ...]) -> str | None:
-    """The method of a metaclass that a call asks without anybody seeing it, if it may write: by which an object is made, or a
-    class compared."""
-    asked = [(function, ("__call__",))] if isinstance(function, type) else []
-    names = _OF_METACLASSES.get(function, ())
-    given = [value.value for value in arguments if isinstance(value, Const)]
-    asked += [(value, names) for value in given if names and isinstance(value, type)]
-    for cls, methods in asked:
-        found = own_method_that_writes(type(cls), methods) if is_users_class(type(cls)) else None
-        if found is not None:
-            return found.__qualname__
-    return None
-
-
-def _replaced(function: object, arguments: tuple[Value, ...]) -> str | None:
-    """The name of what an assignment to an attribute of a module replaces, if code is compiled for what it was."""
-    if function not in (setattr, delattr) or len(arguments) < 2:
-        return None
-    match arguments[:2]:
-        case Const(value=ModuleType() as module), Const(value=str() as name):
-            is_folded = is_library(module.__name__) or isinstance(vars(module).get(name), FUNCTION_TYPES)
-            return f"{module.__name__}.{name}" if is_folded else None
-        case Const(value=ModuleType() as module), _:
-            return f"an attribute of {module.__name__}"
-    return None
-
-
-def _refused_as_write(primal: PrimalBuilder, op: Op, function: object, name: str, arguments: tuple[Value, ...]) -> bool:
-    """Refuse a call that writes into one of its arguments; whether this is one."""
-
-    def given(value: Value) -> object:
-        if isinstance(value, Const):
-            return value.value
-        return None if primal.kind(value) == Inert("NoneType") else value
-
-    if primal.services.tracks:
-        return False
-    keywords = {keyword: given(value) for keyword, value in primal.inputs(op)[1]}
-    if written_argument(function, tuple(map(given, arguments)), keywords) is not None:
-        raise needs_tracking(op, name, *why_written(primal, arguments))
-    return False
-
-
-
 def _augmented(primal: PrimalBuilder, op: Op, binary: Const) -> None:
     """`x += y` on a name: on immutable values it is `x = x + y`, and so it is on what nobody else
     has; on others it writes in place."""
@@ -394,7 +288,7 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
 def _given_by(callee: Value) -> Kind:
     """What the user's code returns may be an object that answers for the number on the other side of an operator."""
     match callee:
-        case Const(value=made) if _is_hashable(made) and made in STREAMS:
+        case Const(value=made) if is_hashable(made) and made in STREAMS:
             return object_with(Features(operators=ANY_FEATURES.operators))
         case Const(value=type() as cls):
             return object_with(features_of(cls))
@@ -451,7 +345,7 @@ def _call_method(primal: PrimalBuilder, op: Op, method: Method) -> None:
     function = getattr(method.cls, method.name)
     arguments, keywords = primal.inputs(op)
     with_target = (method.target, *arguments)
-    if _refused_as_write(primal, op, function, path, with_target):
+    if refuse_write(primal, op, function, path, with_target):
         return
     kind = primal.kind_of_result(function, with_target, keywords)
     active = primal.any_active(with_target, keywords)

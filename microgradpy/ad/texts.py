@@ -57,7 +57,7 @@ from microgradpy.ir.traversal import (
 )
 from microgradpy.named import Named
 from microgradpy.passes.typed_builder import is_getattr
-from microgradpy.rules.registry import hashes_itself
+from microgradpy.rules.entries import hashes_itself
 from microgradpy.runtime.opaque import call_unchanged
 from microgradpy.runtime.texts import LOOKS, check_made, check_read
 

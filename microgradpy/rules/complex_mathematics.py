@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import Rule, examples, non_differentiable, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import divide, real_like
 from microgradpy.tangents.types import NoTangent, accumulate
 

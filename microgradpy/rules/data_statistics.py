@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import Rule, example, examples, non_differentiable, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import items_of, repeated_bar, spread_over_items
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.types import NoTangent

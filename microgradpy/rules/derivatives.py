@@ -32,7 +32,8 @@ import numpy as np
 
 from microgradpy.codegen.loading import load
 from microgradpy.originals import BUILTINS
-from microgradpy.rules.registry import Rule, Unwritten, frule, rrule
+from microgradpy.rules.entries import Rule, Unwritten
+from microgradpy.rules.registry import frule, rrule
 from microgradpy.tangents.arithmetic import conj, divide, unbroadcast
 from microgradpy.tangents.types import NoTangent, ZeroTangent
 

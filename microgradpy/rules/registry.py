@@ -13,21 +13,19 @@ The compiler inlines rules from their text where the callee is known, and calls 
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar, final
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.originals import importing
+from microgradpy.rules.entries import ArgumentTypes, Entry, Rule, accepts, check_hashable, hashes_itself
 from microgradpy.rules.loading import MODULES, load_all, load_before, load_for, load_for_attributes, load_optional
 from microgradpy.rules.results import applied, cotangents
 from microgradpy.tangents.thunks import unthunk
 from microgradpy.tangents.types import NoTangent
 
-Rule = Callable[..., tuple[Any, Callable[[Any], tuple[Any, ...]]]]
-ArgumentTypes = tuple[type | None, ...]
 _OF_LIBRARIES = f"{__name__.rpartition('.')[0]}.scipy."
 _AnyRule = TypeVar("_AnyRule", bound=Callable[..., Any])
 
@@ -36,7 +34,7 @@ class _RuleTable:
     """Rules by what they are rules of; of several for one callable, which one applies."""
 
     def __init__(self) -> None:
-        self._rules: dict[Any, list[_Entry]] = {}
+        self._rules: dict[Any, list[Entry]] = {}
         self._of_methods: dict[FunctionType, Callable[[Any], Rule]] = {}
         self.version = 0
         """Counts the registrations, so that whoever keeps the outcome of a lookup sees that it may be out of date."""
@@ -62,7 +60,7 @@ class _RuleTable:
         if any are given, and which have exactly `arity` positional arguments, if that is given. Of several rules that
         apply the most specific is taken, and of equals the latest. A rule with `options` is for calls whose arguments the
         others do not take: it is never compiled in, and may do what it likes."""
-        _check_hashable(f)
+        check_hashable(f)
         load_before(f)
 
         def declare(rule: _AnyRule) -> _AnyRule:
@@ -71,7 +69,7 @@ class _RuleTable:
             others = [entry for entry in known if (entry.types, entry.arity, entry.options) != key]
             if not types and not options and len(others) < len(known):
                 others = [entry for entry in others if not entry.options]  # they were for the rule that is replaced
-            self._rules[f] = [_Entry(types, arity, rule, options), *others]
+            self._rules[f] = [Entry(types, arity, rule, options), *others]
             self.changed()
             return rule
 
@@ -90,23 +88,23 @@ class _RuleTable:
 
         return declare
 
-    def _made_for(self, f: Any) -> list[_Entry]:
+    def _made_for(self, f: Any) -> list[Entry]:
         """The rule that is made for a bound method or a callable object."""
         function: Any = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
         owner = f
         if isinstance(f, MethodType):
             function, owner = f.__func__, f.__self__
         make = self._of_methods.get(function) if isinstance(function, FunctionType) else None
-        return [] if make is None else [_Entry((), None, make(owner))]
+        return [] if make is None else [Entry((), None, make(owner))]
 
     def opt_out(self, f: Any, *types: type) -> None:
         """Differentiate the body of `f` again in calls whose first positional arguments are of `types` (all calls without
         them), although it has a rule, or was declared non-differentiable."""
-        _check_hashable(f)
+        check_hashable(f)
         load_before(f)
         if types:
             others = [entry for entry in self._rules.get(f, []) if entry.types != types]
-            self._rules[f] = [_Entry(types, None, None), *others]
+            self._rules[f] = [Entry(types, None, None), *others]
         else:
             self._rules.pop(f, None)
         self.changed()
@@ -148,7 +146,7 @@ class _RuleTable:
         """Whether the choice among the rules of `f` depends on the types of the arguments."""
         return any(entry.types for entry in self._entries(f))
 
-    def _entries(self, f: Any) -> list[_Entry]:
+    def _entries(self, f: Any) -> list[Entry]:
         load_optional()
         if hashes_itself(f):
             return next((entries for other, entries in list(self._rules.items()) if other is f), [])
@@ -196,7 +194,7 @@ class ReverseRules(_RuleTable):
     def non_differentiable(self, *callables: Any) -> None:
         """Declare that the results of these callables carry no derivative."""
         for f in callables:
-            _check_hashable(f)
+            check_hashable(f)
             load_before(f)
         self._non_differentiable.update(callables)
         for f in callables:
@@ -270,78 +268,6 @@ class ForwardRules(_RuleTable):
         return f(*args, **kwargs), _no_tangent
 
 
-def hashes_itself(f: Any) -> bool:
-    """Whether code of the user's runs when a callable is hashed or compared: looking it up in a table would be a call that
-    his program does not make. (What `dataclass` writes reads fields only.)"""
-    cls = type(f)
-    if cls in _PLAIN_CALLABLES:
-        return False
-    methods = (cls.__hash__, cls.__eq__)
-    return any(isinstance(method, FunctionType) and method.__code__.co_filename != "<string>" for method in methods)
-
-
-_PLAIN_CALLABLES = frozenset({FunctionType, BuiltinFunctionType, MethodType, type})
-
-
-@final
-class Unwritten:
-    """A rule that is written when it is first asked for."""
-
-    def __init__(self, write: Callable[[], Rule]) -> None:
-        self._write = write
-        self._rules: list[Rule] = []
-
-    def rule(self) -> Rule:
-        if not self._rules:
-            self._rules.append(self._write())
-        return self._rules[0]  # of another thread that was first
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    types: tuple[type, ...]
-    arity: int | None
-    declared: Rule | Unwritten | None
-    """None where the body is differentiated all the same."""
-    options: bool = False
-
-    @property
-    def rule(self) -> Rule | None:
-        return self.declared.rule() if isinstance(self.declared, Unwritten) else self.declared
-
-    def rank(self, argument_types: ArgumentTypes) -> tuple[int, ...] | None:
-        """How far the arguments are from those the rule asks for (smaller is more specific); None if the rule does not
-        apply. A rule that asks for nothing is behind every rule that asks for something."""
-        if len(self.types) > len(argument_types) or self.arity not in (None, len(argument_types)):
-            return None
-        distances = []
-        for wanted, given in zip(self.types, argument_types, strict=False):
-            if wanted is object:
-                distances.append(_FAR)
-            elif given is None or not issubclass(given, wanted):
-                return None
-            else:
-                # A virtual subclass is not in the mro; it comes after the real ones.
-                distances.append(given.__mro__.index(wanted) if wanted in given.__mro__ else _FAR - 1)
-        distances += [_FAR] * (len(argument_types) - len(distances))
-        return (*distances, 1 if self.arity is None else 0)
-
-
-_FAR = 1000
-
-
-def accepts(rule: Rule, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a rule can be called with these arguments, as far as its signature tells."""
-    try:
-        inspect.signature(rule).bind(*args, **kwargs)
-    except TypeError:
-        return False
-    except ValueError:  # it has none
-        return True
-    return True
-
-
 @final
 class OnePerArgument:
     """A pullback whose result is cut, or filled up with `NoTangent()`, to one cotangent per positional argument of the
@@ -362,13 +288,6 @@ class OnePerArgument:
 
 def _no_derivative(y_bar: object) -> tuple[Any, ...]:
     return ()
-
-
-def _check_hashable(f: Any) -> None:
-    try:
-        hash(f)
-    except TypeError:
-        raise TypeError(f"{type(f).__name__} objects are unhashable, so {f!r} cannot be given a rule") from None
 
 
 def _no_tangent(*dots: object) -> NoTangent:

@@ -17,7 +17,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
+from microgradpy.rules.entries import hashes_itself
+from microgradpy.rules.registry import is_non_differentiable, rrule
 
 _OF_TRUTH = ("__bool__", "__len__")
 TELLERS: dict[Any, tuple[str, ...]] = {

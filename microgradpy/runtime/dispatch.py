@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError, UnsupportedSyntaxError
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.loading import load_optional
-from microgradpy.rules.registry import Rule, is_non_differentiable, rrule
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, seed_for
 from microgradpy.runtime.activity import may_be_active as may_be_active
 from microgradpy.runtime.activity import value_kind as value_kind

@@ -18,7 +18,7 @@ import numpy as np
 
 from microgradpy.ir.objects import ANY_FEATURES, features_of, is_function, static_member
 from microgradpy.rules.containers import attribute_bar
-from microgradpy.rules.registry import hashes_itself
+from microgradpy.rules.entries import hashes_itself
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.array_calls import by_function_of_numpy, by_method_of_array, by_vectorized, items_as_array, joined
 from microgradpy.runtime.asking import OVERRIDES, converts_by

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from microgradpy.errors import DifferentiationError, MissingRuleError
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.linearity import keeps_linear, linear_arguments
-from microgradpy.rules.registry import ForwardRule, Rule, frule, is_non_differentiable, rrule
+from microgradpy.rules.registry import ForwardRule, frule, is_non_differentiable, rrule
 from microgradpy.rules.results import applied, checked, cotangents, is_users_rule, seed_for
 from microgradpy.rules.selections import may_be_infinite
 from microgradpy.runtime import dispatch

@@ -18,7 +18,7 @@ import numpy as np
 
 from microgradpy.named import Named
 from microgradpy.rules.containers import MUTATING_METHODS
-from microgradpy.rules.registry import hashes_itself
+from microgradpy.rules.entries import hashes_itself
 from microgradpy.runtime.named_arguments import positional_names
 
 REMEDY = "Use the value that the call returns, or build a new value instead of writing into this one."

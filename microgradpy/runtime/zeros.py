@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.linearity import linear_arguments
-from microgradpy.rules.registry import Rule
 from microgradpy.rules.selections import selects, works_by_entry
 from microgradpy.runtime.bars import Back, Bars
 from microgradpy.runtime.modes import RUN, SPECIAL

@@ -21,7 +21,8 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.registry import hashes_itself, is_non_differentiable, rrule
+from microgradpy.rules.entries import hashes_itself
+from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.array_calls import unbound_method
 from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing

@@ -17,7 +17,8 @@ import numpy as np
 from microgradpy.frontend.exceptions import check_steady
 from microgradpy.ir.objects import features_of
 from microgradpy.named import Named
-from microgradpy.rules.registry import hashes_itself, rrule
+from microgradpy.rules.entries import hashes_itself
+from microgradpy.rules.registry import rrule
 from microgradpy.runtime import replacements as texts
 from microgradpy.runtime.asking import TELLERS
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, given_to, nothing

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import Rule, example, examples, non_differentiable, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.types import NoTangent

@@ -9,8 +9,9 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.numpy.options import plain_bars
-from microgradpy.rules.registry import Rule, example, examples, non_differentiable, rrule
+from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import spread_over_items
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.entries import Rule, accepts
 from microgradpy.rules.numpy.options import fitted, rounds
-from microgradpy.rules.registry import Rule, accepts, example, examples, rrule
+from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import real_like
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 

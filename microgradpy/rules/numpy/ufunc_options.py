@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import Rule, example, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import example, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.types import NoTangent, is_structural_zero

@@ -11,16 +11,8 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import (
-    Rule,
-    attribute_rule,
-    example,
-    examples,
-    frule,
-    mark_inert_attribute,
-    non_differentiable,
-    rrule,
-)
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import attribute_rule, example, examples, frule, mark_inert_attribute, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.casts import made_of_bar
 from microgradpy.tangents.helpers import cotangent_of, numeric

@@ -9,8 +9,9 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.numpy.options import fitted, given, initial_bar, is_set, plain_bars, taken
-from microgradpy.rules.registry import Rule, example, examples, rrule
+from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.foreign import is_foreign_array

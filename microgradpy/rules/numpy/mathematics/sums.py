@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.numpy.options import fitted, given, initial_bar, is_set, rounds, taken
-from microgradpy.rules.registry import Rule, example, examples, rrule
+from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.foreign import as_array
 from microgradpy.tangents.helpers import cotangent_of

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import Rule, examples, rrule
+from microgradpy.rules.entries import Rule
+from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.types import NoTangent

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.entries import Rule
 from microgradpy.rules.numpy.mathematics.sums import filled, without_nan
 from microgradpy.rules.numpy.options import fitted, given, initial_bar, is_set, plain_bars, rounds, taken
-from microgradpy.rules.registry import Rule, example, examples, rrule
+from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import divide, floating, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
 from microgradpy.tangents.foreign import as_array

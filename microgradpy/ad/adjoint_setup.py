@@ -1,0 +1,116 @@
+"""What is asked of a whole primal before it is walked backwards, and the builder of its adjoint, which knows the answers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.calls import Dispatched, Item, Iterated, Replaced, Unit
+from microgradpy.ad.primal import Primal
+from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
+from microgradpy.ir.input_kinds import kind_of
+from microgradpy.ir.kinds import INT, UNKNOWN, Array, Sequence, holds_numbers, is_items, present_inside
+from microgradpy.ir.nodes import Const, Function, Op, Return, Value, Var, fresh, operator_constant
+from microgradpy.ir.traversal import terminators, walk
+
+
+class Halves(Protocol):
+    """What the adjoint asks of the compiler."""
+
+    keeps_zeros: bool
+    """Whether zeros of selections are to be strong (see `zeros`)."""
+    seed_is_selected: bool
+    """Whether the seed may have such zeros."""
+
+    def adjoint_half(self, unit: Unit, is_selected: bool) -> Const:
+        """The constant that stands for the unit's adjoint, for a seed that may have zeros of a selection if it says so."""
+
+
+def builder_for(primal: Primal, services: Halves) -> AdjointBuilder:
+    """The builder of an adjoint: with shadows if the primal writes."""
+    walked = walk(primal.function.body)
+    made = {op.results[0]: op for op in walked if isinstance(op, Op) and len(op.results) == 1}
+    # Nothing has a cotangent where it is None: whatever has been computed with it was done where it is not.
+    kinds, active = {var: present_inside(kind) for var, kind in primal.function.kinds.items()}, set(primal.active)
+    if primal.memory is None:
+        return AdjointBuilder(
+            kinds=kinds,
+            active=active,
+            adjoint_half=services.adjoint_half,
+            made=made,
+            keeps_zeros=services.keeps_zeros,
+            rows=_rows(primal),
+        )
+    return TrackedAdjointBuilder(
+        kinds=kinds,
+        active=active,
+        adjoint_half=services.adjoint_half,
+        made=made,
+        keeps_zeros=services.keeps_zeros,
+        shadows=fresh("shadows"),
+        by_value=primal.memory.by_value,
+        views=_views(primal),
+        region_of=primal.memory.region_of,
+        pieces=_pieces(primal),
+        lasting=_lasting(primal.function),
+        seed_is_value=primal.takes_value,
+    )
+
+
+def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
+    """The lists of numbers that are items of lists, with these and the places, where their cotangents are too: none if another
+    list may be put in a place."""
+    kinds = primal.function.kinds
+    found = {}
+    for call in primal.calls.values():
+        match call:
+            case Replaced(indices=(_,), item=Var() as item) if is_items(kinds[item]):
+                return {}
+            case Item(result=row, container=Var() as rows, index=place) | Iterated(
+                result=row, source=Var() as rows, position=place, backwards=False
+            ) if isinstance(kind := kinds[rows], Sequence) and holds_numbers(kind.item):
+                index = kinds.get(place, UNKNOWN) if isinstance(place, Var) else kind_of(getattr(place, "value", None))
+                if kind.name == "dict" or index == INT:
+                    found[row] = rows, place
+    return found
+
+
+def _lasting(function: Function) -> frozenset[Var]:
+    """The variables that are there whenever the adjoint runs: the inputs, and what the body of a function with one way out
+    computes first of all, outside of branches and loops."""
+    returns = [t for t in terminators(function.body) if isinstance(t, Return)]
+    if len(returns) != 1 or function.body.terminator is not returns[0]:
+        return frozenset(function.inputs)
+    made = (var for statement in function.body.statements if isinstance(statement, Op) for var in statement.results)
+    return frozenset((*function.inputs, *made))
+
+
+def _views(primal: Primal) -> dict[Var, tuple[Value, Value]]:
+    """The views that indices make of arrays whose cotangents are in shadows."""
+    assert primal.memory is not None
+    kinds = primal.function.kinds
+    return {
+        call.result: (call.container, call.index)
+        for call in primal.calls.values()
+        if isinstance(call, Item) and call.container not in primal.memory.by_value and isinstance(kinds[call.result], Array)
+    }
+
+
+def _pieces(primal: Primal) -> frozenset[Var]:
+    """What indices and iteration take out of arrays and containers."""
+    getitem = operator_constant("getitem")
+    return frozenset(
+        call.result
+        for call in primal.calls.values()
+        if isinstance(call, Item | Iterated) or (isinstance(call, Dispatched) and call.callee == getitem)
+    )
+
+
+def seed_hint(function: Function) -> str:
+    """The seed is called after what is returned if that has one name, and else by a word that is no name of the user's."""
+    returned = [terminator.value for terminator in terminators(function.body) if isinstance(terminator, Return)]
+    hints = {value.hint for value in returned if isinstance(value, Var)}
+    if len(hints) == 1 and hints != {""}:
+        return f"{hints.pop()}_bar"
+    taken = {var.hint for var in function.kinds}
+    return next((f"{word}_bar" for word in ("y", "out", "result") if taken.isdisjoint((word, f"{word}_bar"))), "seed")
