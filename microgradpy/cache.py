@@ -11,13 +11,13 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple, final
 
 from microgradpy.codegen.loading import unload_later, unload_unwanted
-from microgradpy.dataclasses import dataclass, field
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Location
@@ -254,6 +254,14 @@ class Guards:
         object.__setattr__(self, "present", tuple(present))
         object.__setattr__(self, "absent", tuple(absent))
 
+    def together_with(self, others: Iterable[Guards]) -> Guards:
+        """These and others, each thing that is looked at once."""
+        every = (self, *others)
+        checks = {(id(check[0]), check[1]): check for guards in every for check in guards.checks}
+        kinds = {(id(guard.namespace), guard.name): guard for guards in every for guard in guards.kinds}
+        functions = {id(guard.function): guard for guards in every for guard in guards.functions}
+        return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()), self.makes_text)
+
     def replaced(self) -> str | None:
         """A name that meant something then, and means something else now."""
         meant = (check for check in self.checks if check[2] is not UNDEFINED)
@@ -297,12 +305,9 @@ def followed_by(unit: Unit) -> frozenset[types.CodeType]:
 
 def combined_guards(unit: Unit) -> Guards:
     """The guards of a unit and of all the units that it may call: it is as valid as they are."""
-    own = [other.own_guards for other in reached_units(unit)]
-    checks = {(id(check[0]), check[1]): check for guards in own for check in guards.checks}
-    kinds = {(id(guard.namespace), guard.name): guard for guards in own for guard in guards.kinds}
-    functions = {id(guard.function): guard for guards in own for guard in guards.functions}
-    makes_text = any(guards.makes_text for guards in own)
-    return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()), makes_text)
+    first, *others = [other.own_guards for other in reached_units(unit)]
+    makes_text = any(guards.makes_text for guards in (first, *others))
+    return replace(first, makes_text=makes_text).together_with(others)
 
 
 def is_valid(unit: Unit) -> bool:

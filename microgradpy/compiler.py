@@ -39,7 +39,9 @@ from microgradpy.cache import (
     Unit,
     checks_of,
     combined_guards,
+    followed_by,
     lock,
+    reached_units,
 )
 from microgradpy.dataclasses import replace
 from microgradpy.errors import CompilerBug, DifferentiationError
@@ -73,11 +75,11 @@ from microgradpy.linking import (
 )
 from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.driver import Promoted, promote
+from microgradpy.promotion.driver import Promoted, followed_code, promote
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
-from microgradpy.runtime.libraries import spend
+from microgradpy.runtime.libraries import library_of, spend
 from microgradpy.runtime.modes import RUN, changed_mode
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
@@ -178,6 +180,8 @@ class Session:
         self.kind_guards: dict[str, KindGuard] = {}
         self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
+        self.relied: list[Guards] = []
+        self.followed: frozenset[types.CodeType] = frozenset()
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
 
     def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
@@ -197,6 +201,22 @@ class Session:
             self.own.relies_on.add(unit)
         self.own.relies_on |= unit.relies_on
         return unit
+
+    def kind_returned(self, function: types.FunctionType, kinds: tuple[Kind, ...]) -> Kind:
+        """What is proven of what a function returns that is given nothing differentiated, and called as it stands: what would
+        be proven if it were compiled."""
+        if self.tracks or is_generator(function.__code__) or library_of(function) not in (None, library_of(self.function)):
+            return UNKNOWN
+        try:
+            unit = analysed(function, kinds, (False,) * len(kinds))
+        except (NeedsTracking, DifferentiationError):
+            return UNKNOWN
+        if any(each.in_progress for each in reached_units(unit)):
+            return UNKNOWN
+        self.relied.append(combined_guards(unit))
+        self.followed |= followed_by(unit)
+        self.function_guards.append(FunctionGuard.of(function))
+        return unit.result_kind
 
     def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
         cells = tuple(types.CellType() for _ in code.co_freevars)
@@ -336,7 +356,8 @@ def _analyse(
 ) -> Unit:
     in_sight, ir, checks, kept = _program(function, kinds, tracks, catches, pattern)
     assumed: Kind = FLOAT
-    followed = in_sight.followed if in_sight is not None else frozenset()
+    # What would write has raised NeedsTracking by the end.
+    followed = in_sight.followed if in_sight is not None else frozenset() if tracks else followed_code(function, (), ir)
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
@@ -370,7 +391,7 @@ def _analyse(
                 continue
             unit.absent, unit.selects = reverse.absent, reverse.selects
             unit.kinds, unit.mode, unit.catches = kinds, RUN.mode, catches
-            unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed, pattern
+            unit.is_promoted, unit.followed, unit.pattern = in_sight is not None, followed | session.followed, pattern
             unit.inserts = may_insert(primal.function.body, primal.calls)
             unit.reasons = () if tracks else reasons_of_calls(primal.function, primal.calls)
             finish_later(unit, function, primal, reverse)
@@ -380,7 +401,8 @@ def _analyse(
                 assigned = rebound_inside(function.__code__)
                 error.reasons = (*whatever_came_first(ir, assigned, error.reasons), *kept)
             raise
-        unit.own_guards = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards), makes_text)
+        own = Guards(checks, tuple(session.kind_guards.values()), tuple(session.function_guards), makes_text)
+        unit.own_guards = own.together_with(session.relied)
         unit.in_progress = False
         unit.relies_on.discard(unit)
         _combine_guards(before)

@@ -5,24 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
+from typing import NamedTuple
 
 from microgradpy.ir.nodes import Const, Value
+
+
+class Packed(NamedTuple):
+    """What a variadic parameter gets: a tuple of items, or a dict with these keys."""
+
+    items: tuple[Value, ...]
+    keys: tuple[str, ...] | None = None
 
 
 def bind_arguments(
     function: FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value], defaults: Mapping[str, Value]
 ) -> dict[str, Value] | None:
-    """The value of each parameter, in their order, or its default; None if only Python can bind them: to variadic
-    parameters, or not at all."""
+    """The value of each parameter by its name, in their order; None if one is variadic, or Python cannot bind them either."""
+    if function.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+        return None
+    bound = bind_inputs(function, arguments, keywords, defaults)
+    return None if bound is None else dict(zip(function.__code__.co_varnames, bound, strict=False))  # type: ignore[arg-type]
+
+
+def bind_inputs(
+    function: FunctionType, arguments: tuple[Value, ...], keywords: Mapping[str, Value], defaults: Mapping[str, Value]
+) -> list[Value | Packed] | None:
+    """The value of each parameter, in their order, or its default; None if Python cannot bind them either."""
     code = function.__code__
-    if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or len(arguments) > code.co_argcount:
+    count = code.co_argcount
+    names = code.co_varnames[: count + code.co_kwonlyargcount]
+    given = dict(zip(names[:count], arguments, strict=False))
+    more = {name: value for name, value in keywords.items() if name not in names[code.co_posonlyargcount :]}
+    named = {name: value for name, value in keywords.items() if name not in more}
+    has_rest, has_more = code.co_flags & CO_VARARGS, code.co_flags & CO_VARKEYWORDS
+    if not named.keys().isdisjoint(given) or (more and not has_more) or (len(arguments) > count and not has_rest):
         return None
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    given = dict(zip(names, arguments, strict=False))
-    if any(name in given or name not in names[code.co_posonlyargcount :] for name in keywords):
+    values = {**defaults, **given, **named}
+    if not values.keys() >= set(names):
         return None
-    values = {**defaults, **given, **keywords}
-    return {name: values[name] for name in names} if values.keys() >= set(names) else None
+    bound: list[Value | Packed] = [values[name] for name in names]
+    bound += [Packed(arguments[count:])] if has_rest else []
+    return bound + ([Packed(tuple(more.values()), tuple(more))] if has_more else [])
 
 
 def literal_defaults(function: FunctionType) -> dict[str, Value]:

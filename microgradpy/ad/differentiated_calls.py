@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
-from microgradpy.ad.binding import bind_arguments, literal_defaults
+from microgradpy.ad.binding import Packed, bind_inputs, literal_defaults
 from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
@@ -43,6 +43,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     Unknown,
     carries_nothing,
+    dict_of,
     features_of_kind,
     is_list,
     is_list_of_numbers,
@@ -250,13 +251,31 @@ def _named_only(rule: Rule) -> tuple[str, ...]:
 def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
-    is_plain = isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function)
-    is_plain = is_plain and function.__code__ not in ANSWERED
-    if primal.services.inlines and is_plain and not (primal.services.tracks and keeps_state_in_defaults(function)):
-        bound = bind_arguments(function, arguments, dict(keywords), literal_defaults(function))
-        if bound is not None and call_unit(primal, op, function, tuple(bound.values())):
+    if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
+        bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+        if bound is not None and call_unit(primal, op, function, tuple(bound)):
             return
     dispatch(primal, op, callee, arguments, keywords)
+
+
+def is_plain(function: object) -> bool:
+    """Whether a callee is a function that is compiled by itself: it has captured nothing."""
+    is_function = isinstance(function, FunctionType) and not function.__closure__ and not is_foreign(function)
+    return is_function and function.__code__ not in ANSWERED  # type: ignore[attr-defined]
+
+
+def kind_returned(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> Kind:
+    """What is proven of the number, array or tuple of these that a function returns which gets nothing differentiated."""
+    function = callee.value if isinstance(callee, Const) else None
+    if not isinstance(function, FunctionType) or not primal.services.inlines or not is_plain(function):
+        return UNKNOWN
+    bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+    if bound is None:
+        return UNKNOWN
+    kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))
+    found = primal.services.kind_returned(function, kinds)
+    items = found.items if isinstance(found, TupleOf) else (found,)
+    return in_terms_of(found, symbols) if all(map(is_numeric, items)) else UNKNOWN
 
 
 def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
@@ -272,8 +291,8 @@ def call_closure(primal: PrimalBuilder, op: Op, callee: Value, arguments: tuple[
     names = body.code.co_varnames[: body.code.co_argcount][body.code.co_argcount - body.defaults :]
     function = primal.services.nested(body.code, name_of(callee))
     by_default = dict(zip((*names, *body.keyword_defaults), defaults, strict=True))
-    bound = bind_arguments(function, arguments, dict(keywords), by_default)
-    return bound is not None and call_unit(primal, op, function, (*captured, *bound.values()))
+    bound = bind_inputs(function, arguments, dict(keywords), by_default)
+    return bound is not None and call_unit(primal, op, function, (*captured, *bound))
 
 
 def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
@@ -284,18 +303,28 @@ def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
         raise NeedsTracking(name, (reason_at(TRACKED, op.where, why),))
 
 
-def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, arguments: tuple[Value, ...]) -> bool:
+def kind_given(primal: PrimalBuilder, value: Value | Packed) -> Kind:
+    """The kind of what a parameter gets."""
+    if not isinstance(value, Packed):
+        return primal.kind(value)
+    kinds = tuple(map(primal.kind, value.items))
+    return TupleOf(kinds) if value.keys is None else dict_of(zip(value.keys, kinds, strict=True))
+
+
+def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound: tuple[Value | Packed, ...]) -> bool:
     """Call the primal of a function; whether it has one that does all of what the function does."""
     function = called.callee if isinstance(called, Apart) else called
-    if is_generator(function.__code__) and primal.services.tracks:
+    if primal.services.tracks and (is_generator(function.__code__) or any(isinstance(value, Packed) for value in bound)):
         return False
-    kinds, symbols = canonical(tuple(map(primal.kind, arguments)))
+    kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))
+    active = (primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
     try:
-        unit = primal.services.unit(called, kinds, tuple(map(primal.is_active, arguments)))
+        unit = primal.services.unit(called, kinds, tuple(active))
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
     if unit is None or (unit.writes and primal.catches):
         return False  # it may raise after it has written, which the dispatcher deals with
+    arguments = tuple(_pack(primal, value) if isinstance(value, Packed) else value for value in bound)
     given = tuple(map(primal.to_be_kept, arguments))
     (pair,) = primal.operation(primal.services.half(unit), given, from_user=True)
     result = primal.define(op.result, in_terms_of(unit.result_kind, symbols), unit.result_active)
@@ -387,6 +416,12 @@ def _class_made_by(primal: PrimalBuilder, method: Value) -> type | None:
     return inspect.BoundArguments if binds else None
 
 
+def _pack(primal: PrimalBuilder, packed: Packed) -> Var:
+    if packed.keys is None:
+        return _pack_tuple(primal, packed.items)
+    return _pack_dict(primal, tuple(zip(packed.keys, packed.items, strict=True)))
+
+
 def _pack_tuple(primal: PrimalBuilder, items: tuple[Value, ...]) -> Var:
     result = primal.variable(TupleOf(tuple(map(primal.kind, items))))
     primal.emit(Opcode.TUPLE, items, (result,))
@@ -394,7 +429,7 @@ def _pack_tuple(primal: PrimalBuilder, items: tuple[Value, ...]) -> Var:
 
 
 def _pack_dict(primal: PrimalBuilder, keywords: Keywords) -> Var:
-    result = primal.variable(Sequence("dict"))
+    result = primal.variable(dict_of((name, primal.kind(value)) for name, value in keywords))
     keys, items = tuple(Const(name) for name, _ in keywords), tuple(value for _, value in keywords)
     primal.emit(Opcode.DICT, tuple(part for pair in zip(keys, items, strict=True) for part in pair), (result,))
     return _packed(primal, result, keys, items)

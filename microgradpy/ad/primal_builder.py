@@ -69,6 +69,9 @@ class Services(Protocol):
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
         """The compiled callee, or None if it has to be called through the dispatcher."""
 
+    def kind_returned(self, function: FunctionType, kinds: tuple[Kind, ...]) -> Kind:
+        """What is proven of what a function returns that is given nothing differentiated, and called as it stands."""
+
     def nested(self, code: CodeType, name: str) -> FunctionType:
         """A function of this code, with empty cells, to be compiled."""
 

@@ -26,6 +26,7 @@ from microgradpy.ad.differentiated_calls import (
     call_rule,
     dispatch,
     inline_rule,
+    kind_returned,
     name_of,
 )
 from microgradpy.ad.given_code import answers, runs_given_code
@@ -274,12 +275,16 @@ def _call_inactive(primal: PrimalBuilder, op: Op, callee: Value, kind: Kind, kin
         is_non_differentiable(callee.value) or rrule.has(callee.value) or isinstance(callee.value, type)
     )
     writes_nothing = all(map(is_immutable, kinds)) and not (isinstance(callee, Const) and may_write(callee.value))
+    arguments, keywords = primal.inputs(op)
+    if kind == UNKNOWN:
+        kind = kind_returned(primal, callee, arguments, keywords)
+    if kind == UNKNOWN:
+        kind = _given_by(callee)
     if known or writes_nothing:
-        primal.plain(op, kind=_given_by(callee) if kind == UNKNOWN else kind, callee=callee)
+        primal.plain(op, kind=kind, callee=callee)
     else:
         primal.services.calls_unknown()
-        arguments, keywords = primal.inputs(op)
-        result = primal.define(op.result, _given_by(callee), False)
+        result = primal.define(op.result, kind, False)
         watch = function_constant(opaque.call_unchanged)
         primal.emit(watch, (callee, *arguments), (result,), keywords)
         primal.lend_with(result, arguments)

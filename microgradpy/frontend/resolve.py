@@ -9,6 +9,7 @@ imports itself is folded alike, under a guard that starts at `sys.modules`.
 
 from __future__ import annotations
 
+import abc
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -61,7 +62,7 @@ class Guard:
             namespace, builtins = sys.modules, {}
         found = namespace[self.name] if self.name in namespace else builtins.get(self.name, _MISSING)
         for attribute in self.path:
-            found = getattr(found, attribute, _MISSING)
+            found = vars(found).get(attribute, _MISSING) if isinstance(found, types.ModuleType | type) else _MISSING
         return found is self.value
 
 
@@ -99,6 +100,8 @@ class Resolver:
     def attribute(self, constant: Const, attribute: str) -> Const | None:
         """The constant an attribute of a folded module stands for; None if it has to be read when executed."""
         module = constant.value
+        if isinstance(module, type) and constant.path:
+            return self._function_of_class(constant, module, attribute)
         if not isinstance(module, types.ModuleType) or not constant.path:
             return None
         # Only what is already there: a module's `__getattr__` may import, warn or compute.
@@ -108,13 +111,25 @@ class Resolver:
             return None
         if attribute in rebound_in(vars(module)):
             return None
+        self._guard_path(constant, attribute, value)
+        return Const(value, path=f"{constant.path}.{attribute}", root=constant.root) if is_constant else None
+
+    def _function_of_class(self, constant: Const, cls: type, attribute: str) -> Const | None:
+        """A function that is read from a class of the user's, which has it itself: `Base.forward`, a static method."""
+        found = vars(cls).get(attribute) if type(cls) in (type, abc.ABCMeta) else None
+        function = found.__func__ if isinstance(found, staticmethod) else found
+        if not isinstance(function, types.FunctionType) or is_library(cls.__module__):
+            return None
+        self._guard_path(constant, attribute, found)
+        return Const(function, path=f"{constant.path}.{attribute}", root=constant.root)
+
+    def _guard_path(self, constant: Const, attribute: str, value: Any) -> None:
         name, *path = constant.path.split(".")
         found_by = self.imported.get(id(constant.root))
         if found_by is None:
             self._guard(name, (*path, attribute), value)
         else:
             self._guard(found_by[0], (*found_by[1:], *path, attribute), value, is_module=True)
-        return Const(value, path=f"{constant.path}.{attribute}", root=constant.root) if is_constant else None
 
     def source(self, constant: Const, attribute: str) -> Const:
         """The module in which generated text reads what is not folded: the one that nobody else can reach, if the attribute is

@@ -78,7 +78,7 @@ def arithmetic(arguments: Arguments, known: Known) -> Kind:
 
 def product(arguments: Arguments, known: Known) -> Kind:
     match arguments:
-        case (Sequence(name="list") as items, Scalar(name="int")):
+        case (Sequence(name="list") as items, Scalar(name="int")) | (Inert(name="str") as items, Scalar(name="int")):
             return items
     return arithmetic(arguments, known)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, final
 
 from microgradpy.dataclasses import replace
+from microgradpy.frontend.resolve import rebound_in
 from microgradpy.frontend.sharing import rebound_globals
 from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import map_axes
@@ -149,6 +150,13 @@ class Arguments(Calls):
             return None
         return self.from_outside(namespace, id(namespace), name)
 
+    def of_module(self, arguments: tuple[Known, ...]) -> Known | None:
+        """`getattr(module, name)` where that is an object, or holds some; None if it is not in sight."""
+        module, name = (each.value if isinstance(each, Const) else None for each in arguments)
+        if not isinstance(module, types.ModuleType) or not isinstance(name, str) or not holds_objects(vars(module).get(name)):
+            return None
+        return None if name in rebound_in(vars(module)) else self.from_outside(vars(module), id(vars(module)), name)
+
     def attribute_of_class(self, target: Part, name: str) -> Known:
         """What an object has by its class: no part of the object, whose gradient it is not in."""
         base = next(base for base in target.cls.__mro__ if name in vars(base))
@@ -221,8 +229,10 @@ class Arguments(Calls):
         if isinstance(callee, Method) and isinstance(callee.receiver, Part | Display):
             return self.method_of_part(op, callee, arguments, keywords, frame)
         if isinstance(callee, Const):
-            if callee.value is getattr and (method := method_of_class(arguments, self.member)) is not None:
-                return method
+            if callee.value is getattr and len(arguments) == 2:
+                found = method_of_class(arguments, self.member) or self.of_module(arguments)
+                if found is not None:
+                    return found
             folded = folded_call(callee.value, arguments, self.leaves) if not keywords else None
             if folded is not None:
                 return folded

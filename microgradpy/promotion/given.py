@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import enum
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterable, Set
 from typing import Any, Protocol
@@ -24,8 +25,8 @@ from microgradpy.ir.nodes import Const, DictItems, Each, Enumerate, Items, Op, R
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.places import CONTAINERS, Frame, Known, Part
-from microgradpy.runtime.bytecode import variables_in
-from microgradpy.runtime.libraries import is_of_large_library
+from microgradpy.runtime.bytecode import names_in, variables_in
+from microgradpy.runtime.libraries import is_large, is_of_large_library
 
 NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64, np.bool))
 LITERALS = frozenset((bool, str, bytes, type(None)))
@@ -94,9 +95,20 @@ def objects_named(code: types.CodeType, namespace: dict[str, Any], seen: set[typ
             is_new = found.__globals__ is namespace and found.__code__ not in seen
             if is_new and objects_named(found.__code__, namespace, seen):
                 return True
-        elif type(found) is not types.ModuleType and holds_objects(found):
+        elif any(holds_objects(value) for value in _named_in(found, code)):
             return True
     return False
+
+
+def _named_in(found: Any, code: types.CodeType) -> Iterable[Any]:
+    """What code reads that names a variable: the variable itself, or what it reads of a module or class of the user's."""
+    if not isinstance(found, types.ModuleType | type):
+        return (found,)
+    library = str(found.__name__ if isinstance(found, types.ModuleType) else found.__module__).partition(".")[0]
+    if library in _LIBRARIES or library in sys.stdlib_module_names - {"__main__"} or is_large(library):
+        return ()
+    namespace = vars(found)
+    return [namespace[name] for name in names_in(code) if name in namespace]
 
 
 def is_plain_function(value: Any) -> bool:
