@@ -63,7 +63,8 @@ def bind(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     defaults = dict(zip(names[:count][::-1], (function.__defaults__ or ())[::-1], strict=False))
     defaults |= function.__kwdefaults__ or {}
     missing = [name for name in keyword_names if name not in values and name not in defaults]
-    if missing or (extra and not flags & inspect.CO_VARARGS) or (rest and not flags & inspect.CO_VARKEYWORDS):
+    twice = not rest.keys().isdisjoint(keyword_names[code.co_posonlyargcount :])
+    if missing or twice or (extra and not flags & inspect.CO_VARARGS) or (rest and not flags & inspect.CO_VARKEYWORDS):
         function(*args, **kwargs)
         raise CompilerBug(f"{function.__qualname__} accepted arguments that could not be bound")
     ordered = [values[name] if name in values else defaults[name] for name in names[:count]]

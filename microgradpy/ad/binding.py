@@ -43,8 +43,9 @@ def bind_inputs(
     values = {**defaults, **given, **named}
     if not values.keys() >= set(names):
         return None
-    bound: list[Value | Packed] = [values[name] for name in names]
+    bound: list[Value | Packed] = [values[name] for name in names[:count]]
     bound += [Packed(arguments[count:])] if has_rest else []
+    bound += [values[name] for name in names[count:]]
     return bound + ([Packed(tuple(more.values()), tuple(more))] if has_more else [])
 
 
