@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, final
 
-from microgradpy.dataclasses import replace
+from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import (
     Scalar,
 )
@@ -14,6 +14,7 @@ from microgradpy.ir.nodes import (
     Const,
     Location,
     Op,
+    Opcode,
     Region,
     Statement,
     Terminator,
@@ -61,6 +62,42 @@ _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
 
 
+@final
+@dataclass(eq=False, slots=True)
+class Mark:
+    """A point in the body of a `try` from which an exception may come: what was said there of the variables that the handlers
+    see, and what the fields were. `op` stands there until it is known what else the handlers see."""
+
+    op: Op
+    said: tuple[Known, ...]
+    fields: Fields
+
+
+@final
+class Attempt:
+    """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the variables
+    that the handlers see; None where that depends on the way."""
+
+    def __init__(self, scope: Var, before: Fields, where: Location) -> None:
+        self.scope, self.before, self.where = scope, before, where
+        self.places = {place for place, _ in before}
+        self.said: tuple[Known, ...] | None = ()
+        self.marks: list[Mark] = []
+
+    def mark(self, said: tuple[Known, ...], fields: Fields, where: Location) -> Op:
+        """What the program says, at a point of the body."""
+        self.said = said
+        op = Op(Opcode.MARK, (), (), payload=self.scope, from_user=False, where=where)
+        self.marks.append(Mark(op, said, dict(fields)))
+        return op
+
+    def changed(self, place: Place, name: Any, fields: Fields) -> Op:
+        """The same after a write."""
+        if (place, name) not in self.before or self.said is None:
+            raise Escapes(place.origin, is_tried=True)  # there would be a field or not
+        return self.mark(self.said, fields, self.where)
+
+
 class Walk(ABC):
     """`facts` are what earlier walks have found."""
 
@@ -70,8 +107,10 @@ class Walk(ABC):
         self.shown: set[Place] = set()
         self.handed: set[Place] = set()
         """The dicts and namedtuples that others have."""
-        self.fixed: frozenset[Place] = frozenset()
-        """What may not be written into here: an exception may leave a write without a trace in the variables."""
+        self.trying: list[Attempt] = []
+        """The `try`s in the bodies of which the walk is, outermost first."""
+        self.columns: dict[Var, Origin] = {}
+        """Where that is made of which handlers see a field, by the variable in which they do."""
         self.out: list[Statement] = []
         self.loop: Any = None
         self.constructed: set[Place] = set()
@@ -95,7 +134,6 @@ class Walk(ABC):
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()
-        self.attempts = 0
         self.present: frozenset[Value] = frozenset()
         """The numbers of objects that are known not to be None here."""
         self.tests: dict[Value, Present] = {}
@@ -103,8 +141,8 @@ class Walk(ABC):
         self.asked_only: frozenset[Var] = frozenset()
         self.undecided: dict[Value, tuple[Any, Any]] = {}
         """What a loop carries that is None where it begins, with the loop and the key."""
-        self.either: dict[Value, tuple[Value, Value]] = {}
-        """What a value is after a branch: one of two."""
+        self.either: dict[Value, tuple[Value, ...]] = {}
+        """What a value is after a branch: one of these."""
         self.helped = False
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
@@ -250,7 +288,13 @@ class Walk(ABC):
             if place in self.shown or (place, CONTENTS) not in self.fields:
                 raise Escapes(place.origin)
             del self.fields[place, CONTENTS]
-            self.gone.add(place)
+            self.lose(place)
+
+    def lose(self, place: Place) -> None:
+        """Note that another container takes the place of one: handlers outside would look for it under its old name."""
+        if any(place in attempt.places for attempt in self.trying):
+            raise Escapes(place.origin)
+        self.gone.add(place)
 
     def check_decided(self, value: Known, table: Table) -> None:
         """Let who has made a value know that it is one of the objects of a pool: a loop that carries what is None where it
@@ -271,11 +315,14 @@ class Walk(ABC):
     # Fields
 
     def write(self, place: Place, name: Any, known: Known) -> None:
-        if place in self.shown or place in self.fixed:
+        if place in self.shown:
             raise Escapes(place.origin)
         if isinstance(place, Object):
             self.note_write(place)
         self.fields[place, name] = known
+        for attempt in self.trying:
+            if place in attempt.places:
+                self.out.append(attempt.changed(place, name, self.fields))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

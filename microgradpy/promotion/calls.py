@@ -128,13 +128,13 @@ class Calls(Written):
         elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
             pass
         elif opcode is Opcode.SUSPEND and frame.step is not None:
-            if self.attempts != frame.attempts:
-                raise Escapes(frame.path)  # its `try` would catch what the loop raises
+            if len(self.trying) != frame.attempts:
+                raise Escapes(frame.path, is_tried=True)  # its `try` would catch what the loop raises
             frame.step(arguments[0])
             self.bind(op.results[0], NONE, frame)
         elif opcode is Opcode.MARK:
-            scope = self.known(op.payload, frame)
-            self.add(replace(op, arguments=self.values(op.arguments, frame), payload=scope))
+            attempt = next(each for each in self.trying if each.scope == self.known(op.payload, frame))
+            self.out.append(attempt.mark(arguments, self.fields, op.where))
         else:
             given = tuple(map(self.plain, arguments))
             results = tuple(self.define(result, frame) for result in op.results)

@@ -10,12 +10,14 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments, Variable
+from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
@@ -155,9 +157,14 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
+            grown = _grown(walker.appended, walker.stand_for_each_other)
+            if walker.helped and grown <= facts.grown:
+                made = replace(made, body=tidy_marks(prune(made.body)))
+                check_marks(made, walker.columns)
         except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
-                reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
+                used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
+                reason = reason_of_escape(ir, facts.made_at(found.origin), used)
                 kept += [] if reason is None else [reason]
             facts.learn(found)
             continue
@@ -165,13 +172,11 @@ def promote(
             break
         if not walker.helped:
             break
-        grown = _grown(walker.appended, walker.stand_for_each_other)
         if not grown <= facts.grown:
             facts.grown |= grown
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
-        made = replace(made, body=prune(made.body))
         whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed)
         if isinstance(walker, Arguments):
             whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))

@@ -35,7 +35,7 @@ from microgradpy.promotion.places import Origin
 @final
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a walk is at, and whether an exception of that may be caught."""
+    """What a walk is at, and whether something is not followed because an exception may be caught there."""
 
     statement: Statement | Terminator
     is_tried: bool = False

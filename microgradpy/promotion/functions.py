@@ -151,7 +151,7 @@ class Functions(Walker):
         if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
             return None
         ir, values = self.bound(function, arguments, keywords, origin, op.where)
-        return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+        return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         body = closure.body

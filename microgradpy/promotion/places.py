@@ -14,11 +14,12 @@ Origin = tuple[Any, ...]
 
 
 class Escapes(Exception):
-    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is."""
+    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is. `is_tried` says that this
+    is because an exception may be caught there."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, *, is_tried: bool = False) -> None:
         super().__init__(origin)
-        self.origin = origin
+        self.origin, self.is_tried = origin, is_tried
 
 
 class Mutates(Exception):

@@ -65,8 +65,8 @@ class Pools(Containers):
         """One of the objects of a pool, of which an attribute is asked: Python's error if it is None."""
         if not target.may_be_none or target.index in self.present:
             return target
-        if self.attempts:
-            raise Escapes(target.table.origin)  # who catches the error would see another one raised
+        if self.trying:
+            raise Escapes(target.table.origin, is_tried=True)  # who catches the error would see another one raised
         self.add(Op(_CHECK_OBJECT, (target.index, Const(name)), (fresh(""),), where=op.where))
         self.present |= {target.index}
         return target

@@ -16,7 +16,6 @@ from microgradpy.ir.nodes import (
     Continue,
     For,
     Function,
-    Handler,
     If,
     Op,
     Raise,
@@ -31,6 +30,7 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
+from microgradpy.promotion.attempts import lower_attempt
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.conditions import asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
@@ -62,7 +62,7 @@ class Walker(Walk):
             self.out, self.present = outer, present
 
     def statement(self, statement: Statement, frame: Frame) -> None:
-        outer, self.at = self.at, Used(statement, self.attempts > 0)
+        outer, self.at = self.at, Used(statement)
         self.lower_statement(statement, frame)
         self.at = outer
 
@@ -77,7 +77,7 @@ class Walker(Walk):
             case While() | For():
                 repeat(self, statement, frame)
             case Try():
-                self.attempt(statement, frame)
+                lower_attempt(self, statement, frame)
             case _:
                 assert_never(statement)
 
@@ -112,18 +112,24 @@ class Walker(Walk):
         before, handed, anywhere = self.fields, self.handed, set(self.handed)
         arms = []
         present = self.present
+        said = [attempt.said for attempt in self.trying]
         for region, holds in ((statement.then, True), (statement.orelse, False)):
             self.fields, self.handed = dict(before), set(handed)
             self.present = present | present_where(self.tests, condition, holds)
+            for attempt, before_arm in zip(self.trying, said, strict=True):
+                attempt.said = before_arm
             statements, end = self.region(region, frame)
             yielded = self.yielded(end, statements, statement, condition, frame) if isinstance(end, Yield) else None
-            arms.append(Arm(statements, end, yielded, self.fields))
+            arms.append(Arm(statements, end, yielded, self.fields, [attempt.said for attempt in self.trying]))
             anywhere |= self.handed
         self.handed, self.present = anywhere, present
         falling = [arm for arm in arms if arm.yielded is not None]
         results: list[Var] = []
+        for number, attempt in enumerate(self.trying):
+            ways = [arm.said[number] for arm in falling or arms]
+            attempt.said = ways[0] if all(way == ways[0] for way in ways) else None
         if len(falling) == 2:
-            known, self.fields, results = Merge(self, *falling).joined(before, statement.results, frame)
+            known, self.fields, results = Merge(self, falling).joined(before, statement.results, frame)
             self.note_presence(statement, condition, falling, known)
         elif falling:
             (arm,) = falling
@@ -169,47 +175,6 @@ class Walker(Walk):
         for old, value in zip(statement.results, region.terminator.values, strict=True):
             self.bind(old, self.known(value, frame), frame)
         return True
-
-    # Exceptions
-
-    def attempt(self, statement: Try, frame: Frame) -> None:
-        """What is made outside may not be written into where an exception may be caught."""
-        outer, self.fixed = self.fixed, self.fixed | {place for place, _ in self.fields}
-        self.attempts += 1
-        before = self.fields
-        try:
-            scope = self.define(statement.scope, frame)
-            frame.values[statement.scope] = scope
-            regions: list[Region] = []
-            parameters: tuple[Var, ...] = ()
-            for region in (statement.body, *(handler.body for handler in statement.handlers)):
-                self.fields = dict(before)
-                if len(regions) == 1:
-                    parameters = tuple(self.define(var, frame) for var in statement.parameters)
-                regions.append(self.sealed(region, frame, statement, len(regions)))
-        finally:
-            self.fixed, self.fields = outer, before
-            self.attempts -= 1
-        results = tuple(self.define(var, frame) for var in statement.results)
-        handlers = tuple(
-            Handler(
-                None if old.types is None else self.values(old.types, frame),
-                None if old.exception is None else self.variable_of(old.exception, frame),
-                body,
-            )
-            for old, body in zip(statement.handlers, regions[1:], strict=True)
-        )
-        self.add(Try(regions[0], handlers, scope, parameters, results, statement.where))
-
-    def sealed(self, region: Region, frame: Frame, attempt: Try, number: int) -> Region:
-        if number and (caught := attempt.handlers[number - 1].exception) is not None:
-            self.define(caught, frame)
-        statements, end = self.region(region, frame)
-        if isinstance(end, Yield):
-            outer, self.out = self.out, statements
-            end = Yield(self.values(end.values, frame))
-            self.out = outer
-        return Region(tuple(statements), end)
 
     def whole(self, function: Function, frame: Frame) -> Function:
         self.asked_only |= asked_only(function.body)

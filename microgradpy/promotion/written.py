@@ -65,7 +65,7 @@ class Written(Stores):
         ir = replace(ir, body=library.placed(ir.body, op.where))
         values = dict(zip((parameter.var for parameter in ir.parameters), found.arguments, strict=True))
         if is_generator(text.__code__):
-            return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+            return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
         self.helped = True
         return self.body(op, ir, values, frame, origin)
 
