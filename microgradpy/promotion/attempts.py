@@ -45,11 +45,11 @@ from microgradpy.promotion.places import (
     Element,
     Escapes,
     Frame,
+    Guards,
     Known,
     ListOf,
     NotInSight,
     Object,
-    Origin,
     Table,
 )
 
@@ -59,14 +59,14 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     scope = walker.define(statement.scope, frame)
     frame.values[statement.scope] = scope
     before, handed = walker.fields, set(walker.handed)
-    around = list(walker.trying)
+    around = walker.trying
     said = [(attempt, attempt.said, len(attempt.marks)) for attempt in around]
-    attempt = Attempt(scope, before, statement.where)
-    walker.trying.append(attempt)
+    attempt = Attempt(scope, before, statement.where, len(walker.loops))
+    walker.trying = [*around, attempt]
     try:
         arms = [_arm(walker, statement.body, before, frame)]
     finally:
-        walker.trying[:] = around
+        walker.trying = around
     seen, body, parameters = _seen(walker, statement, attempt, arms[0], frame)
     for each, entered, count in said:
         arms[0].said.append(each.said)
@@ -120,6 +120,7 @@ def _seen(
     merge = Merge(walker, points, only_seen=True)
     known, seen, parameters = merge.joined(attempt.before, statement.parameters, frame)
     walker.columns.update(merge.owners)
+    walker.looping[attempt.scope] = attempt.loops
     for old, found in zip(statement.parameters, known, strict=True):
         if found is not old:
             walker.bind(old, found, frame)
@@ -194,15 +195,17 @@ class _Leaving:
 # Marks in loops
 
 
-def check_marks(function: Function, columns: Mapping[Var, Origin]) -> None:
-    """Let what a loop in the body of a `try` changes escape if a handler sees it: a mark says what has happened so far, which
-    in a loop would be that of all iterations. `columns` says of what the handlers see whose field it is."""
+def check_marks(function: Function, walker: Walk) -> None:
+    """Guard the loops that change, in the body of a `try`, what a handler sees: a mark says what has happened so far, which in a
+    loop would be that of all iterations. What is changed in a loop that cannot be guarded escapes."""
     for attempt, mark in _marks_in_loops(function.body.statements, {}, {}):
+        if more := walker.looping[attempt.scope] - walker.facts.guarded:
+            raise Guards(more)
         first = attempt.body.statements[0]
         assert isinstance(first, Op)
         for parameter, start, value in zip(attempt.parameters, first.arguments, mark.arguments, strict=True):
-            if parameter in columns and value != start:
-                raise Escapes(columns[parameter], is_tried=True)
+            if parameter in walker.columns and value != start:
+                raise Escapes(walker.columns[parameter], is_tried=True)
         raise NotInSight
 
 

@@ -76,13 +76,16 @@ class Mark:
 @final
 class Attempt:
     """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the variables
-    that the handlers see; None where that depends on the way."""
+    that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
 
-    def __init__(self, scope: Var, before: Fields, where: Location) -> None:
+    def __init__(self, scope: Var, before: Fields, where: Location, depth: int) -> None:
         self.scope, self.before, self.where = scope, before, where
         self.places = {place for place, _ in before}
         self.said: tuple[Known, ...] | None = ()
         self.marks: list[Mark] = []
+        self.depth = depth
+        self.loops: set[Any] = set()
+        """The outermost loops in its body that have marks inside."""
 
     def mark(self, said: tuple[Known, ...], fields: Fields, where: Location) -> Op:
         """What the program says, at a point of the body."""
@@ -91,11 +94,18 @@ class Attempt:
         self.marks.append(Mark(op, said, dict(fields)))
         return op
 
-    def changed(self, place: Place, name: Any, fields: Fields) -> Op:
+    def changed(self, place: Place, name: Any, fields: Fields, loops: list[Any]) -> Op:
         """The same after a write."""
-        if (place, name) not in self.before or self.said is None:
-            raise Escapes(place.origin, is_tried=True)  # there would be a field or not
+        is_new = (place, name) not in self.before and not isinstance(place, Object)
+        if is_new or self.said is None:
+            raise Escapes(place.origin, is_tried=True)
+        self.loops.update(loops[self.depth : self.depth + 1])
         return self.mark(self.said, fields, self.where)
+
+    def again(self, fields: Fields, loops: list[Any]) -> Op:
+        """The same after a loop that has changed fields."""
+        place, name = next(key for key, known in self.before.items() if fields.get(key) is not known)
+        return self.changed(place, name, fields, loops)
 
 
 class Walk(ABC):
@@ -109,6 +119,12 @@ class Walk(ABC):
         """The dicts and namedtuples that others have."""
         self.trying: list[Attempt] = []
         """The `try`s in the bodies of which the walk is, outermost first."""
+        self.loops: list[Any] = []
+        """The loops in which the walk is, outermost first."""
+        self.looping: dict[Var, set[Any]] = {}
+        """The loops that change what handlers see, by the scope."""
+        self.unsure: set[Field] = set()
+        """Fields of which a handler does not know whether they are there: the body makes them."""
         self.columns: dict[Var, Origin] = {}
         """Where that is made of which handlers see a field, by the variable in which they do."""
         self.out: list[Statement] = []
@@ -143,6 +159,8 @@ class Walk(ABC):
         """What a loop carries that is None where it begins, with the loop and the key."""
         self.either: dict[Value, tuple[Value, ...]] = {}
         """What a value is after a branch: one of these."""
+        self.raised: set[Value] = set()
+        """The exceptions that end a `with`, their classes and tracebacks: none of them is None."""
         self.helped = False
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
@@ -322,7 +340,7 @@ class Walk(ABC):
         self.fields[place, name] = known
         for attempt in self.trying:
             if place in attempt.places:
-                self.out.append(attempt.changed(place, name, self.fields))
+                self.out.append(attempt.changed(place, name, self.fields, self.loops))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

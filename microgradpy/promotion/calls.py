@@ -29,6 +29,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import item_sources, walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
+from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.functions import Named, as_expression, is_in_file
 from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
@@ -291,6 +292,8 @@ class Calls(Written):
         if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
+        if (function is operator.is_ or function is operator.is_not) and arguments[1] == NONE and arguments[0] in self.raised:
+            return Const(function is operator.is_not)
         return None
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
@@ -463,4 +466,5 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     bool: Calls.negated,
     operator.not_: Calls.negated,
     sum: Calls.summed,
+    **CONTEXTS,
 }

@@ -27,6 +27,7 @@ from microgradpy.promotion.places import (
     Escapes,
     Facts,
     Frame,
+    Guards,
     Holds,
     Mutates,
     Nests,
@@ -160,8 +161,8 @@ def promote(
             grown = _grown(walker.appended, walker.stand_for_each_other)
             if walker.helped and grown <= facts.grown:
                 made = replace(made, body=tidy_marks(prune(made.body)))
-                check_marks(made, walker.columns)
-        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+                check_marks(made, walker)
+        except (Escapes, Guards, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
                 reason = reason_of_escape(ir, facts.made_at(found.origin), used)

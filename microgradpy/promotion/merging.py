@@ -73,14 +73,23 @@ class Merge:
                     continue
                 raise Escapes(place.origin)  # it went into a list on one of the paths
             fields[key] = self.field(key, tuple(arm.fields[key] for arm in self.arms))
-        for arm in self.arms:
-            for place, name in arm.fields:
-                if (place, name) not in before and any(owner is place for owner, _ in before):
-                    raise Escapes(place.origin)  # there is a field on one of the paths only
+        fields |= self.new_fields(before)
         for arm, values in zip(self.arms, self.values, strict=True):
             arm.end = Yield(tuple(values))
         fields = {key: value for key, value in fields.items() if not any(key[0] in retired for retired in self.retired)}
         return known, fields | self.made, self.results
+
+    def new_fields(self, before: Fields) -> Fields:
+        """The fields that what was there before has got."""
+        owners = {place for place, _ in before}
+        keys = dict.fromkeys(key for arm in self.arms for key in arm.fields if key not in before and key[0] in owners)
+        if self.only_seen:
+            self.walker.unsure |= keys.keys()
+            return {}
+        for place, name in keys:
+            if any((place, name) not in arm.fields for arm in self.arms):
+                raise Escapes(place.origin)  # there is a field on one of the paths only
+        return {key: self.field(key, tuple(arm.fields[key] for arm in self.arms)) for key in keys}
 
     def field(self, key: Field, known: tuple[Known, ...]) -> Known:
         count, hint = len(self.results), field_hint(*key)
@@ -173,7 +182,7 @@ class Merge:
         self.joining.append(known)
         merged = replace(first, merged=True)
         fields = [fields_of(arm.fields, each) for arm, each in zip(self.arms, known, strict=True)]
-        if any(each.keys() != fields[0].keys() for each in fields):
+        if any(each.keys() != fields[0].keys() for each in fields) or any(place in known for place, _ in self.walker.unsure):
             raise Escapes(first.origin)
         self.made[merged, THERE] = Const(None)
         for name in fields[0]:

@@ -299,6 +299,8 @@ class Objects(Functions):
     def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
         """What a field is now; None if there is none."""
         if isinstance(target, Object):
+            if (target, name) in self.unsure and (target, name) not in self.fields:
+                raise Escapes(target.origin, is_tried=True)
             return self.fields.get((target, name))
         column = target.table.columns.get(name)
         return None if column is None else self.read_item(op, (column, target.index), frame)

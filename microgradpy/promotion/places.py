@@ -86,6 +86,14 @@ class Shrinks(Exception):
         self.origin = origin
 
 
+class Guards(Exception):
+    """Some loops in the body of a `try` change what the handlers see."""
+
+    def __init__(self, loops: set[Any]) -> None:
+        super().__init__(loops)
+        self.loops = loops
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -385,11 +393,15 @@ class Facts:
     """The classes whose objects are in pools, with their fields."""
     unpooled: set[type] = field(default_factory=set)
     """Those of which this was tried, and something is not followed."""
+    guarded: set[Any] = field(default_factory=set)
+    """The loops that hand over what they have changed to the handlers around them."""
 
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
+    def learn(self, found: Escapes | Guards | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
         match found:
             case Escapes(origin=origin):
                 self.keep(origin)
+            case Guards(loops=loops):
+                self.guarded |= loops
             case Holds(origin=origin):
                 self.kept |= {origin} & self.tables.keys()
                 self.tables[origin] = found.cls, found.names

@@ -35,6 +35,7 @@ from microgradpy.promotion.base import Walk
 from microgradpy.promotion.conditions import asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.fusing import fuse, generator_of
+from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import Element, Escapes, Frame, Known, Object
@@ -55,9 +56,15 @@ class Walker(Walk):
         outer, self.out = self.out, []
         present = self.present
         try:
+            end = region.terminator
             for statement in region.statements:
+                if (leaving := self.leaving(statement, frame)) is not None:
+                    for inner in leaving.statements:
+                        self.statement(inner, frame)
+                    end = leaving.terminator
+                    break  # what follows is not reached
                 self.statement(statement, frame)
-            return self.out, self.terminator(region.terminator, frame)
+            return self.out, self.terminator(end, frame)
         finally:
             self.out, self.present = outer, present
 
@@ -75,7 +82,7 @@ class Walker(Walk):
             case For() if (generator := generator_of(self, statement, frame)) is not None:
                 fuse(self, statement, generator, frame)
             case While() | For():
-                repeat(self, statement, frame)
+                self.loop_over(statement, frame)
             case Try():
                 lower_attempt(self, statement, frame)
             case _:
@@ -166,6 +173,15 @@ class Walker(Walk):
             if result in self.asked_only and isinstance(found, Var):
                 self.tests[found] = present_after(self.tests, condition, then, orelse)
 
+    def leaving(self, statement: Statement, frame: Frame) -> Region | None:
+        """The arm of a branch that is known to be taken, if that raises."""
+        condition = self.known(statement.condition, frame) if isinstance(statement, If) else None
+        if not isinstance(condition, Const) or condition.path or type(condition.value) is not bool:
+            return None
+        assert isinstance(statement, If)
+        region = statement.then if condition.value else statement.orelse
+        return region if isinstance(region.terminator, Raise) else None
+
     def chosen(self, region: Region, statement: If, frame: Frame) -> bool:
         """Append the arm that is known to be taken; whether it goes on, so that it may stand where the branch stood."""
         if not isinstance(region.terminator, Yield):
@@ -175,6 +191,19 @@ class Walker(Walk):
         for old, value in zip(statement.results, region.terminator.values, strict=True):
             self.bind(old, self.known(value, frame), frame)
         return True
+
+    # Loops
+
+    def loop_over(self, statement: While | For, frame: Frame) -> None:
+        key = key_of(statement, frame)
+        self.loops.append(key)
+        try:
+            if self.trying and key in self.facts.guarded and may_be_guarded(self, statement, frame):
+                guard(self, statement, frame)
+            else:
+                repeat(self, statement, frame)
+        finally:
+            self.loops.pop()
 
     def whole(self, function: Function, frame: Frame) -> Function:
         self.asked_only |= asked_only(function.body)
