@@ -172,7 +172,8 @@ def filters(x):
 def writes_in_a_try(x):
     box = Box(x)
     try:
-        box.value = math.sqrt(x)
+        for value in (math.sqrt(part) for part in (2.0, x)):
+            box.value = value
     except ValueError:
         pass
     return box.value
@@ -422,7 +423,7 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         writes_after_a_try,
         [
             "+1: `Box(x)` is tracked: it makes a `Box`, which may be written into",
-            "+1: `Box(x)` stays memory: it escapes in line +3, as an exception may be caught there",
+            "+1: `Box(x)` stays memory: it escapes in line +4, as an exception may be caught there",
         ],
     ),
     (

@@ -16,7 +16,7 @@ A mark follows each write. The handlers begin where the marks meet, as what come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.nodes import (
@@ -38,6 +38,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import is_mark, regions, walk
 from microgradpy.promotion.base import Attempt, Fields, Walk, field_hint
+from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import (
     Cell,
@@ -177,7 +178,7 @@ class _Leaving:
             case Element(index=index):
                 number = self.of(index, variable)
                 walker.counters |= {number} if isinstance(number, Var) else set()
-                return replace(known, index=number)
+                return replace(known, index=number)  # type: ignore[arg-type]
             case Var():
                 result = variable()
                 self.values.append(known)
@@ -196,11 +197,12 @@ class _Leaving:
 
 
 def check_marks(function: Function, walker: Walk) -> None:
-    """Guard the loops that change, in the body of a `try`, what a handler sees: a mark says what has happened so far, which in a
-    loop would be that of all iterations. What is changed in a loop that cannot be guarded escapes."""
+    """Guard the loops that change, in the body of a `try`, what a handler sees: a mark says what has happened so far, which
+    in a loop would be that of all iterations. What is changed in a loop that cannot be guarded escapes."""
     for attempt, mark in _marks_in_loops(function.body.statements, {}, {}):
         if more := walker.looping[attempt.scope] - walker.facts.guarded:
             raise Guards(more)
+        walker.at = Used(mark)
         first = attempt.body.statements[0]
         assert isinstance(first, Op)
         for parameter, start, value in zip(attempt.parameters, first.arguments, mark.arguments, strict=True):
@@ -210,7 +212,7 @@ def check_marks(function: Function, walker: Walk) -> None:
 
 
 def _marks_in_loops(
-    statements: tuple[Statement, ...], inside: Mapping[Var, Try], outside: Mapping[Var, Try]
+    statements: tuple[Statement, ...], inside: dict[Var, Try], outside: dict[Var, Try]
 ) -> Iterator[tuple[Try, Op]]:
     for statement in statements:
         if isinstance(statement, Op):

@@ -75,8 +75,8 @@ class Mark:
 
 @final
 class Attempt:
-    """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the variables
-    that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
+    """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the
+    variables that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
 
     def __init__(self, scope: Var, before: Fields, where: Location, depth: int) -> None:
         self.scope, self.before, self.where = scope, before, where
@@ -94,18 +94,18 @@ class Attempt:
         self.marks.append(Mark(op, said, dict(fields)))
         return op
 
-    def changed(self, place: Place, name: Any, fields: Fields, loops: list[Any]) -> Op:
+    def changed(self, place: Place, name: Any, fields: Fields, loops: list[Any], where: Location) -> Op:
         """The same after a write."""
         is_new = (place, name) not in self.before and not isinstance(place, Object)
         if is_new or self.said is None:
             raise Escapes(place.origin, is_tried=True)
         self.loops.update(loops[self.depth : self.depth + 1])
-        return self.mark(self.said, fields, self.where)
+        return self.mark(self.said, fields, where)
 
     def again(self, fields: Fields, loops: list[Any]) -> Op:
         """The same after a loop that has changed fields."""
         place, name = next(key for key, known in self.before.items() if fields.get(key) is not known)
-        return self.changed(place, name, fields, loops)
+        return self.changed(place, name, fields, loops, self.where)
 
 
 class Walk(ABC):
@@ -340,7 +340,8 @@ class Walk(ABC):
         self.fields[place, name] = known
         for attempt in self.trying:
             if place in attempt.places:
-                self.out.append(attempt.changed(place, name, self.fields, self.loops))
+                where = getattr(self.at and self.at.statement, "where", attempt.where)
+                self.out.append(attempt.changed(place, name, self.fields, self.loops, where))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

@@ -60,7 +60,7 @@ def suppress(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame
     asked = walker.truth(_left(walker, op, tuple(known), (of_class, exception, traceback), frame), op.where, frame)
     origin = first_origin(arguments)
     kept = [walker.fields, *(mark.fields for attempt in walker.trying for mark in attempt.marks)]
-    if asked in held or not all(held.isdisjoint(fields.values()) for fields in kept):  # type: ignore[arg-type]
+    if asked in held or not all(held.isdisjoint(fields.values()) for fields in kept):
         raise Escapes(origin)
     if not all(_is_harmless(statement, held) for statement in walker.out[first:]):
         raise Escapes(origin)

@@ -214,15 +214,14 @@ def as_expression(region: Region) -> Region | None:
 def _after_attempt(region: Region, place: int, attempt: Try) -> Region | None:
     """The same where a `try` returns: it says whether it does, and what."""
     has_left, value, result = fresh("has_left"), fresh(""), fresh("")
-    arms = [_saying(arm, len(attempt.results)) for arm in regions(attempt)]
+    found = [_saying(arm, len(attempt.results)) for arm in regions(attempt)]
+    arms = [arm for arm in found if arm is not None]
     ends = any(_falls(arm) for arm in regions(attempt))
     rest = as_expression(Region(region.statements[place + 1 :], region.terminator)) if ends else Region((), Yield((value,)))
-    if rest is None or None in arms:
+    if rest is None or len(arms) < len(found):
         return None
     body, *bodies = arms
-    handlers = tuple(
-        replace(handler, body=arm) for handler, arm in zip(attempt.handlers, bodies, strict=True) if arm is not None
-    )
+    handlers = tuple(replace(handler, body=arm) for handler, arm in zip(attempt.handlers, bodies, strict=True))
     made = replace(attempt, body=body, handlers=handlers, results=(*attempt.results, has_left, value))
     if not ends:
         return Region((*region.statements[:place], made), rest.terminator)

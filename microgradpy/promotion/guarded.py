@@ -40,7 +40,6 @@ from microgradpy.ir.nodes import (
     Try,
     Unreachable,
     Value,
-    Var,
     While,
     Yield,
     Zip,
@@ -114,10 +113,10 @@ def guard(walker: Walk, loop: While | For, frame: Frame) -> None:
 
 
 def _with_condition_inside(loop: While) -> While:
-    if is_always_true(loop.condition):
-        return loop
     end = loop.condition.terminator
     assert isinstance(end, Yield)
+    if is_always_true(end.values[0]):
+        return loop
     stops = Region((), Break(tuple(loop.parameters)))
     asked = If(end.values[0], loop.body, stops, (), loop.where)
     body = Region((*loop.condition.statements, asked), Unreachable())

@@ -67,7 +67,7 @@ class Merge:
             known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
         fields: Fields = {}
         for key in before:
-            place, name = key
+            place = key[0]
             if any(key not in arm.fields for arm in self.arms):
                 if place in self.walker.gone:
                     continue

@@ -276,6 +276,27 @@ class Model:
         return self.decay * sum(np.sum(layer.weights**2) for layer in self.layers)
 
 
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise ValueError("not enough money")
+        self.balance -= amount
+
+
+def saved_up(salary, rent, months):
+    account = Account(0.0)
+    for _ in range(months):
+        account.balance += salary
+        try:
+            account.withdraw(rent)
+        except ValueError:
+            account.balance *= 0.9
+    return account.balance
+
+
 def model_loss(model, x, y):
     return np.mean((model(x) - y) ** 2) + model.penalty
 
@@ -313,6 +334,7 @@ PROGRAMS = [
     Program("objects_in_a_list", "dataclasses in a list, written in a loop over it", drained, (2.0, 3), (0,)),
     Program("states_in_a_list", "arrays that a loop collects", last_states, (np.eye(2), 3), (0,)),
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
+    Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),

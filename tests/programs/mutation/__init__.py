@@ -54,6 +54,7 @@ from tests.programs.mutation import (
     stored,
     structures,
     thrown,
+    tried,
     unnamed,
     views,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "stored",
     "structures",
     "thrown",
+    "tried",
     "unnamed",
     "views",
 ]
