@@ -53,6 +53,7 @@ from microgradpy.promotion.places import (
     Object,
     Table,
 )
+from microgradpy.promotion.thrown import Caught, caught_by
 
 
 def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
@@ -62,13 +63,13 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     before, handed = walker.fields, set(walker.handed)
     around = walker.trying
     said = [(attempt, attempt.said, len(attempt.marks)) for attempt in around]
-    attempt = Attempt(scope, before, statement.where, len(walker.loops))
+    attempt = Attempt(scope, before, statement.where, len(walker.loops), statement.handlers)
     walker.trying = [*around, attempt]
     try:
         arms = [_arm(walker, statement.body, before, frame)]
     finally:
         walker.trying = around
-    seen, body, parameters = _seen(walker, statement, attempt, arms[0], frame)
+    seen, body, parameters, things = _seen(walker, statement, attempt, arms[0], frame)
     for each, entered, count in said:
         arms[0].said.append(each.said)
         # Which mark was the last one before a handler depends on where the exception came from.
@@ -76,11 +77,13 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     after_body = [each.said for each in around]
     caught: list[Var | None] = []
     anywhere = set(walker.handed)
-    for handler in statement.handlers:
+    for number, handler in enumerate(statement.handlers):
         for each, start in zip(around, after_body, strict=True):
             each.said = start
         walker.handed = handed | anywhere
         caught.append(None if handler.exception is None else walker.define(handler.exception, frame))
+        if number in things and handler.exception is not None:
+            walker.caught[walker.variable_of(handler.exception, frame)] = things[number].place
         arms.append(_arm(walker, handler.body, seen, frame))
         arms[-1].said += (each.said for each in around)
         anywhere |= walker.handed
@@ -112,9 +115,11 @@ def _arm(walker: Walk, region: Region, fields: Fields, frame: Frame) -> Arm:
 
 def _seen(
     walker: Walk, statement: Try, attempt: Attempt, body: Arm, frame: Frame
-) -> tuple[Fields, Callable[[Statement], tuple[Statement, ...]], tuple[Var, ...]]:
-    """What the fields are for the handlers, the marks that say so, and in what variables they do."""
-    there = set(map(id, walk(Region(tuple(body.statements), body.end))))
+) -> tuple[Fields, Callable[[Statement], tuple[Statement, ...]], tuple[Var, ...], dict[int, Caught]]:
+    """What the fields are for the handlers, the marks that say so, and in what variables they do; and which handlers catch what
+    is raised in sight."""
+    whole = Region(tuple(body.statements), body.end)
+    there = set(map(id, walk(whole)))
     # A loop may have been walked several times.
     marks = [mark for mark in attempt.marks if id(mark.op) in there]
     points = [Arm([], body.end, mark.said, mark.fields) for mark in marks]
@@ -125,11 +130,17 @@ def _seen(
     for old, found in zip(statement.parameters, known, strict=True):
         if found is not old:
             walker.bind(old, found, frame)
+    ours = ((number, caught_by(walker, attempt, number, whole, seen)) for number in range(len(statement.handlers)))
+    things = {number: caught for number, caught in ours if caught is not None}
+    for caught in things.values():
+        parameters += caught.parameters
+        for mark, values in zip(marks, merge.values, strict=True):
+            values += caught.at(mark.op)
     said = {
         id(mark.op): (*point.statements, replace(mark.op, arguments=tuple(values)))
         for mark, point, values in zip(marks, points, merge.values, strict=True)
     }
-    return seen, lambda inner: said.get(id(inner), (inner,)), tuple(parameters)
+    return seen, lambda inner: said.get(id(inner), (inner,)), tuple(parameters), things
 
 
 def _after(

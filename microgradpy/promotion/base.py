@@ -12,6 +12,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import (
     Const,
+    Handler,
     Location,
     Op,
     Opcode,
@@ -78,7 +79,12 @@ class Attempt:
     """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the
     variables that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
 
-    def __init__(self, scope: Var, before: Fields, where: Location, depth: int) -> None:
+    def __init__(
+        self, scope: Var, before: Fields, where: Location, depth: int = 0, handlers: tuple[Handler, ...] = ()
+    ) -> None:
+        self.handlers = handlers
+        self.thrown: list[tuple[Op, int, Var, Object]] = []
+        """What is raised in sight: at which mark, for which handler, and what it is."""
         self.scope, self.before, self.where = scope, before, where
         self.places = {place for place, _ in before}
         self.said: tuple[Known, ...] | None = ()
@@ -159,6 +165,10 @@ class Walk(ABC):
         """What a loop carries that is None where it begins, with the loop and the key."""
         self.either: dict[Value, tuple[Value, ...]] = {}
         """What a value is after a branch: one of these."""
+        self.flying: dict[Var, Object] = {}
+        """The exceptions that are made in sight to be raised, with their fields."""
+        self.caught: dict[Var, Object] = {}
+        """What handlers in sight catch."""
         self.raised: set[Value] = set()
         """The exceptions that end a `with`, their classes and tracebacks: none of them is None."""
         self.helped = False

@@ -10,6 +10,7 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, holds_numbers
@@ -60,7 +61,7 @@ def _makes_memory(statement: Statement) -> bool:
             return True  # it may make a function
         case types.FunctionType(__code__=code) if is_generator(code):
             return True
-        case function if function is new_cell or function is operator.setitem:
+        case function if function is new_cell or function is operator.setitem or function is caught:
             return True
         case function if function is getattr:
             name = statement.arguments[1]

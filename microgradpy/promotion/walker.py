@@ -39,6 +39,7 @@ from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import Element, Escapes, Frame, Known, Object
+from microgradpy.promotion.thrown import note_thrown
 from microgradpy.runtime.written_out import CLASSES
 
 
@@ -102,6 +103,7 @@ class Walker(Walk):
             case Raise(exception=exception, cause=cause, where=where):
                 self.at = Used(terminator)
                 given = [None if each is None else self.plain(self.known(each, frame)) for each in (exception, cause)]
+                note_thrown(self, given[0], where)  # type: ignore[arg-type]
                 return Raise(given[0], given[1], where)
             case Unreachable() | Yield():
                 return terminator

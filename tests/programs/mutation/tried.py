@@ -551,3 +551,131 @@ def context_that_keeps_the_exception(x):
         holder.value = holder.value * 2.0
         raise Valued(x * x)
     return holder.value + holder.exception.value
+
+
+@program(X, features="try")
+def a_body_that_never_comes_to_its_end(x):
+    b = x
+    try:
+        b = b * x
+        raise KeyError
+    except ValueError:
+        b = b + 1.0
+    except KeyError:
+        b = b * 3.0
+    return b
+
+
+class Insufficient(Exception):
+    def __init__(self, needed, there):
+        super().__init__(f"{needed} needed, {there} there")
+        self.needed, self.there = needed, there
+
+
+class Overdrawn(Insufficient):
+    def __init__(self, needed, there, rate):
+        super().__init__(needed, 2.0 * there)
+        self.fee = rate * needed
+
+
+def taken(balance, amount):
+    if amount > balance:
+        raise Insufficient(amount, balance)
+    return balance - amount
+
+
+@program(X, features="try, exceptions")
+def fields_of_an_exception(x):
+    account, short = Account(x), 0.0
+    for k in range(5):
+        try:
+            account.balance = taken(account.balance, 0.41 * x * k)
+        except Insufficient as error:
+            short += (error.needed - error.there) ** 2
+            account.balance += 0.5 * error.there
+    return account.balance * short
+
+
+@program(X, features="try, exceptions")
+def exceptions_of_two_classes(x):
+    balance, fees = x, 0.0
+    for k in range(6):
+        try:
+            if k == 2:
+                raise Overdrawn(x * k, balance, x)
+            balance = balance * 1.1
+            if k == 4:
+                raise Insufficient(balance, x)
+            balance = balance + x
+        except Overdrawn as error:
+            fees += error.fee * balance + error.there
+        except Insufficient as error:
+            fees += error.needed * error.there
+            print(error)
+    return balance * fees
+
+
+class Ratio(Exception):
+    def __init__(self, a, b):
+        self.ratio = a / b
+
+
+@program(X, features="try, exceptions")
+def an_exception_that_cannot_be_made(x):
+    total = x
+    for k in range(3):
+        try:
+            raise Ratio(x, k)
+        except Ratio as error:
+            total = total + error.ratio
+        except ZeroDivisionError:
+            total = total * 2.0
+    return total
+
+
+@program(X, features="try, exceptions")
+def an_exception_that_is_kept(x):
+    last, value = None, x
+    for k in range(3):
+        try:
+            raise Insufficient(value * k, x)
+        except Insufficient as error:
+            last = error
+            value = value * 1.5
+    return last.needed * last.there
+
+
+@program(X, features="try, exceptions")
+def an_exception_that_is_written_into(x):
+    value = x
+    try:
+        try:
+            raise Insufficient(value, x)
+        except Insufficient as error:
+            error.needed = error.needed * 2.0
+            value = error.needed
+            raise
+    except Insufficient as error:
+        value = value * error.needed
+    return value
+
+
+class Raising:
+    def __init__(self, value):
+        self.value = value
+
+    def __mul__(self, other):
+        raise Insufficient(self.value * self.value, other)
+
+
+@program(X, features="try, exceptions")
+def an_exception_of_an_operator(x):
+    value, factor = x, Raising(x)
+    for k in range(2):
+        try:
+            if k:
+                raise Insufficient(value, x)
+            value = factor * value
+        except Insufficient as error:
+            value = error.needed * error.there + value
+    return value
