@@ -11,7 +11,6 @@ from typing import Any
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.exceptions import caught
-from microgradpy.frontend.lower_try import HARMLESS
 from microgradpy.ir.kinds import holds_numbers
 from microgradpy.ir.nodes import (
     RAISED,
@@ -57,7 +56,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.thrown import reads_values
+from microgradpy.promotion.raising import make_exception, shows_exception, throws
 from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
@@ -95,7 +94,7 @@ class Calls(Written):
             self.emit(op, callee, arguments, keywords, frame)
             self.bind_made(op, frame)
             if op.payload == RAISED:
-                self.make_exception(op, callee, arguments, keywords, frame)
+                make_exception(self, op, callee, arguments, keywords, frame)
         else:
             self.bind(op.results[0], found, frame)
 
@@ -292,7 +291,7 @@ class Calls(Written):
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType):
-            reads = self.reads_items(function, arguments) or self.throws(function)
+            reads = self.reads_items(function, arguments) or throws(self, function)
             self.helped |= reads
             if reads or self.is_factory(function):
                 return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
@@ -302,10 +301,6 @@ class Calls(Written):
         if (function is operator.is_ or function is operator.is_not) and arguments[1] == NONE and arguments[0] in self.raised:
             return Const(function is operator.is_not)
         return None
-
-    def exception_of(self, known: Known) -> Var | None:
-        """The exception itself, of which a handler in sight reads fields."""
-        return next((exception for exception, place in self.caught.items() if place is known), None)
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
         """Let what a call writes into be in sight, and functions that another one of the module gets."""
@@ -351,20 +346,6 @@ class Calls(Written):
             return False
         return sum(1 for _ in walk(ir.body)) <= _MOST_WRITTEN and as_expression(ir.body) is not None
 
-    def throws(self, function: types.FunctionType) -> bool:
-        """Whether a function may raise what a handler around reads from."""
-        if not any(reads_values(handler) for attempt in self.trying for handler in attempt.handlers):
-            return False
-        if not is_in_file(function, self.function) or rrule.has(function) or is_non_differentiable(function):
-            return False
-        if function in self.inside_of or function.__name__ in function.__code__.co_names:
-            return False
-        try:
-            ir, _ = self.lowered(function, ())
-        except Escapes:
-            return False
-        return as_expression(ir.body) is not None
-
     def has_numbers(self, known: Known) -> bool:
         """Whether something is a list or dict of numbers, or of such lists and dicts."""
         if isinstance(known, ListOf | Row):
@@ -389,9 +370,7 @@ class Calls(Written):
         found = self.known_function(op, function, arguments, frame) if not keywords else None
         if found is not None:
             return found
-        if not keywords and any(function is each for each in HARMLESS) and any(map(self.exception_of, arguments)):
-            shown = tuple(self.exception_of(each) or each for each in arguments)
-            self.emit(op, function_constant(function), shown, {}, frame)
+        if not keywords and shows_exception(self, op, function, arguments, frame):
             return self.known_result(op, frame)
         if isinstance(function, type):
             return self.call_that_makes(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]

@@ -10,18 +10,7 @@ from typing import Any
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
-from microgradpy.ir.nodes import (
-    Const,
-    Location,
-    Op,
-    Opcode,
-    Statement,
-    Value,
-    fresh,
-    function_constant,
-    operator_constant,
-)
-from microgradpy.ir.traversal import uses
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT, member
@@ -47,7 +36,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.thrown import has_own_fields, is_arithmetic, is_of_exceptions, reads_values
+from microgradpy.promotion.thrown import is_of_exceptions
 from microgradpy.runtime.written_out import CLASSES, FIELDS
 
 NONE = Const(None)
@@ -164,40 +153,6 @@ class Objects(Functions):
         if cls not in CLASSES:
             self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
         return self.pooled(op, place) if cls in self.facts.pools else place
-
-    def make_exception(
-        self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame
-    ) -> None:
-        """Follow what an exception that is raised at once is made of, if somebody reads that."""
-        origin = (*frame.path, op.results[0])
-        is_read = any(reads_values(handler) for attempt in self.trying for handler in attempt.handlers)
-        if not is_read or origin in self.facts.kept or not isinstance(callee, Const) or not has_own_fields(callee.value):
-            return
-        cls = callee.value
-        place = Object(origin, cls, callee, op.results[0].hint)
-        self.fields[place, THERE] = NONE
-        for name in classes.OWN_WAYS:
-            self.member(cls, name)
-        constructor = self.member(cls, "__init__")
-        self.members[cls, "__mro__"] = cls.__mro__
-        first = len(self.out)
-        if isinstance(constructor, types.FunctionType):
-            self.constructed.add(place)
-            self.inline(op, constructor, (place, *arguments), keywords, frame, origin)
-            self.constructed.discard(place)
-        # The exception itself is made by the constructor, so that here is computed only what its fields are.
-        needed: set[Value] = {known for known in fields_of(self.fields, place).values() if not is_thing(known)}  # type: ignore[misc]
-        kept: list[Statement] = []
-        for made in reversed(self.out[first:]):
-            if not isinstance(made, Op):
-                raise Escapes(origin)
-            if not needed.isdisjoint(made.results):
-                if not is_arithmetic(self, made):
-                    raise Escapes(origin)
-                needed.update(uses(made))
-                kept.insert(0, made)
-        self.out[first:] = kept
-        self.flying[self.variable_of(op.results[0], frame)] = place
 
     @abstractmethod
     def pooled(self, op: Op, place: Object) -> Known:
