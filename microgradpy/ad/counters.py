@@ -41,7 +41,7 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.ir.rewrite import map_regions, substitute
-from microgradpy.ir.traversal import regions, terminators
+from microgradpy.ir.traversal import regions, terminator_values, terminators, uses, walk
 
 Linear = tuple[Var | None, int]
 """A counter, or none, and what is added to it."""
@@ -57,8 +57,9 @@ def count_again(function: Function, adjoint: Region, frames: Mapping[Var, Frame]
     plain |= {var: Const(offset) for var, (base, offset) in found.items() if base is None}
     tape_of = {id(frame.loop): tape for tape, frame in frames.items()}
     inside: dict[Var, list[Var]] = {}
+    asked = {value for statement in walk(adjoint) for value in (*uses(statement), *_ends(statement))}
     for var in found:
-        if var not in plain and (home := tape_of.get(numbers.loop_of[var] or 0)) is not None:
+        if var in asked and var not in plain and (home := tape_of.get(numbers.loop_of[var] or 0)) is not None:
             inside.setdefault(home, []).append(var)
 
     def rewritten(region: Region) -> Region:
@@ -74,6 +75,11 @@ def count_again(function: Function, adjoint: Region, frames: Mapping[Var, Frame]
         return replace(statement, body=Region((*first, *body.statements), body.terminator)) if here else statement
 
     return rewritten(substitute(adjoint, plain))
+
+
+def _ends(statement: Statement) -> tuple[Value, ...]:
+    """What the regions of a statement hand over."""
+    return tuple(value for region in regions(statement) for value in terminator_values(region.terminator))
 
 
 def _sum(base: Var | None, offset: int, result: Var) -> Op:
