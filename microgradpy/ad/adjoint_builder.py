@@ -78,7 +78,7 @@ class AdjointBuilder(Buffers):
     `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros.
 
     `rows` are the lists that are items of lists, with these and their places there: their cotangents are in the same places of
-    the cotangents of those."""
+    the cotangents of those. `slices` are the lists of numbers that begin somewhere in others."""
 
     adjoint_half: Callable[..., Const] = field(kw_only=True)
     made: Mapping[Var, Op] = field(kw_only=True)
@@ -88,6 +88,7 @@ class AdjointBuilder(Buffers):
     passes: Known = field(default=False, kw_only=True)
     selects: bool = field(default=False, kw_only=True)
     rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
+    slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
 
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""

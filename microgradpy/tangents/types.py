@@ -270,6 +270,8 @@ def _add_tangents(a: Tangent, b: Tangent) -> Tangent:
 
 def _add_sequences(a: Any, b: Any) -> list[Any] | tuple[Any, ...]:
     """The cotangents of a list or tuple: lists, tuples, and arrays whose first axis runs over the items."""
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        return tuple(map(accumulate, a, b))
     if not (_has_items(a) and _has_items(b)):
         raise _different_structures(a, b)
     if len(a) != len(b):
