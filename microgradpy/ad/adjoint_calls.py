@@ -38,6 +38,7 @@ from microgradpy.ad.inline import splice_pullback
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import (
     BOOL,
+    FLOAT,
     INT,
     NUMERIC,
     UNKNOWN,
@@ -241,6 +242,11 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
     kind = adjoint.kind(cotangent)
     if isinstance(kind, TupleOf) and len(kind.items) == len(call.items):
         unpack_into(adjoint, cotangent, call.items, kind.items)
+        return
+    if is_tuple_of_numbers(adjoint.kind(call.result)) and kind == UNKNOWN:
+        count = len(call.items)
+        parts = adjoint.helper(run_time.bars_of_numbers, cotangent, Const(count), kind=TupleOf((FLOAT,) * count))
+        unpack_into(adjoint, parts, call.items, (FLOAT,) * count)
         return
     known_keys = all(isinstance(key, Const) for key in call.keys)
     for index, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):

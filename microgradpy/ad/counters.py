@@ -42,6 +42,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_regions, substitute
 from microgradpy.ir.traversal import regions, terminator_values, terminators, uses, walk
+from microgradpy.runtime.keys import from_front
 
 Linear = tuple[Var | None, int]
 """A counter, or none, and what is added to it."""
@@ -120,7 +121,8 @@ def counters_of(items: Items) -> Iterator[Var]:
 @dataclass
 class _Numbers:
     """`numbers` and `lengths` are those of variables in terms of counters, and of the length that the state of a loop has when
-    an iteration begins; `lengths_of_state` is what becomes of the latter. `loop_of` has the loop that makes each."""
+    an iteration begins; `lengths_of_state` is what becomes of the latter. `loop_of` has the loop that makes each number, and
+    `least` what a counter begins with."""
 
     kinds: Mapping[Var, Kind]
     numbers: dict[Var, Linear] = field(default_factory=dict)
@@ -128,6 +130,7 @@ class _Numbers:
     lengths_of_state: dict[Var, Linear | None] = field(default_factory=dict)
     loop_of: dict[Var, int | None] = field(default_factory=dict)
     counters: set[Var] = field(default_factory=set)
+    least: dict[Var, int] = field(default_factory=dict)
 
     def found(self) -> dict[Var, Linear]:
         """The numbers that are counters with something added."""
@@ -180,6 +183,10 @@ class _Numbers:
                     self.lengths[result] = length
             case Op(callee=Const(value=function), arguments=(items,), results=(result,)) if function is len:
                 self.know(result, self.length(items), loop)
+            case Op(callee=Const(value=function), arguments=(_, Var() as place), results=(result,)) if (
+                function is from_front and self.is_never_negative(place)
+            ):
+                self.know(result, self.numbers[place], loop)
             case Op(callee=Const(value=function), arguments=(Var() as left, Const(value=value)), results=(result,)) if (
                 function in (operator.add, operator.sub) and type(value) is int and left in self.numbers
             ):
@@ -189,6 +196,11 @@ class _Numbers:
     def is_number(self, place: Value) -> bool:
         return self.kinds.get(place) == INT if isinstance(place, Var) else isinstance(place, Const) and type(place.value) is int
 
+    def is_never_negative(self, place: Var) -> bool:
+        """Whether a place that counts upwards is one from the front."""
+        base, offset = self.numbers.get(place, (None, 0))
+        return base is not None and self.least.get(base, -1) + offset >= 0 and self.kinds.get(place) == INT
+
     def know(self, var: Var, number: Linear | None, loop: int | None) -> None:
         if number is not None:
             self.numbers[var] = number
@@ -197,11 +209,18 @@ class _Numbers:
     def length(self, value: Value) -> Linear | None:
         return self.lengths.get(value) if isinstance(value, Var) else None
 
-    def loop(self, statement: While | For) -> None:
-        counter = counter_of(statement.items) if isinstance(statement, For) else None
-        for var in counters_of(statement.items) if isinstance(statement, For) else ():
+    def counter(self, statement: For) -> Linear | None:
+        """What counts the iterations of a loop, with what it begins with."""
+        for var in counters_of(statement.items):
             self.counters.add(var)
             self.know(var, (var, 0), id(statement))
+        counter = counter_of(statement.items)
+        if counter is not None and counter[0] is not None:
+            self.least[counter[0]] = counter[1]
+        return counter
+
+    def loop(self, statement: While | For) -> None:
+        counter = self.counter(statement) if isinstance(statement, For) else None
         before = tuple(map(self.length, statement.initial))
         for parameter, length in zip(statement.parameters, before, strict=True):
             if length is not None:

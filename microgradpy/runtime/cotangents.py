@@ -86,6 +86,15 @@ def cotangent_item(x_bar: Any, key: Any) -> Any:
     return x_bar[key]
 
 
+def bars_of_numbers(x_bar: Any, count: int) -> Any:
+    """The cotangents of the items of a tuple of `count` real numbers, with zeros for what nobody reads."""
+    if is_structural_zero(x_bar):
+        return (0.0,) * count
+    if {float}.issuperset(map(type, x_bar)):
+        return x_bar
+    return [0.0 if is_structural_zero(bar) else bar for bar in x_bar]
+
+
 def item_bars(x_bar: Any, x: Any) -> Any:
     """The cotangent of a list or dict as one with an item for each of its items, which the caller owns: None for what nobody
     reads."""

@@ -1,6 +1,6 @@
-"""Loops of which the adjoint knows the counter, or the items: lists that grow by one in each iteration, or not quite; lists that are
-read again, or changed before; slices beside what they are slices of; items that are taken and put back; arrays under several
-names."""
+"""Loops of which the adjoint knows the counter, or the items: lists that grow by one in each iteration, or not quite; lists
+that are read again, or changed before; slices beside what they are slices of; items that are taken and put back; arrays under
+several names."""
 
 from __future__ import annotations
 
