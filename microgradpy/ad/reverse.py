@@ -232,9 +232,9 @@ class _Walk:
         self.yielded = outer
 
     def owned_lists(self, results: tuple[Var, ...]) -> set[Var]:
-        """The cotangents of lists that nobody else names, which the branch or loop that gives the lists may write into."""
+        """The cotangents of lists and arrays that nobody else names: what gives these may write into them."""
         bars = (self.builder.cotangents.get(result) for result in results)
-        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_items(self.builder.kind(bar))}
+        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and self.builder.is_handed_on(bar)}
 
     def paths_through(self, arm: Region, leaving: frozenset[int], paths: frozenset[int]) -> frozenset[int]:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
@@ -397,7 +397,8 @@ class _Walk:
             if parameter in builder.written:
                 # The body writes into it: nothing else may name what the first or a later iteration gets.
                 starts[position] = start = builder.own(starts[position])
-                builder.written |= {start} if isinstance(start, Var) else set()
+                if isinstance(start, Var):
+                    builder.write(start)
                 with builder.region(made.statements):
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)

@@ -217,6 +217,19 @@ def last_states(W, steps):
     return np.sum(np.stack(states))
 
 
+def smoothed(values, rate):
+    inner = [b + rate * (a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False)]
+    return sum(v * v for v in inner)
+
+
+def substituted(L, b):
+    x = b.copy()
+    for i in range(len(b)):
+        for j in range(i):
+            x[i] -= L[i, j] * x[j]
+    return np.sum(x**2)
+
+
 def series(x, count):
     values = [x]
     for _ in range(count):
@@ -335,6 +348,8 @@ PROGRAMS = [
     Program("states_in_a_list", "arrays that a loop collects", last_states, (np.eye(2), 3), (0,)),
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
     Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),
+    Program("neighbours", "a list beside slices of itself", smoothed, ([1.0, 3.0, 2.0, 5.0], 0.25), (0, 1)),
+    Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),
