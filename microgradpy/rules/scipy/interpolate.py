@@ -14,6 +14,7 @@ import numpy as np
 from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy import interpolate_grid as interpolate_grid
 from microgradpy.rules.scipy import interpolate_hermite as interpolate_hermite
@@ -25,26 +26,16 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 
-@rrule.register(interpolate.PPoly.__call__)
-def polynomial_call_rrule(self, x, nu=0, extrapolate=None):
+@pullback(interpolate.PPoly.__call__)
+def polynomial_call_pullback(y_bar, self, x, nu=0, extrapolate=None, *, y):
     """y = sum(c_k (x - x_i)^k): x_bar = y_bar * y', and the cotangents of c and of x_i are those of the polynomial."""
-    y = self(x, nu, extrapolate)
-
-    def polynomial_call_pullback(y_bar):
-        return NoTangent(), polynomial_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
-
-    return y, polynomial_call_pullback
+    return polynomial_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
 
 
-@rrule.register(interpolate.BSpline.__call__)
-def spline_call_rrule(self, x, nu=0, extrapolate=None):
+@pullback(interpolate.BSpline.__call__)
+def spline_call_pullback(y_bar, self, x, nu=0, extrapolate=None, *, y):
     """y = sum(c_j b_j(x)): x_bar = y_bar * y', c_bar_j = sum(y_bar * b_j(x))."""
-    y = self(x, nu, extrapolate)
-
-    def spline_call_pullback(y_bar):
-        return NoTangent(), spline_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
-
-    return y, spline_call_pullback
+    return spline_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
 
 
 @cotangent_of(2)

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.implicit import refuse_unsolved
 from microgradpy.rules.scipy.sparse import adjoint_of, entries_bar
@@ -53,28 +54,18 @@ def solve_rrule(self, rhs, trans="N"):
     return self.solve(rhs, trans), solve_pullback
 
 
-@rrule.register(linalg.cg)
-def cg_rrule(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+@pullback(linalg.cg)
+def cg_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
     """See above; the matrix is Hermitian."""
-    outcome = linalg.cg(A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback)
-
-    def cg_pullback(y_bar):
-        bars = iterated_bars(y_bar, A, b, outcome)
-        return NoTangent(), bars[0], bars[1], zero_cotangent(x0)
-
-    return outcome, cg_pullback
+    bars = iterated_bars(y_bar, A, b, outcome)
+    return bars[0], bars[1], zero_cotangent(x0)
 
 
-@rrule.register(linalg.bicgstab)
-def bicgstab_rrule(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+@pullback(linalg.bicgstab)
+def bicgstab_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
     """See above."""
-    outcome = linalg.bicgstab(A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback)
-
-    def bicgstab_pullback(y_bar):
-        bars = iterated_bars(y_bar, A, b, outcome)
-        return NoTangent(), bars[0], bars[1], zero_cotangent(x0)
-
-    return outcome, bicgstab_pullback
+    bars = iterated_bars(y_bar, A, b, outcome)
+    return bars[0], bars[1], zero_cotangent(x0)
 
 
 @rrule.register(linalg.gmres)

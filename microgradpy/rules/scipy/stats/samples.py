@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import attribute_rule, example, examples, rrule
 from microgradpy.tangents.arithmetic import floating, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -153,38 +154,26 @@ def _declare(function: Any, text: Callable[..., Any], axis: int | None) -> None:
         return function(a, axis=axis), sample_pullback
 
 
-@rrule.register(stats.moment)
-def moment_rrule(a, order=1, axis=0):
+@pullback(stats.moment)
+def moment_pullback(y_bar, a, order=1, axis=0):
     """As `central_moment`."""
-
-    def moment_pullback(y_bar):
-        return NoTangent(), sample_bar(moment, a, axis, y_bar, order), NoTangent(), NoTangent()
-
-    return stats.moment(a, order, axis=axis), moment_pullback
+    return sample_bar(moment, a, axis, y_bar, order)
 
 
 def moment(a: Any, axis: int, order: int) -> Any:
     return central_moment(a, order, axis)
 
 
-@rrule.register(stats.pmean)
-def pmean_rrule(a, p, *, axis=0):
+@pullback(stats.pmean)
+def pmean_pullback(y_bar, a, p, *, axis=0):
     """As `power_mean`; the power is a constant."""
-
-    def pmean_pullback(y_bar):
-        return NoTangent(), sample_bar(power_mean, a, axis, y_bar, p), not_implemented("the power of stats.pmean")
-
-    return stats.pmean(a, p, axis=axis), pmean_pullback
+    return sample_bar(power_mean, a, axis, y_bar, p), not_implemented("the power of stats.pmean")
 
 
-@rrule.register(stats.trim_mean)
-def trim_mean_rrule(a, proportiontocut, axis=0):
+@pullback(stats.trim_mean)
+def trim_mean_pullback(y_bar, a, proportiontocut, axis=0):
     """As `trimmed_mean`: what is left out has no derivative."""
-
-    def trim_mean_pullback(y_bar):
-        return NoTangent(), sample_bar(trimmed_mean, a, axis, y_bar, proportiontocut), NoTangent(), NoTangent()
-
-    return stats.trim_mean(a, proportiontocut, axis=axis), trim_mean_pullback
+    return sample_bar(trimmed_mean, a, axis, y_bar, proportiontocut)
 
 
 @rrule.register(stats.entropy)
