@@ -153,7 +153,7 @@ def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
 
 
 def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, seed: str, bars: list[str]) -> Rule:
-    name = formula.__name__.rpartition("_")[0]
+    name = _name_of(f, tree, formula)
     taken = _taken_value(tree.args)
     takes_value, arguments = taken is not None, _without(tree.args, taken)
     call = _call_of(_text_of(f, tree, formula), list(_passed(arguments)))
@@ -255,6 +255,12 @@ def _passed(arguments: ast.arguments) -> Iterator[str]:
             yield parameter.arg if number < first else f"{parameter.arg}={parameter.arg}"
     for parameter in arguments.kwonlyargs:
         yield f"{parameter.arg}={parameter.arg}"
+
+
+def _name_of(f: Any, tree: ast.FunctionDef, formula: FunctionType) -> str:
+    """What a rule is called: as its formula, and after the function where that is for several."""
+    functions = {ast.unparse(each.args[0]).rpartition(".")[2] for each in tree.decorator_list if isinstance(each, ast.Call)}
+    return formula.__name__.rpartition("_")[0] if len(functions) == 1 else _text_of(f, tree, formula).rpartition(".")[2]
 
 
 def _text_of(f: Any, tree: ast.FunctionDef, formula: FunctionType) -> str:

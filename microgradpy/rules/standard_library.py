@@ -13,13 +13,8 @@ from microgradpy.tangents.types import NoTangent
 
 
 @pullback(bisect.bisect_left)
-def bisect_left_pullback(y_bar, a, x, lo=0, hi=None):
-    """A place in a list, which has no derivative."""
-    return NoTangent()
-
-
 @pullback(bisect.bisect_right)
-def bisect_right_pullback(y_bar, a, x, lo=0, hi=None):
+def bisect_pullback(y_bar, a, x, lo=0, hi=None):
     """A place in a list, which has no derivative."""
     return NoTangent()
 

@@ -24,9 +24,12 @@ _ROOT = np.sqrt(2.0)
 
 
 @pullback(fft.dct)
-def dct_pullback(y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+@pullback(fft.dst)
+def real_transform_pullback(
+    y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None, *, f
+):
     """x_bar is the transpose of y_bar, cut off or filled up to the length of x."""
-    return transposed_bar(y_bar, x, fft.dct, type, (axis,), norm, orthogonalize)
+    return transposed_bar(y_bar, x, f, type, (axis,), norm, orthogonalize)
 
 
 @pullback(fft.idct)
@@ -34,12 +37,6 @@ def idct_pullback(y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=Fals
     """As dct of the type that is the inverse, with the opposite norm."""
     orthogonal = _is_orthogonal(norm, orthogonalize)
     return transposed_bar(y_bar, x, fft.dct, _INVERSE_TYPE[type], (axis,), OPPOSITE[norm], orthogonal)
-
-
-@pullback(fft.dst)
-def dst_pullback(y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
-    """As dct."""
-    return transposed_bar(y_bar, x, fft.dst, type, (axis,), norm, orthogonalize)
 
 
 @pullback(fft.idst)

@@ -39,16 +39,11 @@ def hermite_pullback(spline_bar, x, y, dydx, axis=0, extrapolate=None, *, spline
     return x_bar, y_bar, unbroadcast(as_values(curve.slopes, y, axis), dydx)
 
 
-@rrule.register(interpolate.PchipInterpolator)
-def pchip_rrule(x, y, axis=0, extrapolate=None):
+@pullback(interpolate.PchipInterpolator)
+def pchip_pullback(spline_bar, x, y, axis=0, extrapolate=None, *, spline):
     """As CubicHermiteSpline, with slopes that are weighted harmonic means of those of the chords beside a point (F. N. Fritsch,
     J. Butland, SIAM J. Sci. Comput. 5, 1984, 300-304)."""
-    spline = interpolate.PchipInterpolator(x, y, axis, extrapolate)
-
-    def pchip_pullback(spline_bar):
-        return NoTangent(), *chosen_bars(spline_bar, spline, x, y, axis, PCHIP)
-
-    return spline, pchip_pullback
+    return (*chosen_bars(spline_bar, spline, x, y, axis, PCHIP),)
 
 
 @rrule.register(interpolate.Akima1DInterpolator)

@@ -28,19 +28,14 @@ non_differentiable(linalg.get_blas_funcs, linalg.get_lapack_funcs)
 _ASSUMED = inspect.signature(linalg.solve).parameters["assume_a"].default  # None of newer versions looks for itself
 
 
-@rrule.register(linalg.solve)
-def solve_rrule(
-    a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=_ASSUMED, transposed=False
+@pullback(linalg.solve)
+def solve_pullback(
+    z_bar, a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=_ASSUMED, transposed=False, *, z
 ):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H; of `transposed` that of the transpose. Under an assumption, a_bar is
     brought to the entries that are read."""
-    z = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
-
-    def solve_pullback(z_bar):
-        bars = solve_bars(z_bar, a, b, z, assume_a, lower, transposed)
-        return NoTangent(), bars[0], bars[1]
-
-    return z, solve_pullback
+    bars = solve_bars(z_bar, a, b, z, assume_a, lower, transposed)
+    return bars[0], bars[1]
 
 
 def solve_bars(z_bar: Any, a: Any, b: Any, z: Any, assumed: Any, lower: bool, transposed: bool) -> tuple[Any, Any]:

@@ -155,15 +155,12 @@ def pivoted_qr_bar(y_bar: Any, a: Any, y: Any, mode: str, pivoting: bool) -> Any
     return unbroadcast(bar[..., np.argsort(order)], a)
 
 
-@rrule.register(linalg.svd)
-def svd_rrule(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+@pullback(linalg.svd)
+def svd_pullback(
+    y_bar, a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd", *, y
+):
     """As np.linalg.svd."""
-    y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
-
-    def svd_pullback(y_bar):
-        return NoTangent(), svd_bar(y_bar, a, y, compute_uv, False)
-
-    return y, svd_pullback
+    return svd_bar(y_bar, a, y, compute_uv, False)
 
 
 @pullback(linalg.svdvals)

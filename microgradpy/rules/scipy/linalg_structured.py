@@ -31,16 +31,13 @@ def mapped(op_bar: Any, trans: Any) -> Any:
     return np.swapaxes(op_bar, -1, -2) if number == 1 else adjoint(op_bar)
 
 
-@rrule.register(linalg.solve_triangular)
-def solve_triangular_rrule(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
+@pullback(linalg.solve_triangular)
+def solve_triangular_pullback(
+    z_bar, a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True, *, z
+):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H in the triangle that is read."""
-    z = linalg.solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, check_finite=check_finite)
-
-    def solve_triangular_pullback(z_bar):
-        bars = solve_triangular_bars(z_bar, a, b, z, trans, lower, unit_diagonal)
-        return NoTangent(), bars[0], bars[1]
-
-    return z, solve_triangular_pullback
+    bars = solve_triangular_bars(z_bar, a, b, z, trans, lower, unit_diagonal)
+    return bars[0], bars[1]
 
 
 def solve_triangular_bars(

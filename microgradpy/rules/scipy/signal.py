@@ -30,14 +30,8 @@ def convolve_pullback(z_bar, in1, in2, mode="full", method="auto"):
 
 
 @pullback(signal.fftconvolve)
-def fftconvolve_pullback(z_bar, in1, in2, mode="full", axes=None):
-    """See above."""
-    whole = whole_bar(z_bar, in1, in2, mode, axes)
-    return operand_bar(whole, in1, in2, axes), operand_bar(whole, in2, in1, axes)
-
-
 @pullback(signal.oaconvolve)
-def oaconvolve_pullback(z_bar, in1, in2, mode="full", axes=None):
+def fftconvolve_pullback(z_bar, in1, in2, mode="full", axes=None):
     """See above."""
     whole = whole_bar(z_bar, in1, in2, mode, axes)
     return operand_bar(whole, in1, in2, axes), operand_bar(whole, in2, in1, axes)

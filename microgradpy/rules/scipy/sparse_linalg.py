@@ -55,15 +55,9 @@ def solve_rrule(self, rhs, trans="N"):
 
 
 @pullback(linalg.cg)
-def cg_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
-    """See above; the matrix is Hermitian."""
-    bars = iterated_bars(y_bar, A, b, outcome)
-    return bars[0], bars[1], zero_cotangent(x0)
-
-
 @pullback(linalg.bicgstab)
-def bicgstab_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
-    """See above."""
+def iterated_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
+    """See above; the matrix of cg is Hermitian."""
     bars = iterated_bars(y_bar, A, b, outcome)
     return bars[0], bars[1], zero_cotangent(x0)
 

@@ -17,11 +17,6 @@ from microgradpy.tangents.types import NoTangent
 
 @pullback(np.ndarray.conj)
 @pullback(np.generic.conj)
-def array_conj_pullback(y_bar, self):
-    """self_bar = conj(y_bar)."""
-    return conj(y_bar)
-
-
 @pullback(np.ndarray.conjugate)
 @pullback(np.generic.conjugate)
 def array_conjugate_pullback(y_bar, self):
@@ -60,15 +55,10 @@ def array_prod_pullback(y_bar, self, axis=None, *, keepdims=False):
 
 @pullback(np.ndarray.max)
 @pullback(np.generic.max)
-def array_max_pullback(y_bar, self, axis=None, *, keepdims=False, y):
-    """The largest entries share y_bar evenly."""
-    return extremum_bar(y_bar, self, y, axis, keepdims)
-
-
 @pullback(np.ndarray.min)
 @pullback(np.generic.min)
-def array_min_pullback(y_bar, self, axis=None, *, keepdims=False, y):
-    """The smallest entries share y_bar evenly."""
+def array_extremum_pullback(y_bar, self, axis=None, *, keepdims=False, y):
+    """The entries that are the largest, or the smallest, share y_bar evenly."""
     return extremum_bar(y_bar, self, y, axis, keepdims)
 
 

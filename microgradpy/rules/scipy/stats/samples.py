@@ -28,18 +28,13 @@ def regression(x: Any, y: Any) -> Any:
     return slope, intercept, r, 2.0 * stats.t.sf(np.abs(t), freedom), error
 
 
-@rrule.register(stats.linregress)
-def linregress_rrule(x, y):
+@pullback(stats.linregress)
+def linregress_pullback(result_bar, x, y, *, result):
     """As `regression`. Two points have a line without errors."""
-    result = stats.linregress(x, y)
-
-    def linregress_pullback(result_bar):
-        _, back = differentiated(regression if len(x) > 2 else line, floating(np.array(x)), floating(np.array(y)))
-        bars = back(tuple(result_bar[:5] if len(x) > 2 else result_bar[:2]))[1:]
-        given = zip(bars, (x, y), strict=True)
-        return NoTangent(), *(NoTangent() if is_structural_zero(bar) else unbroadcast(bar, z) for bar, z in given)
-
-    return result, linregress_pullback
+    _, back = differentiated(regression if len(x) > 2 else line, floating(np.array(x)), floating(np.array(y)))
+    bars = back(tuple(result_bar[:5] if len(x) > 2 else result_bar[:2]))[1:]
+    given = zip(bars, (x, y), strict=True)
+    return (*(NoTangent() if is_structural_zero(bar) else unbroadcast(bar, z) for bar, z in given),)
 
 
 _RESULT: Any = type(stats.linregress([0.0, 1.0, 3.0], [0.0, 1.0, 2.0]))
