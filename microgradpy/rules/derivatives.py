@@ -157,7 +157,7 @@ def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, s
     taken = _taken_value(tree.args)
     takes_value, arguments = taken is not None, _without(tree.args, taken)
     call = _call_of(_text_of(f, tree, formula), list(_passed(arguments)))
-    steps = [ast.unparse(each) for each in tree.body[:-1] if not isinstance(each, ast.Expr)]  # without the docstring
+    steps = map(ast.unparse, tree.body[ast.get_docstring(tree) is not None : -1])
     text = _REVERSE.format(
         name=name,
         parameters=ast.unparse(arguments),

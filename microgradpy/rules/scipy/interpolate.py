@@ -169,32 +169,22 @@ def make_interp_spline_rrule(x, y, k=3, t=None, bc_type=None, axis=0, check_fini
     return spline, make_interp_spline_pullback
 
 
-@rrule.register(interpolate.BSpline)
-def spline_rrule(t, c, k, extrapolate=True, axis=0):
+@pullback(interpolate.BSpline)
+def spline_pullback(spline_bar, t, c, k, extrapolate=True, axis=0, *, spline):
     """The object holds its coefficients, with the axis of the spline in front."""
-    spline = interpolate.BSpline(t, c, k, extrapolate, axis)
-
-    def spline_pullback(spline_bar):
-        c_bar = attribute_bar(spline_bar, spline, "c")
-        if not is_structural_zero(c_bar):
-            c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
-        return NoTangent(), attribute_bar(spline_bar, spline, "t"), c_bar
-
-    return spline, spline_pullback
+    c_bar = attribute_bar(spline_bar, spline, "c")
+    if not is_structural_zero(c_bar):
+        c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
+    return attribute_bar(spline_bar, spline, "t"), c_bar
 
 
-@rrule.register(interpolate.PPoly)
-def polynomial_rrule(c, x, extrapolate=None, axis=0):
+@pullback(interpolate.PPoly)
+def polynomial_pullback(polynomial_bar, c, x, extrapolate=None, axis=0, *, polynomial):
     """The object holds its coefficients, with the axes of powers and pieces in front."""
-    polynomial = interpolate.PPoly(c, x, extrapolate, axis)
-
-    def polynomial_pullback(polynomial_bar):
-        c_bar = attribute_bar(polynomial_bar, polynomial, "c")
-        if not is_structural_zero(c_bar):
-            c_bar = unbroadcast(np.moveaxis(c_bar, (0, 1), (axis, axis + 1)), c)
-        return NoTangent(), c_bar, attribute_bar(polynomial_bar, polynomial, "x")
-
-    return polynomial, polynomial_pullback
+    c_bar = attribute_bar(polynomial_bar, polynomial, "c")
+    if not is_structural_zero(c_bar):
+        c_bar = unbroadcast(np.moveaxis(c_bar, (0, 1), (axis, axis + 1)), c)
+    return c_bar, attribute_bar(polynomial_bar, polynomial, "x")
 
 
 _PLACES = np.array([0.0, 0.7, 1.1, 2.0, 2.6])

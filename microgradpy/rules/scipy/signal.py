@@ -13,7 +13,7 @@ from scipy import signal
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.ndimage import border_bar, line_bars
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
@@ -112,17 +112,14 @@ def _delayed_sums(u: np.ndarray, x: np.ndarray, count: int) -> np.ndarray:
     return np.array([np.sum(u[..., k:] * x[..., : max(length - k, 0)]) for k in range(count)])
 
 
-@rrule.register(signal.savgol_filter)
-def savgol_filter_rrule(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
+@pullback(signal.savgol_filter)
+def savgol_filter_pullback(
+    y_bar, x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0, *, y
+):
     """The filter is a convolution, near the ends of mode "interp" a matrix times the first and the last window."""
-    y = signal.savgol_filter(x, window_length, polyorder, deriv, delta, axis, mode, cval)
-
-    def savgol_filter_pullback(y_bar):
-        x_bar = smoothed_bar(y_bar, y, x, (window_length, polyorder, deriv, delta), axis, mode)
-        none, spacing = NoTangent(), spacing_bar(y_bar, y, deriv, delta, cval)
-        return none, x_bar, none, none, none, spacing, none, none, border_bar(mode)
-
-    return y, savgol_filter_pullback
+    x_bar = smoothed_bar(y_bar, y, x, (window_length, polyorder, deriv, delta), axis, mode)
+    none, spacing = NoTangent(), spacing_bar(y_bar, y, deriv, delta, cval)
+    return x_bar, none, none, none, spacing, none, none, border_bar(mode)
 
 
 def spacing_bar(y_bar: Any, y: Any, deriv: int, delta: Any, cval: Any) -> Any:

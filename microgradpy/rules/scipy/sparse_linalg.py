@@ -22,17 +22,12 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
-@rrule.register(linalg.spsolve)
-def spsolve_rrule(A, b, permc_spec=None, use_umfpack=True):
+@pullback(linalg.spsolve)
+def spsolve_pullback(x_bar, A, b, permc_spec=None, use_umfpack=True, *, x):
     """See above."""
-    x = linalg.spsolve(A, b, permc_spec, use_umfpack)
-
-    def spsolve_pullback(x_bar):
-        refuse_sparse_side(b)
-        b_bar = np.reshape(linalg.spsolve(sparse.csc_matrix(adjoint_of(A)), x_bar), np.shape(x_bar))
-        return NoTangent(), entries_bar(A, -b_bar, x), unbroadcast(np.reshape(b_bar, np.shape(b)), b)
-
-    return x, spsolve_pullback
+    refuse_sparse_side(b)
+    b_bar = np.reshape(linalg.spsolve(sparse.csc_matrix(adjoint_of(A)), x_bar), np.shape(x_bar))
+    return entries_bar(A, -b_bar, x), unbroadcast(np.reshape(b_bar, np.shape(b)), b)
 
 
 def refuse_sparse_side(b: Any) -> None:
