@@ -11,6 +11,7 @@ from microgradpy.ir.kinds import (
     Scalar,
 )
 from microgradpy.ir.nodes import (
+    STATEMENT,
     Const,
     Location,
     Op,
@@ -27,30 +28,25 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.findings import Escapes, Facts, Mutates, NotInSight, Numbers, Origin, Reads, Refers
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
     DictOf,
     Element,
-    Escapes,
-    Facts,
     Frame,
     Generator,
     Known,
     ListOf,
-    Mutates,
-    NotInSight,
-    Numbers,
     Object,
-    Origin,
     Place,
-    Refers,
     Row,
     Table,
     View,
     origin_of,
 )
+from microgradpy.runtime.fields import append, put
 
 Field = tuple[Place, Any]
 Fields = dict[Field, Known]
@@ -59,6 +55,7 @@ MOST_STATEMENTS = 3_000
 
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
+_APPEND, _PUT = function_constant(append), function_constant(put)
 
 
 class Walk(ABC):
@@ -88,6 +85,10 @@ class Walk(ABC):
         """The origins of containers of which something in sight may be either."""
         self.gone: set[Place] = set()
         """The containers that another one has taken the place of."""
+        self.real: dict[Place, Value] = {}
+        """The lists and dicts of the user's that are written into as well, by those in sight that the program computes with."""
+        self.unread: dict[Place, tuple[Any, ...]] = {}
+        """Those of which nobody has read what they hold, by how they are reached: nothing is computed with them."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
@@ -240,6 +241,8 @@ class Walk(ABC):
 
     def now(self, place: Place) -> Known:
         """What a list, dict or array is now, unless it is another one by now that goes by several names."""
+        if place in self.unread:
+            raise Reads(self.unread[place])
         if (place, CONTENTS) not in self.fields:
             raise Escapes(place.origin)
         return self.fields[place, CONTENTS]
@@ -247,7 +250,7 @@ class Walk(ABC):
     def retire(self, thing: ListOf | Table) -> None:
         """Let nobody use a container any more: what stands for it from here on may be another one."""
         for place in lists_of(thing):
-            if place in self.shown or (place, CONTENTS) not in self.fields:
+            if place in self.shown or place in self.real or (place, CONTENTS) not in self.fields:
                 raise Escapes(place.origin)
             del self.fields[place, CONTENTS]
             self.gone.add(place)
@@ -271,11 +274,26 @@ class Walk(ABC):
     # Fields
 
     def write(self, place: Place, name: Any, known: Known) -> None:
-        if place in self.shown or place in self.fixed:
-            raise Escapes(place.origin)
+        self.check_writable(place)
         if isinstance(place, Object):
             self.note_write(place)
         self.fields[place, name] = known
+
+    def check_writable(self, place: Place) -> None:
+        if place in self.shown or place in self.fixed:
+            raise Escapes(place.origin)
+
+    def append_too(self, place: Place, item: Value, where: Location) -> None:
+        """Append an item to the user's list, if there is one for a list in sight."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_APPEND, (self.real[place], item), (fresh(""),), where=where))
+
+    def put_too(self, place: Place, key: Value, item: Value, where: Location) -> None:
+        """The same for what is put into a list or dict under a key."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_PUT, (self.real[place], key, item), (fresh(""),), payload=STATEMENT, where=where))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

@@ -19,24 +19,10 @@ from microgradpy.promotion.arguments import Arguments, Variable
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
+from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_in_file
 from microgradpy.promotion.library import may_be_written
-from microgradpy.promotion.places import (
-    Escapes,
-    Facts,
-    Frame,
-    Holds,
-    Mutates,
-    Nests,
-    NotInSight,
-    Numbers,
-    Origin,
-    Part,
-    Refers,
-    Shrinks,
-    Whole,
-    Writes,
-)
+from microgradpy.promotion.places import Frame, Part
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -91,6 +77,8 @@ class Promoted:
     """The arguments in sight, by the number of the input."""
     variables: tuple[Variable, ...] = ()
     """The variables of modules that are; their leaves are the last inputs."""
+    changes_containers: bool = False
+    """Whether lists or dicts of the user's are written into, of which the program has others to compute with."""
 
 
 def followed_code(
@@ -155,7 +143,7 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
-        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+        except LEARNED as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
                 kept += [] if reason is None else [reason]
@@ -172,7 +160,8 @@ def promote(
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         made = replace(made, body=prune(made.body))
-        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed)
+        functions, checks = tuple(walker.functions), tuple(walker.checks)
+        whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):
             whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))
         return Promotion(whole, tuple(kept))

@@ -10,12 +10,12 @@ from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import join
 from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
 from microgradpy.promotion.base import Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
@@ -134,7 +134,7 @@ class Merge:
         left, right = (arm.fields for arm in self.arms)
         for ours, theirs, new in zip(lists_of(a), lists_of(b), lists_of(merged), strict=True):
             for place, fields, retired in zip((ours, theirs), (left, right), self.retired, strict=True):
-                if place in retired or (place, CONTENTS) not in fields:
+                if place in retired or place in self.walker.real or (place, CONTENTS) not in fields:
                     raise Escapes(place.origin)
                 retired.add(place)
                 self.walker.gone.add(place)
