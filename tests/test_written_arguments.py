@@ -121,6 +121,12 @@ def test_one_list_in_two_places() -> None:
 
     check(same_list, 0.7, spring, other)
 
+    def two_lists(k: Any, a: Any, b: Any) -> Any:
+        a.append(k)
+        return sum(b) * k
+
+    check(two_lists, 0.7, items, items)
+
 
 SHARED = Spring()
 ITEMS = [1.0]
@@ -128,6 +134,34 @@ ITEMS = [1.0]
 
 def reads_by_name() -> float:
     return SHARED.x * 3.0 + sum(ITEMS)
+
+
+def of_the_object() -> Any:
+    return SHARED.x * 3.0 + sum(SHARED.history)
+
+
+def test_an_object_of_the_module_is_written_into() -> None:
+    def writes(k: Any) -> Any:
+        SHARED.x = k * k
+        SHARED.history.append(k)
+        return of_the_object() * SHARED.x
+
+    SHARED.x, SHARED.history = 1.0, [1.0]
+    assert grad(writes)(0.7) == pytest.approx(12 * 0.7**3 + 2 * 0.7 * (1.0 + 0.7) + 0.7**2)
+    assert is_taken_apart(writes, 0.7)
+    assert SHARED.x == 0.7**2
+    assert SHARED.history == [1.0, 0.7]
+
+
+def test_an_argument_that_is_the_object_of_the_module() -> None:
+    def writes(k: Any, spring: Any) -> Any:
+        spring.x = k * k
+        SHARED.history.append(k)
+        return of_the_object() * spring.x
+
+    SHARED.x, SHARED.history = 1.0, [1.0]
+    assert grad(writes)(0.7, SHARED) == pytest.approx(12 * 0.7**3 + 2 * 0.7 * (1.0 + 0.7) + 0.7**2)
+    assert is_taken_apart(writes, 0.7, SHARED, argnums=0)
 
 
 def test_what_other_code_may_read_is_tracked() -> None:

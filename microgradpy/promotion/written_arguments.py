@@ -82,9 +82,10 @@ class WrittenArguments(Calls):
         """Let what is going to be written into be variables from the beginning; the statements that make them."""
         outer, self.out = self.out, []
         for path in self.facts.changed:
-            place = self.begin_container(path)
-            if len(path) == 1 and isinstance(path[0], int):
-                self.bind(function.inputs[path[0]], place, frame)
+            self.begin_container(path)
+        for number, root in self.roots.items():
+            if (root.first or root) in self.places:
+                self.bind(function.inputs[number], self.places[root.first or root], frame)
         for path, name in self.facts.assigned:
             self.begin(path, name, frame)
         begun, self.out = self.out, outer
@@ -121,7 +122,7 @@ class WrittenArguments(Calls):
         _, owner, name = first
         return self.variable(name) if owner == id(self.function.__globals__) else None
 
-    def begin_container(self, path: tuple[Any, ...]) -> ListOf:
+    def begin_container(self, path: tuple[Any, ...]) -> None:
         """Let a list or dict that is going to be written into be one that the program computes with, as it is now."""
         part = self.at_path(path)
         if part.cls not in (list, dict) or holds_objects(part.value) or part.origin in self.facts.shrinking:
@@ -144,7 +145,6 @@ class WrittenArguments(Calls):
             part.is_read = True
             self.add(Op(Opcode.LIST if part.cls is list else Opcode.DICT, (), (version,), from_user=False))
         self.fields[place, CONTENTS] = version
-        return place
 
     # Writing
 
