@@ -56,6 +56,8 @@ from microgradpy.ir.kinds import (
     Kind,
     Unknown,
     carries_nothing,
+    holds_no_lists,
+    holds_no_objects,
     is_immutable,
     join,
     unknown_from,
@@ -260,6 +262,9 @@ class Session:
     def calls_unknown(self) -> None:
         self.own.is_open |= self.own.in_progress
 
+    def keeps_containers(self) -> None:
+        self.own.keeps_containers |= self.own.in_progress
+
     def looks(self, is_searched: bool) -> None:
         is_users = not str(self.function.__globals__.get("__name__")).startswith(_PACKAGE)  # rules write into nothing
         self.own.is_watched |= self.own.in_progress and is_users
@@ -270,6 +275,8 @@ class Session:
         kind = None if value is UNDEFINED else value_kind(value)
         if self.tracks and isinstance(value, set) and carries_state(value):
             kind = UNKNOWN
+        self.own.sees_variables |= kind is not None and not holds_no_objects(kind)
+        self.own.sees_lists |= kind is not None and not holds_no_lists(kind)
         if kind != UNKNOWN or self.tracks:
             self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind, type(value) if kind == UNKNOWN else None)
         return kind

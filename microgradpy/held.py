@@ -114,7 +114,7 @@ class Held:
     def finish_parts(self, f: types.FunctionType, plan: Plan, args: tuple[Any, ...], read: Match, y: Any, saved: Any) -> Any:
         """The same for one that was called by parts of its arguments."""
         parts = Binding(read.values, 0, len(read.values))
-        back = partial(bars_of_parts, f, plan, bind(f, args, {}), len(args), read, parts, y, saved)
+        back = partial(bars_of_parts, f, plan, bind(f, args, {}), len(args), read, parts, y, saved, ())
         return self._result(args, y, partial(exact, back))
 
     def forget(self) -> None:

@@ -39,17 +39,15 @@ from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import is_mark, regions, walk
 from microgradpy.promotion.base import Attempt, Fields, Walk, field_hint
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.findings import Escapes, Guards, NotInSight
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import (
     Cell,
     DictOf,
     Element,
-    Escapes,
     Frame,
-    Guards,
     Known,
     ListOf,
-    NotInSight,
     Object,
     Table,
 )
@@ -64,6 +62,8 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     around = walker.trying
     said = [(attempt, attempt.said, len(attempt.marks)) for attempt in around]
     attempt = Attempt(scope, before, statement.where, len(walker.loops), statement.handlers)
+    # What the user's objects get may not be half done where somebody goes on.
+    outside, walker.fixed = walker.fixed, walker.fixed | {place for place, _ in before if walker.is_users(place)}
     walker.trying = [*around, attempt]
     try:
         arms = [_arm(walker, statement.body, before, frame)]
@@ -102,6 +102,7 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
         Handler(None if old.types is None else walker.values(old.types, frame), exception, arm)
         for old, exception, arm in zip(statement.handlers, caught, bodies[1:], strict=True)
     )
+    walker.fixed = outside
     walker.add(Try(bodies[0], handlers, scope, parameters, tuple(results), statement.where))
 
 

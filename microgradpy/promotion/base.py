@@ -11,6 +11,7 @@ from microgradpy.ir.kinds import (
     Scalar,
 )
 from microgradpy.ir.nodes import (
+    STATEMENT,
     Const,
     Handler,
     Location,
@@ -29,30 +30,26 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.findings import Escapes, Facts, Mutates, NotInSight, Numbers, Origin, Reads, Refers
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
     DictOf,
     Element,
-    Escapes,
-    Facts,
     Frame,
     Generator,
     Known,
     ListOf,
-    Mutates,
-    NotInSight,
-    Numbers,
     Object,
-    Origin,
+    Part,
     Place,
-    Refers,
     Row,
     Table,
     View,
     origin_of,
 )
+from microgradpy.runtime.fields import append, put
 
 Field = tuple[Place, Any]
 Fields = dict[Field, Known]
@@ -61,6 +58,7 @@ MOST_STATEMENTS = 3_000
 
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
+_APPEND, _PUT = function_constant(append), function_constant(put)
 
 
 @final
@@ -133,6 +131,8 @@ class Walk(ABC):
         """Fields of which a handler does not know whether they are there: the body makes them."""
         self.columns: dict[Var, Origin] = {}
         """Where that is made of which handlers see a field, by the variable in which they do."""
+        self.fixed: frozenset[Place] = frozenset()
+        """What may not be written into here: an exception may leave a write without a trace in the variables."""
         self.out: list[Statement] = []
         self.loop: Any = None
         self.constructed: set[Place] = set()
@@ -149,6 +149,10 @@ class Walk(ABC):
         """The origins of containers of which something in sight may be either."""
         self.gone: set[Place] = set()
         """The containers that another one has taken the place of."""
+        self.real: dict[Place, Value] = {}
+        """The lists and dicts of the user's that are written into as well, by those in sight that the program computes with."""
+        self.unread: dict[Place, tuple[Any, ...]] = {}
+        """Those of which nobody has read what they hold, by how they are reached: nothing is computed with them."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
@@ -306,6 +310,8 @@ class Walk(ABC):
 
     def now(self, place: Place) -> Known:
         """What a list, dict or array is now, unless it is another one by now that goes by several names."""
+        if place in self.unread:
+            raise Reads(self.unread[place])
         if (place, CONTENTS) not in self.fields:
             raise Escapes(place.origin)
         return self.fields[place, CONTENTS]
@@ -313,7 +319,7 @@ class Walk(ABC):
     def retire(self, thing: ListOf | Table) -> None:
         """Let nobody use a container any more: what stands for it from here on may be another one."""
         for place in lists_of(thing):
-            if place in self.shown or (place, CONTENTS) not in self.fields:
+            if place in self.shown or place in self.real or (place, CONTENTS) not in self.fields:
                 raise Escapes(place.origin)
             del self.fields[place, CONTENTS]
             self.lose(place)
@@ -343,8 +349,7 @@ class Walk(ABC):
     # Fields
 
     def write(self, place: Place, name: Any, known: Known) -> None:
-        if place in self.shown:
-            raise Escapes(place.origin)
+        self.check_writable(place)
         if isinstance(place, Object):
             self.note_write(place)
         self.fields[place, name] = known
@@ -352,6 +357,26 @@ class Walk(ABC):
             if place in attempt.places:
                 where = getattr(self.at and self.at.statement, "where", attempt.where)
                 self.out.append(attempt.changed(place, name, self.fields, self.loops, where))
+
+    def is_users(self, place: Place) -> bool:
+        """Whether what is written there is written into what the user has as well."""
+        return isinstance(place, Part) or place in self.real
+
+    def check_writable(self, place: Place) -> None:
+        if place in self.shown or place in self.fixed:
+            raise Escapes(place.origin)
+
+    def append_too(self, place: Place, item: Value, where: Location) -> None:
+        """Append an item to the user's list, if there is one for a list in sight."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_APPEND, (self.real[place], item), (fresh(""),), where=where))
+
+    def put_too(self, place: Place, key: Value, item: Value, where: Location) -> None:
+        """The same for what is put into a list or dict under a key."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_PUT, (self.real[place], key, item), (fresh(""),), payload=STATEMENT, where=where))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

@@ -31,6 +31,7 @@ from microgradpy.ir.traversal import item_sources, walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
+from microgradpy.promotion.findings import Escapes, Nests, Origin
 from microgradpy.promotion.functions import Named, as_expression, is_in_file
 from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
@@ -40,15 +41,12 @@ from microgradpy.promotion.places import (
     Closure,
     DictOf,
     Element,
-    Escapes,
     Frame,
     Generator,
     Known,
     ListOf,
     Method,
-    Nests,
     Object,
-    Origin,
     Row,
     Table,
     View,

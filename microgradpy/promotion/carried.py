@@ -24,12 +24,12 @@ from microgradpy.promotion.base import (
     lists_of,
     other_of,
 )
+from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     Element,
-    Escapes,
     Known,
     ListOf,
     Object,
@@ -37,7 +37,6 @@ from microgradpy.promotion.places import (
     Row,
     Table,
     Thing,
-    Writes,
     is_thing,
     origin_of,
 )

@@ -22,6 +22,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Nests, Origin, Refers
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -32,17 +33,11 @@ from microgradpy.promotion.places import (
     Cell,
     DictOf,
     Element,
-    Escapes,
-    Facts,
     Frame,
-    Holds,
     Known,
     ListOf,
-    Nests,
     Object,
-    Origin,
     Picked,
-    Refers,
     Row,
     Table,
     View,
@@ -165,7 +160,7 @@ class Containers(Objects):
 
     def stands(self, place: Object | ListOf, element: Element | Row) -> None:
         """Note that an object or a list is in a list from here on."""
-        if place in self.standing or (isinstance(place, Object) and place.merged):
+        if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
         for key in [key for key in self.fields if key[0] is place]:
             del self.fields[key]
@@ -195,8 +190,11 @@ class Containers(Objects):
             raise Escapes(item.origin)
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
-        version = self.now(place)
         given = self.given_to(place, item)
+        if place in self.unread:
+            self.append_too(place, given, op.where)
+            return
+        version = self.now(place)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
         if version in self.contents:
@@ -204,6 +202,7 @@ class Containers(Objects):
         if place.depth:
             self.stands(item, None)  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
+        self.append_too(place, given, op.where)
         self.lengthened.append(place)
 
     # Items
@@ -312,6 +311,7 @@ class Containers(Objects):
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
         self.write(place, CONTENTS, after)
+        self.put_too(place, changed[1], value, op.where)
 
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments

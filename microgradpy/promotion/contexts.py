@@ -18,8 +18,9 @@ from microgradpy.frontend.exceptions import (
 from microgradpy.frontend.lower_try import HARMLESS
 from microgradpy.ir.nodes import RAISED, Const, Op, Region, Statement, Unreachable, Var, fresh, function_constant
 from microgradpy.ir.traversal import definitions, regions, terminator_values, uses, walk
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.objects import Objects
-from microgradpy.promotion.places import Element, Escapes, Frame, Known, Method, Object, first_origin, origin_of
+from microgradpy.promotion.places import Element, Frame, Known, Method, Object, first_origin, origin_of
 
 _NONE = Const(None)
 

@@ -22,25 +22,10 @@ from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
+from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_in_file
 from microgradpy.promotion.library import may_be_written
-from microgradpy.promotion.places import (
-    Escapes,
-    Facts,
-    Frame,
-    Guards,
-    Holds,
-    Mutates,
-    Nests,
-    NotInSight,
-    Numbers,
-    Origin,
-    Part,
-    Refers,
-    Shrinks,
-    Whole,
-    Writes,
-)
+from microgradpy.promotion.places import Frame, Part
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -95,6 +80,8 @@ class Promoted:
     """The arguments in sight, by the number of the input."""
     variables: tuple[Variable, ...] = ()
     """The variables of modules that are; their leaves are the last inputs."""
+    changes_containers: bool = False
+    """Whether lists or dicts of the user's are written into, of which the program has others to compute with."""
 
 
 def followed_code(
@@ -163,7 +150,7 @@ def promote(
             if walker.helped and grown <= facts.grown:
                 made = replace(made, body=tidy_marks(prune(made.body)))
                 check_marks(made, walker)
-        except (Escapes, Guards, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+        except LEARNED as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
                 reason = reason_of_escape(ir, facts.made_at(found.origin), used)
@@ -179,7 +166,8 @@ def promote(
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
-        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed)
+        functions, checks = tuple(walker.functions), tuple(walker.checks)
+        whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):
             whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))
         return Promotion(whole, tuple(kept))

@@ -29,7 +29,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.reasons import MEMORY, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion.places import Origin
+from microgradpy.promotion.findings import Origin
 
 
 @final

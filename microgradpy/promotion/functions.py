@@ -34,8 +34,9 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import regions
 from microgradpy.promotion.conditions import asked_only
+from microgradpy.promotion.findings import Escapes, Facts, Origin
 from microgradpy.promotion.library import is_text, placed
-from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Object, Origin
+from microgradpy.promotion.places import Closure, Frame, Generator, Known, Object
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in

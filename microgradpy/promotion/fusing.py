@@ -39,7 +39,8 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known, Object
+from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.places import Cell, Frame, Generator, Known, Object
 from microgradpy.runtime.suspension import LEFT
 
 

@@ -33,19 +33,8 @@ from microgradpy.promotion.base import (
 )
 from microgradpy.promotion.carried import Loop, Merges, Others
 from microgradpy.promotion.conditions import present_where
-from microgradpy.promotion.places import (
-    Element,
-    Escapes,
-    Frame,
-    Known,
-    ListOf,
-    Numbers,
-    Picked,
-    Place,
-    Row,
-    Table,
-    origin_of,
-)
+from microgradpy.promotion.findings import Escapes, Numbers
+from microgradpy.promotion.places import Element, Frame, Known, ListOf, Picked, Place, Row, Table, origin_of
 
 Holder = Table | Picked | ListOf | Row
 """What is run over by number: the objects or lists in it are in sight."""

@@ -10,17 +10,16 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
 from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
 from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
     Object,
-    Origin,
     Place,
     Table,
     is_thing,
@@ -161,7 +160,7 @@ class Merge:
         for parts in zip(*map(lists_of, known), lists_of(merged), strict=True):
             *olds, new = parts
             for place, arm, retired in zip(olds, self.arms, self.retired, strict=True):
-                if place in retired or (place, CONTENTS) not in arm.fields:
+                if place in retired or place in self.walker.real or (place, CONTENTS) not in arm.fields:
                     raise Escapes(place.origin)
                 retired.add(place)
                 self.walker.lose(place)

@@ -14,6 +14,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_co
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT, member
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -21,13 +22,11 @@ from microgradpy.promotion.places import (
     THERE,
     DictOf,
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
     Method,
     Object,
-    Origin,
     Row,
     Super,
     Table,

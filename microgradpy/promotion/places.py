@@ -8,94 +8,7 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import Const, Op, Undefined, Value, Var
-
-Origin = tuple[Any, ...]
-"""Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
-
-
-class Escapes(Exception):
-    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is. `is_tried` says that this
-    is because an exception may be caught there."""
-
-    def __init__(self, origin: Origin, *, is_tried: bool = False) -> None:
-        super().__init__(origin)
-        self.origin, self.is_tried = origin, is_tried
-
-
-class Mutates(Exception):
-    """Objects of a class are written into, so that two of them cannot be one value."""
-
-    def __init__(self, cls: type) -> None:
-        super().__init__(cls)
-        self.cls = cls
-
-
-class Holds(Exception):
-    """A list holds objects of a class, which have these fields."""
-
-    def __init__(self, origin: Origin, cls: type, names: tuple[str, ...]) -> None:
-        super().__init__(origin, cls, names)
-        self.origin, self.cls, self.names = origin, cls, names
-
-
-class Nests(Exception):
-    """The lists in a list are written into, so many of them deep."""
-
-    def __init__(self, origin: Origin, depth: int) -> None:
-        super().__init__(origin, depth)
-        self.origin, self.depth = origin, depth
-
-
-class Refers(Exception):
-    """What a list, or a field of the objects in a table, holds are objects in another table."""
-
-    def __init__(self, key: Origin, table: Origin) -> None:
-        super().__init__(key, table)
-        self.key, self.table = key, table
-
-
-class Writes(Exception):
-    """A list, dict or array that a call has made is written into, or a function that is made inside is given to another one."""
-
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
-        self.origin = origin
-
-
-class Numbers(Exception):
-    """What a loop carries under a key, and what is None where it begins, is one of the objects of a pool."""
-
-    def __init__(self, loop: Any, key: Any, table: Any) -> None:
-        super().__init__(loop, key, table)
-        self.loop, self.key, self.table = loop, key, table
-
-
-class Whole(Exception):
-    """A container is used as a whole: it is to be one input, as it stands."""
-
-    def __init__(self, path: tuple[Any, ...]) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-class Shrinks(Exception):
-    """Items of a list are taken away."""
-
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
-        self.origin = origin
-
-
-class Guards(Exception):
-    """Some loops in the body of a `try` change what the handlers see."""
-
-    def __init__(self, loops: set[Any]) -> None:
-        super().__init__(loops)
-        self.loops = loops
-
-
-class NotInSight(Exception):
-    """A call cannot be written where it is made."""
+from microgradpy.promotion.findings import Origin
 
 
 @final
@@ -265,7 +178,8 @@ Step = tuple[str, Any]
 class Part:
     """An argument or a variable of a module, or what is reached from one: `value` is an example of it, `known` what it is for
     who reads it, which is the part itself if that has parts of its own (`children`). `methods` were read from it, and
-    `missing` are names that it does not have."""
+    `missing` are names that it does not have. If the program writes into it (`assigned` are the names) or keeps it somewhere,
+    `itself` is the input for it."""
 
     origin: Origin
     path: tuple[Any, ...]
@@ -273,8 +187,15 @@ class Part:
     value: Any
     children: dict[Step, Part] = field(default_factory=dict)
     methods: dict[str, types.FunctionType] = field(default_factory=dict)
-    missing: dict[str, None] = field(default_factory=dict)
+    missing: dict[Any, None] = field(default_factory=dict)
     known: Known | None = None
+    itself: Var | None = None
+    assigned: dict[Any, None] = field(default_factory=dict)
+    first: Part | None = None
+    """The part that is the same object, if one was reached in another way before."""
+    is_changed: bool = False
+    is_read: bool = False
+    """Whether it is a list or dict that is written into; and whether what it holds is read."""
 
     @property
     def cls(self) -> type:
@@ -296,8 +217,16 @@ class Part:
         """The inputs that this part becomes."""
         if self.is_leaf:
             yield self
+            return
         for child in self.children.values():
             yield from child.leaves()
+
+    def objects(self) -> Iterator[Part]:
+        """The parts of this one, and itself, that are inputs as the objects that they are."""
+        if self.itself is not None:
+            yield self
+        for child in self.children.values():
+            yield from child.objects()
 
 
 @final
@@ -309,8 +238,8 @@ class Display:
     items: tuple[Known, ...]
 
 
-Place = Object | ListOf | DictOf | Cell
-Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Part | Display
+Place = Object | ListOf | DictOf | Cell | Part
+Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 
@@ -364,87 +293,3 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
-
-
-@final
-@dataclass(eq=False)
-class Facts:
-    """What earlier walks have found: the origins of what stays memory, the classes whose objects are written into, the lists
-    that get more items, those that hold objects, by class and fields, those that hold lists that are written into, and what
-    calls make that is written into."""
-
-    kept: set[Origin] = field(default_factory=set)
-    mutable: set[type] = field(default_factory=set)
-    grown: set[Origin] = field(default_factory=set)
-    tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    nested: dict[Origin, int] = field(default_factory=dict)
-    written: set[Origin] = field(default_factory=set)
-    shrinking: set[Origin] = field(default_factory=set)
-    """The lists of which items are taken away."""
-    refers: dict[Origin, Origin] = field(default_factory=dict)
-    """The tables that items of lists, and fields of objects in tables, are in."""
-    wholes: set[tuple[Any, ...]] = field(default_factory=set)
-    """The containers among the arguments that are used as such, by how they are reached."""
-    barred: set[Origin] = field(default_factory=set)
-    """Of what is written into that which cannot be followed."""
-    classes: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    """The classes, and the names of the fields, of the objects that constructors make."""
-    pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
-    """The classes whose objects are in pools, with their fields."""
-    unpooled: set[type] = field(default_factory=set)
-    """Those of which this was tried, and something is not followed."""
-    guarded: set[Any] = field(default_factory=set)
-    """The loops that hand over what they have changed to the handlers around them."""
-
-    def learn(self, found: Escapes | Guards | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
-        match found:
-            case Escapes(origin=origin):
-                self.keep(origin)
-            case Guards(loops=loops):
-                self.guarded |= loops
-            case Holds(origin=origin):
-                self.kept |= {origin} & self.tables.keys()
-                self.tables[origin] = found.cls, found.names
-            case Nests(origin=origin):
-                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
-                self.nested[origin] = found.depth
-            case Refers(key=key):
-                self.refers[key] = found.table
-            case Shrinks(origin=origin):
-                self.kept |= {origin} & self.shrinking
-                self.shrinking.add(origin)
-            case Whole(path=path):
-                self.wholes.add(path)
-            case Mutates():
-                self.mutable.add(found.cls)
-            case Writes(origin=origin):
-                self.barred |= {origin} & self.written
-                self.written.add(origin)
-
-    def keep(self, origin: Origin) -> None:
-        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if origin[:1] == ("pool",):
-            self.unpooled.add(origin[1])
-            del self.pools[origin[1]]
-            self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
-        elif self.may_be_pooled(origin):
-            cls, names = self.classes[origin]
-            self.pools[cls] = names
-            of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
-            self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
-            self.kept -= of_lists
-            self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
-        else:
-            self.barred |= {origin} & self.written
-            self.kept.add(origin)
-
-    def made_at(self, origin: Origin) -> Origin:
-        """Where what has an origin is made, or the first of the objects of a pool."""
-        if origin[:1] != ("pool",):
-            return origin
-        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
-
-    def may_be_pooled(self, origin: Origin) -> bool:
-        """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
-        cls, names = self.classes.get(origin, (None, ()))
-        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled

@@ -13,18 +13,8 @@ from __future__ import annotations
 
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.containers import Containers
-from microgradpy.promotion.places import (
-    CONTENTS,
-    NO_OBJECT,
-    Element,
-    Escapes,
-    Frame,
-    Known,
-    ListOf,
-    Object,
-    Table,
-    origin_of_pool,
-)
+from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, ListOf, Object, Table, origin_of_pool
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)

@@ -10,9 +10,10 @@ from microgradpy.ir.nodes import Const, Op, Statement, Value, Var, function_cons
 from microgradpy.ir.traversal import uses
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import Functions, Named, as_expression, is_in_file
 from microgradpy.promotion.objects import Objects
-from microgradpy.promotion.places import THERE, Escapes, Frame, Known, Object, is_thing
+from microgradpy.promotion.places import THERE, Frame, Known, Object, is_thing
 from microgradpy.promotion.thrown import has_own_fields, is_arithmetic, reads_values
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule

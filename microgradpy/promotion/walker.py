@@ -34,11 +34,12 @@ from microgradpy.promotion.attempts import lower_attempt
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.conditions import asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
-from microgradpy.promotion.places import Element, Escapes, Frame, Known, Object
+from microgradpy.promotion.places import Element, Frame, Known, Object
 from microgradpy.promotion.thrown import note_thrown
 from microgradpy.runtime.written_out import CLASSES
 

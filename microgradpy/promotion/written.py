@@ -12,13 +12,13 @@ from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf,
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.findings import Escapes, Shrinks
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     Closure,
-    Escapes,
     Frame,
     Generator,
     Known,
@@ -27,7 +27,6 @@ from microgradpy.promotion.places import (
     Object,
     Picked,
     Row,
-    Shrinks,
     Table,
     is_thing,
 )

@@ -237,6 +237,31 @@ def series(x, count):
     return sum(values)
 
 
+class Simulation:
+    def __init__(self):
+        self.x, self.v, self.rate, self.steps, self.history = 1.0, 0.0, 2.0, 0, []
+
+    def __repr__(self):
+        return f"Simulation(x={self.x}, v={self.v}, rate={self.rate})"
+
+    def reset(self):
+        self.x, self.v = 1.0, 0.0
+
+    def step(self, dt):
+        self.v -= self.rate * self.x * dt
+        self.x += self.v * dt
+        self.steps += 1
+        self.history.append(self.x)
+
+
+def fitted(rate, simulation, steps):
+    simulation.reset()
+    simulation.rate = rate
+    for _ in range(steps):
+        simulation.step(0.1)
+    return simulation.x**2
+
+
 def balance(x, steps):
     totals = {"in": 0.0, "out": 0.0}
     for k in range(steps):
@@ -353,5 +378,6 @@ PROGRAMS = [
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),
+    Program("simulation", "an argument that is written into is variables as well", fitted, (2.0, Simulation(), 4), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]
