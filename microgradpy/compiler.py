@@ -79,6 +79,7 @@ from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.driver import Promoted, followed_code, promote
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -363,8 +364,7 @@ def _analyse(
 ) -> Unit:
     in_sight, ir, checks, kept = _program(function, kinds, tracks, catches, pattern)
     assumed: Kind = FLOAT
-    # What would write has raised NeedsTracking by the end.
-    followed = in_sight.followed if in_sight is not None else frozenset() if tracks else followed_code(function, (), ir)
+    followed = in_sight.followed if in_sight is not None else _writing_nothing(function, ir) if not tracks else frozenset()
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
@@ -415,6 +415,12 @@ def _analyse(
         _combine_guards(before)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
+    """The code of a function that names nothing that writes: its own statements write nothing once it is compiled, as
+    NeedsTracking would have been raised."""
+    return followed_code(function, (), ir) if WRITERS.isdisjoint(names_in(function.__code__)) else frozenset()
 
 
 def _program(
