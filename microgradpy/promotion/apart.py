@@ -8,20 +8,19 @@ parts that it reads.
 
 from __future__ import annotations
 
-import itertools
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from microgradpy.ad.calls import Apart
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.prune import prune
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Statement, Var
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Statement, Var
 from microgradpy.ir.rewrite import map_statements
-from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.functions import Named
+from microgradpy.promotion.names import Names, used_in
 from microgradpy.promotion.places import Display, Escapes, Frame, Known, Origin, Part, is_thing, origin_of
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.libraries import is_of_large_library
@@ -31,7 +30,7 @@ def flattened(function: Function, roots: Mapping[int, Part], variables: Iterable
     """The function with the leaves of arguments for what these are in, and last those of variables of modules."""
     captured: list[Var] = []
     parameters: list[Parameter] = []
-    names = _Names(parameter.name for parameter in function.parameters)
+    names = Names(parameter.name for parameter in function.parameters)
     for number, var in enumerate(function.inputs):
         own = function.parameters[number - len(function.captured)] if number >= len(function.captured) else None
         leaves = [leaf.known for leaf in roots[number].leaves() if isinstance(leaf.known, Var)] if number in roots else None
@@ -47,24 +46,13 @@ def flattened(function: Function, roots: Mapping[int, Part], variables: Iterable
 
 def without_unread(function: Function) -> Function:
     """The function without empty lists that nobody reads, as the default in `table.get("a", [])` if the key is there."""
-    read = set(_used(function.body))
+    read = set(used_in(function.body))
 
     def dropped(statement: Statement) -> tuple[Statement, ...]:
         is_empty = isinstance(statement, Op) and statement.callee is Opcode.LIST and not statement.arguments
         return () if is_empty and read.isdisjoint(statement.results) else (statement,)
 
     return replace(function, body=map_statements(function.body, dropped))
-
-
-class _Names:
-    def __init__(self, taken: Iterable[str]) -> None:
-        self.taken = set(taken)
-
-    def new(self, hint: str) -> str:
-        names = itertools.chain((hint,), (f"{hint}_{number}" for number in itertools.count(1)))
-        found = next(name for name in names if name not in self.taken)
-        self.taken.add(found)
-        return found
 
 
 def call_apart(
@@ -99,19 +87,11 @@ def call_apart(
             raise Escapes(origin)
         return inner.returned  # type: ignore[no-any-return]
     made = without_unread(replace(made, body=prune(made.body)))
-    leaves = [var for var in dict.fromkeys(_used(made.body)) if var in walker.leaves]
-    names = _Names(parameter.name for parameter, _ in given)
+    leaves = [var for var in dict.fromkeys(used_in(made.body)) if var in walker.leaves]
+    names = Names(parameter.name for parameter, _ in given)
     parameters = (*(Parameter(leaf, names.new(leaf.hint)) for leaf in leaves), *(parameter for parameter, _ in given))
     apart = Apart(function, replace(made, captured=(), parameters=parameters))
     result = walker.define(op.results[0], frame)
     callee = Const(apart, function.__name__, apart)
     walker.add(Op(callee, (*leaves, *(known for _, known in given)), (result,), where=op.where))  # type: ignore[arg-type]
     return result  # type: ignore[no-any-return]
-
-
-def _used(region: Region) -> Iterator[Var]:
-    """The variables that a region reads."""
-    for statement in walk(region):
-        yield from (value for value in uses(statement) if isinstance(value, Var))
-    for terminator in terminators(region):
-        yield from (value for value in terminator_values(terminator) if isinstance(value, Var))

@@ -38,6 +38,7 @@ from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.facts import Facts
 from microgradpy.promotion.functions import Lower, Named, is_in_file
 from microgradpy.promotion.given import (
     MOST_ROUNDS,
@@ -54,7 +55,6 @@ from microgradpy.promotion.places import (
     Display,
     Element,
     Escapes,
-    Facts,
     Frame,
     Known,
     Method,

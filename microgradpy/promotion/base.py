@@ -27,6 +27,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.facts import Facts
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -34,7 +35,6 @@ from microgradpy.promotion.places import (
     DictOf,
     Element,
     Escapes,
-    Facts,
     Frame,
     Generator,
     Known,

@@ -19,24 +19,12 @@ from microgradpy.promotion.arguments import Arguments, Variable
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
+from microgradpy.promotion.facts import FOUND, Facts
 from microgradpy.promotion.functions import Lower, is_in_file
 from microgradpy.promotion.library import may_be_written
-from microgradpy.promotion.places import (
-    Escapes,
-    Facts,
-    Frame,
-    Holds,
-    Mutates,
-    Nests,
-    NotInSight,
-    Numbers,
-    Origin,
-    Part,
-    Refers,
-    Shrinks,
-    Whole,
-    Writes,
-)
+from microgradpy.promotion.names import statements_of
+from microgradpy.promotion.places import Escapes, Frame, NotInSight, Numbers, Origin, Part
+from microgradpy.promotion.writers import may_write
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -44,7 +32,7 @@ from microgradpy.runtime.variables import new_cell
 _MOST_WALKS = 40
 
 
-def _makes_memory(statement: Statement) -> bool:
+def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
@@ -57,12 +45,20 @@ def _makes_memory(statement: Statement) -> bool:
             return True  # it may make a function
         case types.FunctionType(__code__=code) if is_generator(code):
             return True
+        case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(name)) for name in code.co_names):
+            return True  # it may make an object
+        case types.FunctionType() as callee if is_in_file(callee, function) and may_write(callee):
+            return True
         case function if function is new_cell or function is operator.setitem:
             return True
         case function if function is getattr:
             name = statement.arguments[1]
             return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
     return False
+
+
+def _is_class(named: Any) -> bool:
+    return isinstance(named, type) and is_in_sight(named)
 
 
 def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> bool:
@@ -102,7 +98,7 @@ def followed_code(
     if any(makes_classes(each.__code__) for each in (function, *inside)):
         return frozenset()
     left = set[types.CodeType]()
-    for statement in walk(made.body):
+    for statement in statements_of(made):
         match statement:
             case Op(callee=Const(value=callee), arguments=(_, name, *_)) if callee is getattr:
                 if not isinstance(name, Const) or name.value in names:
@@ -144,7 +140,8 @@ def promote(
 ) -> Promotion:
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
     of the input."""
-    if examples is None and not any(map(_makes_memory, walk(ir.body))) and not _calls_in_loops(function, ir, kinds):
+    makes = any(_makes_memory(function, each) for each in walk(ir.body))
+    if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
     facts = Facts()
     kept: list[Reason] = []
@@ -155,7 +152,7 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
-        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+        except FOUND as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
                 kept += [] if reason is None else [reason]

@@ -77,12 +77,28 @@ class Whole(Exception):
         self.path = path
 
 
+class Picks(Exception):
+    """What a field of the objects in a table holds are lists of objects in a table."""
+
+    def __init__(self, key: Origin, table: Origin) -> None:
+        super().__init__(key, table)
+        self.key, self.table = key, table
+
+
 class Shrinks(Exception):
     """Items of a list are taken away."""
 
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)
         self.origin = origin
+
+
+class Recurs(Exception):
+    """A function that gets something in sight calls itself."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class NotInSight(Exception):
@@ -115,6 +131,8 @@ class ListOf:
     sort: str = "list"
     of: Any = None
     default: Const | None = None
+    picks: Any = None
+    """The table of which its items are lists of objects, that nobody writes into any more."""
     field: Origin = ()
     """Of which field it has the values, if it is a column of a table."""
 
@@ -346,6 +364,8 @@ class Frame:
     """What is done with each value that it yields, if it is a generator."""
     attempts: int = 0
     """In how many `try` it runs then."""
+    unit: Any = None
+    """The function that calls itself, if it is one."""
 
     @property
     def is_root(self) -> bool:
@@ -355,83 +375,3 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
-
-
-@final
-@dataclass(eq=False)
-class Facts:
-    """What earlier walks have found: the origins of what stays memory, the classes whose objects are written into, the lists
-    that get more items, those that hold objects, by class and fields, those that hold lists that are written into, and what
-    calls make that is written into."""
-
-    kept: set[Origin] = field(default_factory=set)
-    mutable: set[type] = field(default_factory=set)
-    grown: set[Origin] = field(default_factory=set)
-    tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    nested: dict[Origin, int] = field(default_factory=dict)
-    written: set[Origin] = field(default_factory=set)
-    shrinking: set[Origin] = field(default_factory=set)
-    """The lists of which items are taken away."""
-    refers: dict[Origin, Origin] = field(default_factory=dict)
-    """The tables that items of lists, and fields of objects in tables, are in."""
-    wholes: set[tuple[Any, ...]] = field(default_factory=set)
-    """The containers among the arguments that are used as such, by how they are reached."""
-    barred: set[Origin] = field(default_factory=set)
-    """Of what is written into that which cannot be followed."""
-    classes: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    """The classes, and the names of the fields, of the objects that constructors make."""
-    pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
-    """The classes whose objects are in pools, with their fields."""
-    unpooled: set[type] = field(default_factory=set)
-    """Those of which this was tried, and something is not followed."""
-
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
-        match found:
-            case Escapes(origin=origin):
-                self.keep(origin)
-            case Holds(origin=origin):
-                self.kept |= {origin} & self.tables.keys()
-                self.tables[origin] = found.cls, found.names
-            case Nests(origin=origin):
-                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
-                self.nested[origin] = found.depth
-            case Refers(key=key):
-                self.refers[key] = found.table
-            case Shrinks(origin=origin):
-                self.kept |= {origin} & self.shrinking
-                self.shrinking.add(origin)
-            case Whole(path=path):
-                self.wholes.add(path)
-            case Mutates():
-                self.mutable.add(found.cls)
-            case Writes(origin=origin):
-                self.barred |= {origin} & self.written
-                self.written.add(origin)
-
-    def keep(self, origin: Origin) -> None:
-        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if origin[:1] == ("pool",):
-            self.unpooled.add(origin[1])
-            del self.pools[origin[1]]
-            self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
-        elif self.may_be_pooled(origin):
-            cls, names = self.classes[origin]
-            self.pools[cls] = names
-            of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
-            self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
-            self.kept -= of_lists
-            self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
-        else:
-            self.barred |= {origin} & self.written
-            self.kept.add(origin)
-
-    def made_at(self, origin: Origin) -> Origin:
-        """Where what has an origin is made, or the first of the objects of a pool."""
-        if origin[:1] != ("pool",):
-            return origin
-        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
-
-    def may_be_pooled(self, origin: Origin) -> bool:
-        """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
-        cls, names = self.classes.get(origin, (None, ()))
-        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
