@@ -336,7 +336,10 @@ def _undo_parts(adjoint: AdjointBuilder, call: Unpack) -> None:
             if is_owned and isinstance(bar, Var):
                 adjoint.owned.add(bar)
             bars = adjoint.as_list(Const(None) if bar is None else bar, result)
-            items.append(adjoint.own(bars) if place >= len(call.results) - call.passed else bars)
+            if place >= len(call.results) - call.passed:
+                bars = adjoint.own(bars)
+                adjoint.written |= {bars} if isinstance(bars, Var) else set()
+            items.append(bars)
         elif bar is None:
             items.append(_absent(adjoint, result))
         else:
