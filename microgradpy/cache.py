@@ -50,6 +50,9 @@ class Unit:
     active: tuple[bool, ...]
     result_kind: Kind
     result_active: bool = True
+    active_parts: tuple[bool, ...] | None = None
+    passed: int = 0
+    """How many of the last parts of its result are lists that it was given and has written into."""
     absent: tuple[bool, ...] = ()
     primal: Callable[..., Any] | None = None
     waiting: Any = None

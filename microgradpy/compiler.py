@@ -54,6 +54,7 @@ from microgradpy.ir.kinds import (
     FLOAT,
     UNKNOWN,
     Kind,
+    TupleOf,
     Unknown,
     carries_nothing,
     holds_no_lists,
@@ -221,6 +222,14 @@ class Session:
         self.function_guards.append(FunctionGuard.of(function))
         return unit.result_kind
 
+    @property
+    def passed(self) -> int:
+        return self.own.passed
+
+    @property
+    def active_parts(self) -> tuple[bool, ...] | None:
+        return self.own.active_parts
+
     def nested(self, code: types.CodeType, name: str) -> types.FunctionType:
         cells = tuple(types.CellType() for _ in code.co_freevars)
         return types.FunctionType(code, self.function.__globals__, name, None, cells)
@@ -363,13 +372,14 @@ def _analyse(
     pattern: Any,
 ) -> Unit:
     in_sight, ir, checks, kept = _program(function, kinds, tracks, catches, pattern)
-    assumed: Kind = FLOAT
+    assumed, parts = _assumed_first(pattern)
     followed = in_sight.followed if in_sight is not None else _writing_nothing(function, ir) if not tracks else frozenset()
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
-    for attempt in range(8 + len(absent)):
+    for attempt in range(8 + len(absent) + len(parts or ())):
         unit = Unit(unit_name(function), active, assumed, absent=absent, version=rrule.version, tracks=tracks)
+        unit.active_parts, unit.passed = parts, len(getattr(pattern, "passed", ()))
         unit.is_root = is_root
         unit.takes_value, unit.writes = not tracks or is_immutable(assumed), tracks
         CACHE.keep(key, unit, function.__code__)
@@ -380,8 +390,10 @@ def _analyse(
                 ir = read_items_at_places(ir)
             primal, makes_text = check_texts(primal_pass.transform(ir, kinds, active, session))
             proven = in_terms_of_inputs(primal.result_kind)
-            if unit.was_assumed and not _is_as_assumed(proven, assumed):
+            unit.active_parts = None if parts is None else primal.active_parts(parts)
+            if unit.was_assumed and not (_is_as_assumed(proven, assumed) and unit.active_parts == parts):
                 _give_up(before, unit)
+                parts = unit.active_parts
                 assumed, weakens = _assumed_next(primal, proven, assumed, attempt, weakens)
                 continue
             unit.result_kind, unit.result_active = proven, primal.result_active or unit.was_assumed
@@ -447,8 +459,18 @@ def _checks_of(in_sight: Promoted) -> Iterator[Check]:
         yield names, name, UNDEFINED if found is ABSENT else found
 
 
+def _assumed_first(pattern: Any) -> tuple[Kind, tuple[bool, ...] | None]:
+    """What to assume of a result first, and of which parts of it that they are active, if that is asked of each."""
+    if not isinstance(pattern, Apart) or pattern.result is None:
+        return FLOAT, None
+    has_parts = pattern.passed and isinstance(pattern.result, TupleOf)
+    return pattern.result, (False,) * len(pattern.result.items) if has_parts else None  # type: ignore[union-attr]
+
+
 def _assumed_next(primal: Primal, proven: Kind, assumed: Kind, attempt: int, weakens: bool) -> tuple[Kind, bool]:
     """What to assume next of a result that did not come out as it was assumed, and whether that is less and less."""
+    if _is_as_assumed(proven, assumed):
+        return assumed, weakens
     likely, guess = in_terms_of_inputs(primal.likely_kind), in_terms_of_inputs(primal.guessed_kind)
     if attempt == 0 and guess != likely:
         return guess, False

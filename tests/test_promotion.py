@@ -13,7 +13,18 @@ import pytest
 
 from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
 from microgradpy.cache import CACHE
-from tests.programs.mutation import MUTATION, in_sight, library, queues, replaced, stored
+from tests.programs.mutation import (
+    MUTATION,
+    in_sight,
+    library,
+    mutual_recursion,
+    queues,
+    recursion,
+    recursive_functions,
+    recursive_objects,
+    replaced,
+    stored,
+)
 
 
 class Base:
@@ -260,9 +271,9 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-OF_MEMORY = [
-    p for p in MUTATION if p.function.__module__ in {each.__name__ for each in (in_sight, library, queues, replaced, stored)}
-]
+OF_RECURSION = {each.__name__ for each in (mutual_recursion, recursion, recursive_functions, recursive_objects)}
+TABLES = {each.__name__ for each in (in_sight, library, queues, replaced, stored)} | OF_RECURSION
+OF_MEMORY = [p for p in MUTATION if p.function.__module__ in TABLES]
 
 
 @pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)
@@ -284,6 +295,21 @@ UNDER_SEVERAL_NAMES = {
 def test_what_others_take_the_place_of_is_in_sight_under_one_name(program: Any) -> None:
     text = code_adjoint(program.function, *copy.deepcopy(program.args))
     assert ("shadows" in text) == (program.function.__name__ in UNDER_SEVERAL_NAMES)
+
+
+STAYS_MEMORY = {
+    "captured_and_other", "children_appended", "deeper_than_the_list",
+    "default_none_list", "early_return_search", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
+    "kids_branch", "kids_list_kept", "kids_replaced", "kids_same_list_twice", "kids_with_none", "list_returned_from_the_bottom",
+    "memo_2d", "nested_rec2", "put_back", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
+    "same_object_twice", "seen_in_a_set", "shown_between", "shown_on_each_level", "swapped_args", "weights_of_subclasses",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if p.function.__module__ in OF_RECURSION], ids=lambda p: p.id)
+def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any) -> None:
+    text = code_adjoint(program.function, *copy.deepcopy(program.args))
+    assert ("shadows" in text) == (program.function.__name__ in STAYS_MEMORY)
 
 
 class Link:

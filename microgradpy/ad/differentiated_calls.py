@@ -33,6 +33,7 @@ from microgradpy.ir.kinds import (
     BOOL,
     FLOAT,
     INT,
+    UNASSIGNED,
     UNKNOWN,
     Array,
     Inert,
@@ -50,6 +51,7 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     item_kind,
+    join,
     object_with,
     present,
     python_type,
@@ -317,9 +319,14 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
     if primal.services.tracks and (is_generator(function.__code__) or any(isinstance(value, Packed) for value in bound)):
         return False
     kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))
-    active = (primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
+    active = tuple(primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
+    passed = called.passed if isinstance(called, Apart) else ()
+    if isinstance(called, Apart) and called.kinds:
+        # One unit for the list that is empty yet and for the one that calls of itself have filled.
+        kinds = tuple(map(join, kinds, called.kinds))
+        active = tuple(flag or (i in passed and _may_be_filled(kinds[i])) for i, flag in enumerate(active))
     try:
-        unit = primal.services.unit(called, kinds, tuple(active))
+        unit = primal.services.unit(called, kinds, active)
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
     if unit is None or (unit.writes and primal.catches):
@@ -332,8 +339,15 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
     saved = primal.variable(UNKNOWN, f"{hint}_saved")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
     if result in primal.active or primal.services.tracks:
-        primal.record(UnitCall(result, saved, unit, arguments, op.where))
+        primal.record(UnitCall(result, saved, unit, arguments, op.where, passed))
     return True
+
+
+def _may_be_filled(kind: Kind) -> bool:
+    """Whether what is put into a list may be active."""
+    if isinstance(kind, Sequence):
+        return _may_be_filled(kind.item)
+    return not carries_nothing(kind) and kind not in (INT, UNASSIGNED)
 
 
 def dispatch(

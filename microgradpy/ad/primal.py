@@ -85,11 +85,18 @@ class Primal:
     lent: frozenset[Var]
     returned: tuple[Kind, ...]
     result_active: bool
+    returned_parts: tuple[tuple[bool, ...], ...] = ()
     memory: Memory | None = None
 
     @property
     def result_kind(self) -> Kind:
         return reduce(join, self.returned) if self.returned else Inert("NoneType")
+
+    def active_parts(self, assumed: tuple[bool, ...]) -> tuple[bool, ...]:
+        """Which parts of the tuple that is returned are active, besides those that were assumed to be."""
+        if any(len(parts) != len(assumed) for parts in self.returned_parts):
+            return (True,) * len(assumed)
+        return tuple(map(any, zip(assumed, *self.returned_parts, strict=True)))
 
     @property
     def likely_kind(self) -> Kind:
@@ -182,6 +189,7 @@ def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool
         frozenset(builder.lent),
         tuple(walk.returned),
         walk.returned_active,
+        tuple(walk.returned_parts),
     )
 
 
@@ -202,6 +210,7 @@ class _Walk:
     lent: set[Var] = field(default_factory=set)
     returned: list[Kind] = field(default_factory=list)
     returned_active: bool = False
+    returned_parts: list[tuple[bool, ...]] = field(default_factory=list)
 
     def region(self, region: Region) -> Region:
         with self.builder.region() as statements:
@@ -250,7 +259,13 @@ class _Walk:
         if isinstance(new, Return):
             self.returned.append(self.builder.kind(new.value))
             self.returned_active |= self.builder.is_active(new.value)
+            self.returned_parts.append(self.active_parts(new.value))
         return new
+
+    def active_parts(self, value: Value) -> tuple[bool, ...]:
+        """Which parts of a tuple that is made here are active."""
+        made = self.builder.producers.get(value) if isinstance(value, Var) else None
+        return tuple(map(self.builder.is_active, made.arguments)) if made is not None and made.callee is Opcode.TUPLE else ()
 
     def statement(self, statement: Statement) -> None:
         self.builder.where = statement.where
@@ -363,6 +378,7 @@ class _Walk:
                 break
             # What the body returned was proven from assumptions that do not hold.
             del self.returned[returned:]
+            del self.returned_parts[returned:]
             self.returned_active = returned_active
         results = self.results(statement, [edge.values for edge in edges if isinstance(edge, Break)])
         self.builder.add(replace(made, parameters=parameters, initial=initial, results=results))

@@ -10,6 +10,7 @@ from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import holds_numbers
 from microgradpy.ir.nodes import (
@@ -19,7 +20,6 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Region,
-    Return,
     Statement,
     Value,
     Var,
@@ -40,6 +40,7 @@ from microgradpy.promotion.places import (
     Cell,
     Closure,
     DictOf,
+    Display,
     Element,
     Frame,
     Generator,
@@ -54,9 +55,11 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.raising import make_exception, shows_exception, throws
+from microgradpy.promotion.raising import shows_exception, throws
+from microgradpy.promotion.writers import written_captures
 from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 from microgradpy.runtime.written_out import Shrinking
@@ -90,11 +93,9 @@ class Calls(Written):
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
-            self.bind_made(op, frame)
-            if op.payload == RAISED:
-                make_exception(self, op, callee, arguments, keywords, frame)
         else:
             self.bind(op.results[0], found, frame)
+        self.bind_made(op, frame)
 
     def bind_made(self, op: Op, frame: Frame) -> None:
         """Let the result of an operation be what it has made that is in sight."""
@@ -158,7 +159,7 @@ class Calls(Written):
         elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
         elif opcode is Opcode.CLOSURE and (
-            any(map(is_thing, arguments)) or origin in self.facts.written or self.has_names(op.payload.code)
+            self.captures_things(op, arguments) or origin in self.facts.written or self.has_names(op.payload.code)
         ):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
@@ -168,6 +169,13 @@ class Calls(Written):
     def has_names(self, code: types.CodeType) -> bool:
         """Whether code names variables of the module that are in sight."""
         return False
+
+    def captures_things(self, op: Op, arguments: tuple[Known, ...]) -> bool:
+        """Whether a function made inside has captured something in sight. What it writes into has to be that."""
+        if isinstance(op.payload, ClosureBody):
+            for number in sorted(written_captures(op.payload, self.written_by)):
+                self.check_written(arguments[number])
+        return any(map(is_thing, arguments))
 
     # Loops that are written out
 
@@ -234,7 +242,9 @@ class Calls(Written):
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
-        items = self.items_of_tuple(known) if op.payload is None else ()
+        items: tuple[Known, ...] = known.items if isinstance(known, Display) else ()
+        if not items and op.payload is None:
+            items = self.items_of_tuple(known)
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)
@@ -263,6 +273,8 @@ class Calls(Written):
                 self.check_there(callee)
                 function = self.member_function(callee, "__call__")
                 return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+            case Const(value=function) if function is tie:
+                return self.tied(op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
                 found = self.of_library(op, function, arguments, keywords, frame)
                 if found is not None:
@@ -308,26 +320,11 @@ class Calls(Written):
                 place, depth = self.read_from[given[0]]  # type: ignore[index]
                 raise Nests(place.origin, depth)
         elif isinstance(function, types.FunctionType) and is_in_file(function, self.function):
-            for each in given:
+            written = self.written_by(function)
+            for number, each in enumerate(given):
                 self.check_given(each)
-
-    def is_factory(self, function: types.FunctionType) -> bool:
-        """Whether a function returns a closure with variables of its own, or an object that it has made."""
-        if not is_in_file(function, self.function) or rrule.has(function) or is_non_differentiable(function):
-            return False
-        try:
-            ir, _ = self.lowered(function, ())
-        except Escapes:
-            return False
-        made = {op.results[0]: op for op in ir.body.statements if isinstance(op, Op) and op.results}
-        end = ir.body.terminator
-        found = made.get(end.value) if isinstance(end, Return) and isinstance(end.value, Var) else None
-        if found is None:
-            return False
-        if found.callee is Opcode.CLOSURE:
-            return bool(getattr(found.payload, "shared", ()))
-        cls = found.callee.value if isinstance(found.callee, Const) else None
-        return isinstance(cls, type) and classes.is_in_sight(cls)
+                if number in written:
+                    self.check_written(each)
 
     def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
@@ -379,9 +376,17 @@ class Calls(Written):
         if origin not in self.facts.kept and isinstance(function, types.FunctionType) and self.reads_items(function, given):
             self.helped = True
             return self.inline(op, function, arguments, keywords, frame, origin)
-        if isinstance(function, types.FunctionType) and any(isinstance(each, _FOLLOWED) for each in given):
+        if isinstance(function, types.FunctionType) and self.is_followed(function, given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
         return None
+
+    def is_followed(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
+        """Whether a function that gets something in sight is written where it is called, as far as it gets no more than lists
+        only if it may write into them."""
+        if any(isinstance(each, _FOLLOWED) for each in given):
+            return True
+        is_container = [number for number, each in enumerate(given) if isinstance(each, ListOf | DictOf)]
+        return bool(is_container) and not self.written_by(function).isdisjoint(is_container)
 
     def known_function(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""

@@ -22,7 +22,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Nests, Origin, Refers
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Nests, Origin, Picks, Refers
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -63,6 +63,8 @@ class Containers(Objects):
         self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
+        self.with_none: set[Origin] = set()
+        """The lists of objects among which there may be None."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
@@ -94,13 +96,35 @@ class Containers(Objects):
                 raise Escapes(place.origin)
             if place.of is not item.table:
                 raise Refers(place.key, item.table.origin)
+            if item.may_be_none and item.index not in self.present:
+                self.with_none.add(place.origin)
             return item.index
         if place.of is not None and place.of.is_pool and item == NONE:
+            self.with_none.add(place.origin)
             return NO_OBJECT
+        if place.picks is not None or (place.field and isinstance(item, ListOf) and item.of is not None):
+            return self.picked_for(place, item)
         if place.of is not None:
             self.check_decided(item, place.of)
             raise Escapes(place.origin)
         return self.row_of(place, item) if place.depth else self.plain(item)
+
+    def picks_of(self, field: Origin) -> Table | None:
+        """The table whose objects the lists in a field hold."""
+        return self.tables_made.get(self.facts.picks.get(field, ()))
+
+    def picked_for(self, column: ListOf, item: Known) -> Value:
+        """A list of objects, none of which is None, for a field of the objects in a table: nobody writes into it any more."""
+        if not isinstance(item, ListOf) or item.sort != "list" or column.origin in self.facts.tables:
+            raise Escapes(column.origin)
+        if item.of is not None and item.of is not column.picks and column.picks is None:
+            raise Picks(column.key, item.of.origin)
+        origins = {item.origin}.union(*(pair for pair in self.stand_for_each_other if item.origin in pair))
+        is_empty = item.of is None and self.contents.get(self.now(item)) == ()  # type: ignore[arg-type]
+        if not self.with_none.isdisjoint(origins) or not (is_empty or item.of is column.picks):
+            raise Escapes(column.origin)
+        self.shown.add(item)
+        return self.now(item)  # type: ignore[return-value]
 
     def row_of(self, place: ListOf, item: Known) -> Value:
         """A list that nobody else has, to be put into another one."""
@@ -260,6 +284,8 @@ class Containers(Objects):
         indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
         if target.depth:
             return Row(place, indices, version, read)  # type: ignore[arg-type]
+        if place.picks is not None:
+            return Picked(place.picks, read)  # type: ignore[arg-type]
         if place.of is not None:
             self.counters.add(read)  # type: ignore[arg-type]
             return Element(place.of, read, place.of.is_pool)  # type: ignore[arg-type]

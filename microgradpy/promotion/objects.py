@@ -27,6 +27,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    Picked,
     Row,
     Super,
     Table,
@@ -387,6 +388,8 @@ class Objects(Functions):
                     raise Escapes(origin_of(one))
                 return self.is_same_element(op, one, Element(one.table, NO_OBJECT), frame)
         if is_thing(a) and is_thing(b):
+            if isinstance(a, Picked | Row) or isinstance(b, Picked | Row):
+                raise Escapes(first_origin(arguments))  # it may be one list, read twice
             return Const(a is b)
         value = b if is_thing(a) else a
         if isinstance(value, Const):

@@ -37,6 +37,8 @@ class ListOf:
     sort: str = "list"
     of: Any = None
     default: Const | None = None
+    picks: Any = None
+    """The table of which its items are lists of objects, that nobody writes into any more."""
     field: Origin = ()
     """Of which field it has the values, if it is a column of a table."""
 
@@ -284,6 +286,8 @@ class Frame:
     """What is done with each value that it yields, if it is a generator."""
     attempts: int = 0
     """In how many `try` it runs then."""
+    unit: Any = None
+    """The function that calls itself, if it is one."""
 
     @property
     def is_root(self) -> bool:

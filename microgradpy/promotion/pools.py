@@ -14,7 +14,18 @@ from __future__ import annotations
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.findings import Escapes
-from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, ListOf, Object, Table, origin_of_pool
+from microgradpy.promotion.places import (
+    CONTENTS,
+    NO_OBJECT,
+    Element,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Picked,
+    Table,
+    origin_of_pool,
+)
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)
@@ -34,7 +45,8 @@ class Pools(Containers):
             for name in names:
                 hint = f"{table.hint}_{name.lstrip('_')}"
                 field = *table.origin, name
-                column = table.columns[name] = ListOf(table.origin, hint, of=self.table_of(field), field=field)
+                of, picks = self.table_of(field), self.picks_of(field)
+                column = table.columns[name] = ListOf(table.origin, hint, of=of, picks=picks, field=field)
                 made = fresh(hint, True)
                 self.add(Op(Opcode.LIST, (), (made,), from_user=False))
                 self.fields[column, CONTENTS] = made
@@ -69,6 +81,8 @@ class Pools(Containers):
 
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:
         """What `if` asks: of an object whose class says nothing of that, whether it is one."""
+        if isinstance(known, Picked):
+            return known.numbers  # a list, which is true if there is anything in it
         if not isinstance(known, Element) or self.has_truth(known.cls):
             return super().truth(known, where, frame)
         if not known.may_be_none or known.index in self.present:
