@@ -24,16 +24,16 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followed_by, lock
-from microgradpy.compiler import compile_unit, instrumented
+from microgradpy.compiler import compile_unit
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.nodes import Const, Function
-from microgradpy.ir.reasons import Reason
+from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.linking import errors_of_compiler
 from microgradpy.originals import BUILTINS
+from microgradpy.pipeline import instrumented
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion import classes
 from microgradpy.promotion.arguments import Variable
@@ -186,9 +186,8 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
     """The unit of a function for the parts of its arguments that a pattern has given; None if it cannot be called by them: it
     writes, or calls what is not known before."""
     patterns = patterns_of(function)
-    try:
-        unit = compile_unit(function, kinds_of(read.values, value_kind), active, pattern=read.pattern)
-    except (NeedsTracking, DifferentiationError):
+    unit = _unit_of_parts(function, read, active)
+    if unit is None:
         patterns.decline(read.pattern, values)
         return None
     writes = unit.runs_unseen and may_write(function, values, followed_by(unit))
@@ -196,6 +195,14 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
         patterns.decline(read.pattern, values)
         return None
     return unit
+
+
+def _unit_of_parts(function: types.FunctionType, read: Match, active: tuple[bool, ...]) -> Unit | None:
+    try:
+        unit = compile_unit(function, kinds_of(read.values, value_kind), active, pattern=read.pattern)
+    except DifferentiationError:
+        return None
+    return None if isinstance(unit, MayWrite) else unit
 
 
 def check_unchanged_parts(function: types.FunctionType, read: Match, values: list[Any]) -> None:
