@@ -136,8 +136,8 @@ def instrumented(
 def _instrumented(
     function: types.FunctionType, tracks: bool, catches: bool, notes: bool
 ) -> tuple[Function, tuple[Check, ...]]:
-    key = (id(function.__code__), id(function.__globals__), tracks, catches, notes, *shared_by(function))
-    known = _lowered.get(key)
+    owner, rest = (id(function.__code__), id(function.__globals__)), (catches, notes, *shared_by(function))
+    known = _lowered.get((*owner, tracks, *rest))
     if known is not None and known[0]() is function.__code__:
         if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
             return known[1], known[2]
@@ -147,7 +147,8 @@ def _instrumented(
     ir = instrument_function(lowered.function)
     if len(_lowered) > CACHE_SIZE:
         _lowered.clear()
-    _lowered[key] = (weakref.ref(function.__code__), ir, tuple(checks))
+    for marked in (tracks,) if lowered.marks_matter else (False, True):
+        _lowered[*owner, marked, *rest] = (weakref.ref(function.__code__), ir, tuple(checks))
     return ir, tuple(checks)
 
 
