@@ -24,6 +24,19 @@ def writes_into_argument(x):
     return np.sum(x)
 
 
+class Body:
+    def __init__(self, v):
+        self.v = v
+
+
+BODY = Body(2.0)
+
+
+def writes_attribute(x, body=BODY):
+    body.v = np.sum(x)
+    return body.v * x[0]
+
+
 def deletes_item(x):
     rows = [x, 2.0 * x]
     kept = rows if x[0] > 0.0 else [x]
@@ -89,7 +102,8 @@ def made_again(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) ->
 
 
 ONCE = [
-    plain, writes_into_argument, deletes_item, writes_after_call, assigns_in_module, reads_exception, iterates_flat,
+    plain, writes_into_argument, writes_attribute, deletes_item, writes_after_call, assigns_in_module, reads_exception,
+    iterates_flat,
 ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Whether a function is compiled with its writes tracked, as far as that shows before anything is proven of its values.
 
     x[0] = y            x is not a variable of memory in sight any more (`promotion`): others have it, whatever it is
+    self.v = y          the same of what the function was given; a module is refused that
     total_cell          a variable that functions share, in a cell or in a module
     except E as e       what is read from `e` has its cotangent in the exception's shadow
     x.flat              the array may be written into by way of it
@@ -15,7 +16,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from microgradpy.frontend import exceptions
-from microgradpy.ir.nodes import Const, Function, Op
+from microgradpy.ir.nodes import Const, Function, Op, Var
 from microgradpy.ir.traversal import walk
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 
@@ -24,12 +25,17 @@ _WRITERS: frozenset[Any] = frozenset({operator.setitem, operator.delitem, except
 
 def writes_for_certain(function: Function) -> bool:
     """Whether a function without the memory that was in sight writes into what others may have, whatever its inputs are."""
-    return any(isinstance(op, Op) and _writes(op) for op in walk(function.body))
+    inputs = frozenset(function.inputs)
+    return any(isinstance(op, Op) and _writes(op, inputs) for op in walk(function.body))
 
 
-def _writes(op: Op) -> bool:
+def _writes(op: Op, inputs: frozenset[Var]) -> bool:
     callee = op.callee.value if isinstance(op.callee, Const) else None
-    return (isinstance(callee, FunctionType | BuiltinFunctionType) and callee in _WRITERS) or is_flat(op)
+    if not isinstance(callee, FunctionType | BuiltinFunctionType):
+        return False
+    if callee is setattr or callee is delattr:
+        return bool(op.arguments) and op.arguments[0] in inputs
+    return callee in _WRITERS or is_flat(op)
 
 
 def is_flat(op: Op) -> bool:
