@@ -21,7 +21,7 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Location
-from microgradpy.ir.reasons import Reason
+from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.modes import Mode
@@ -110,9 +110,10 @@ class Unit:
     selects: bool = True
     """Whether its cotangents may have zeros of a selection that it makes."""
     writes: bool = False
-    needs_tracking: bool = False
+    may_write: MayWrite | None = None
+    """What it may write, so that there is nothing else of it."""
     reasons: tuple[Reason, ...] = ()
-    """Why it needs tracking, or else why calls in it are left to run time."""
+    """Why calls in it are left to run time."""
     in_progress: bool = True
     relies_on: set[Unit] = field(default_factory=set)
     """The units of which it was assumed what they will come to, until all of them are there."""

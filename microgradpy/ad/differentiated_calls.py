@@ -58,7 +58,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
-from microgradpy.ir.reasons import TRACKED, reason_at
+from microgradpy.ir.reasons import TRACKED, MayWrite, reason_at
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import known_by
@@ -302,7 +302,7 @@ def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
     if not call_unit(primal, op, apart, primal.inputs(op)[0]):
         name = apart.callee.__name__
         why = f"`{name}` cannot be called with parts of its arguments"
-        raise NeedsTracking(name, (reason_at(TRACKED, op.where, why),))
+        raise NeedsTracking(MayWrite(name, (reason_at(TRACKED, op.where, why),)))
 
 
 def kind_given(primal: PrimalBuilder, value: Value | Packed) -> Kind:
@@ -329,6 +329,8 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
         unit = primal.services.unit(called, kinds, active)
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
+    if isinstance(unit, MayWrite):
+        raise NeedsTracking(unit)
     if unit is None or (unit.writes and primal.catches):
         return False  # it may raise after it has written, which the dispatcher deals with
     arguments = tuple(_pack(primal, value) if isinstance(value, Packed) else value for value in bound)

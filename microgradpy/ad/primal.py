@@ -24,7 +24,7 @@ from microgradpy.ad.effects import has_effect, unmarked_effect
 from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
-from microgradpy.ad.primal_builder import PrimalBuilder, Services
+from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_items import ask_for_items, bind_items, with_pairs_asked
 from microgradpy.ad.primal_structure import lower_structure
@@ -66,6 +66,7 @@ from microgradpy.ir.nodes import (
     Yield,
     function_constant,
 )
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
@@ -87,6 +88,8 @@ class Primal:
     result_active: bool
     returned_parts: tuple[tuple[bool, ...], ...] = ()
     memory: Memory | None = None
+    makes_text: bool = False
+    """Whether it makes text of active values."""
 
     @property
     def result_kind(self) -> Kind:
@@ -121,10 +124,21 @@ class Primal:
         return all(isinstance(v, Var) and v in self.memory.by_value and v not in inputs for v in returned)
 
 
-def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services) -> Primal:
+def transform(
+    function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services
+) -> Primal | MayWrite:
     """The primal of an instrumented function whose captured variables and parameters have these kinds, and of which those
-    marked `active` are differentiated. Where writes are tracked it is walked again if something active is stored in what
-    was taken for constant."""
+    marked `active` are differentiated. One that may write has none, unless writes are tracked."""
+    try:
+        return _walked_until_steady(function, kinds, active, services)
+    except NeedsTracking as needed:
+        return needed.found
+
+
+def _walked_until_steady(
+    function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services
+) -> Primal:
+    """The primal. Where writes are tracked it is walked again if something active is stored in what was taken for constant."""
     forced: frozenset[Var] = frozenset()
     items: dict[Var, Kind] = {}
     iterators = iterators_in(function)
