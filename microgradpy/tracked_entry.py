@@ -46,7 +46,7 @@ from microgradpy.state.exceptions import check_made
 from microgradpy.state.journal import Step, current, writing
 from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.known_access import is_ordinary
-from microgradpy.state.overlaps import Input
+from microgradpy.state.overlaps import Input, meet_undifferentiated
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
@@ -300,7 +300,8 @@ def differentiate_tracked(
     structures = tuple(map(structure_of, bound.values))
     differentiated = active_inputs(bound, wanted, keywords_wanted)
     own = _own_inputs(function, bound)
-    apart = told_apart(function, _inputs(function, bound, structures, differentiated, wanted, own))
+    given = _inputs(function, bound, structures, differentiated, wanted, own)
+    apart = told_apart(function, given)
     if apart is not None:
         bound = bound._replace(values=apart.values(bound.values, bound.variadic, bound.keywords))
         structures = tuple(map(structure_of, bound.values))
@@ -309,7 +310,8 @@ def differentiate_tracked(
             y, saved, whole, made = _run(unit, bound.values, apart)
         result = apart.value(y)
     else:
-        unit = known or root_unit(function, bound, wanted, keywords_wanted)
+        meets = meet_undifferentiated(given)
+        unit = (None if meets else known) or root_unit(function, bound, wanted, keywords_wanted, of_all=meets)
         y, saved, whole, made = _run(unit, bound.values, None)
         result = y
 

@@ -110,10 +110,10 @@ class WrittenArguments(Calls):
     def at_path(self, path: tuple[Any, ...]) -> Part:
         part = self.root_at(path[0])
         for step in path[1:]:
-            part = self.part(part, step) if isinstance(part, Part) else None
+            part = self.part(part.first or part, step) if isinstance(part, Part) else None
         if not isinstance(part, Part):
             raise Escapes(path[0] if isinstance(path[0], tuple) else (path[0],))
-        return part
+        return part.first or part
 
     def root_at(self, first: Any) -> Known | None:
         """An argument by its number, or a variable of the function's module by where it is."""
@@ -125,6 +125,8 @@ class WrittenArguments(Calls):
     def begin_container(self, path: tuple[Any, ...]) -> None:
         """Let a list or dict that is going to be written into be one that the program computes with, as it is now."""
         part = self.at_path(path)
+        if part in self.places:
+            return
         if part.cls not in (list, dict) or holds_objects(part.value) or part.origin in self.facts.shrinking:
             raise Escapes(part.origin)
         part.is_changed = True

@@ -68,7 +68,25 @@ def places_of(inputs: Sequence[Input]) -> list[Place]:
 
 def pairs_of(places: Sequence[Place], inputs: Sequence[Input]) -> list[tuple[Place, Place]]:
     """The places with memory in common, if one of them is in an argument that is differentiated, or both are in captured
-    variables that are."""
+    variables that are, or in two inputs neither of which is."""
+    return [pair for pair in _overlapping(places) if _matters(inputs, *pair) and not pair[0].is_same(pair[1])]
+
+
+def meet_undifferentiated(inputs: Sequence[Input]) -> bool:
+    """Whether two inputs that are not differentiated reach one object, list or dict: what is written into it by one of them is
+    read by the other."""
+    seen = set[int]()
+    for given in inputs:
+        if not given.is_differentiated and given.structure.parts:
+            own = {id(x) for x in objects_in(given.structure)}
+            if not seen.isdisjoint(own):
+                return True
+            seen |= own
+    return False
+
+
+def _overlapping(places: Sequence[Place]) -> list[tuple[Place, Place]]:
+    """The pairs of places with memory in common."""
     bounds = [(*np.lib.array_utils.byte_bounds(place.array), number) for number, place in enumerate(places)]
     found: list[tuple[Place, Place]] = []
     near: list[tuple[int, int]] = []
@@ -76,7 +94,7 @@ def pairs_of(places: Sequence[Place], inputs: Sequence[Input]) -> list[tuple[Pla
         near = [(end, other) for end, other in near if end > low]
         for _, other in near:
             pair = places[min(number, other)], places[max(number, other)]
-            if _matters(inputs, *pair) and not pair[0].is_same(pair[1]) and overlap(pair[0].array, pair[1].array):
+            if overlap(pair[0].array, pair[1].array):
                 found.append(pair)
         near.append((high, number))
     return found
@@ -84,7 +102,10 @@ def pairs_of(places: Sequence[Place], inputs: Sequence[Input]) -> list[tuple[Pla
 
 def _matters(inputs: Sequence[Input], *places: Place) -> bool:
     given = [inputs[place.number] for place in places if place.number is not None]
-    return any(each.is_asked for each in given) or (len(given) == 2 and all(each.is_differentiated for each in given))
+    if any(each.is_asked for each in given):
+        return True
+    flags = {each.is_differentiated for each in given}
+    return len(given) == 2 and len(flags) == 1 and (True in flags or places[0].number != places[1].number)
 
 
 @final
