@@ -190,7 +190,7 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
     values = [*captured_values(function), *owner, *args]
     read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
     read = None if read is None else renewed(function, read, values)
-    of_parts = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
+    of_parts = None if read is None else unit_by_pattern(function, read, values, active)
     if of_parts is not None:
         return of_parts, in_order(of_parts.reasons)
     unit = compile_unit(function, kinds, active)

@@ -189,12 +189,14 @@ def renewed(function: types.FunctionType, read: Match, values: list[Any]) -> Mat
     return matched(function, values)
 
 
-def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], active: tuple[bool, ...]) -> Unit | None:
-    """The unit of a function for the parts of its arguments that a pattern has given; None if it cannot be called by them: it
-    writes, or calls what is not known before."""
+def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], flags: tuple[bool, ...]) -> Unit | None:
+    """The unit of a function for the parts of its arguments that a pattern has given, if these arguments are differentiated; None
+    if it cannot be called by them: it writes, or calls what is not known before."""
     patterns = patterns_of(function)
-    if read.pattern.has_aliases and any(active[number] for number in read.pattern.leaves):
-        return None  # its gradient stands in two places
+    of_parts = (flag for flag, count in zip(flags, read.pattern.counts, strict=True) if count is not None)
+    if read.pattern.has_aliases and any(of_parts):
+        return None  # a gradient stands in two places
+    active = read.pattern.spread(flags)
     kinds = kinds_of(read.leaves, value_kind)
     unit = _unit_of_parts(function, read, kinds, active)
     if unit is None:
