@@ -190,8 +190,8 @@ def renewed(function: types.FunctionType, read: Match, values: list[Any]) -> Mat
 
 
 def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any], flags: tuple[bool, ...]) -> Unit | None:
-    """The unit of a function for the parts of its arguments that a pattern has given, if these arguments are differentiated; None
-    if it cannot be called by them: it writes, or calls what is not known before."""
+    """The unit of a function for the parts of its arguments that a pattern has given, if these arguments are differentiated;
+    None if it cannot be called by them: it writes, or calls what is not known before."""
     patterns = patterns_of(function)
     of_parts = (flag for flag, count in zip(flags, read.pattern.counts, strict=True) if count is not None)
     if read.pattern.has_aliases and any(of_parts):
