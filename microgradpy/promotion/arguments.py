@@ -38,6 +38,7 @@ from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.facts import Facts
 from microgradpy.promotion.functions import Lower, Named, is_in_file
 from microgradpy.promotion.given import (
     MOST_ROUNDS,
@@ -54,7 +55,6 @@ from microgradpy.promotion.places import (
     Display,
     Element,
     Escapes,
-    Facts,
     Frame,
     Known,
     Method,
@@ -289,7 +289,9 @@ class Arguments(Calls):
             raise Escapes(origin)
         self.inside.append(function)
         try:
-            if function.__globals__ is not self.function.__globals__:
+            things = [each for each in (*arguments, *keywords.values()) if is_thing(each)]
+            is_read = bool(things) and all(isinstance(each, Part | Display) for each in things)
+            if is_read and function.__globals__ is not self.function.__globals__:
                 return call_apart(self, op, function, arguments, keywords, frame, origin)
             return super().inline(op, function, arguments, keywords, frame, origin)
         finally:
@@ -474,7 +476,8 @@ class Arguments(Calls):
     # Control flow
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
-        if opcode is Opcode.GLOBAL and (variable := self.variable(str(op.payload))) is not None:
+        is_own = opcode is Opcode.GLOBAL and not op.arguments  # and not read by a function of another module
+        if is_own and (variable := self.variable(str(op.payload))) is not None:
             self.bind(op.results[0], variable, frame)
             return
         arguments = tuple(self.known(value, frame) for value in op.arguments)

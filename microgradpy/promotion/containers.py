@@ -22,29 +22,29 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.facts import Facts
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
-from microgradpy.promotion.objects import NONE, Objects
+from microgradpy.promotion.numbered import Numbered
+from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
-    NO_OBJECT,
     Cell,
     DictOf,
     Element,
     Escapes,
-    Facts,
     Frame,
     Holds,
     Known,
     ListOf,
-    Nests,
     Object,
     Origin,
+    Packed,
     Picked,
-    Refers,
     Row,
     Table,
+    Values,
     View,
     first_origin,
     is_thing,
@@ -57,7 +57,7 @@ _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
 KEYS = (str, int)
 
 
-class Containers(Objects):
+class Containers(Numbered):
     """What is done with lists, dicts, cells and lists of objects."""
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
@@ -65,7 +65,6 @@ class Containers(Objects):
         self.appended: set[Origin] = set()
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
-        self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
@@ -74,11 +73,14 @@ class Containers(Objects):
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
         origin = (*frame.path, result)
-        place = ListOf(origin, result.hint, self.facts.nested.get(origin, 0), of=self.table_of(origin))
+        place = self.list_at(origin, result.hint, depth=self.facts.nested.get(origin, 0))
         made = self.define(result, frame)
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
-        given = tuple(self.given_to(place, each) for each in known)
+        if op.callee is Opcode.LIST:
+            given = tuple(self.given_to(place, each) for each in known)
+        else:
+            given = tuple(self.joined_to(place, each) for each in known)
         self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
         self.add(replace(op, arguments=given, results=(made,)))
@@ -87,33 +89,6 @@ class Containers(Objects):
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
-
-    def table_of(self, key: Origin) -> Table | None:
-        """The table whose objects a list or a field refers to."""
-        return self.tables_made.get(self.facts.refers.get(key, ()))
-
-    def given_to(self, place: ListOf, item: Known) -> Value:
-        """What a list in sight gets for an item."""
-        if isinstance(item, Element):
-            if place.of is not item.table and place.key in self.facts.refers:
-                raise Escapes(place.origin)
-            if place.of is not item.table:
-                raise Refers(place.key, item.table.origin)
-            return item.index
-        if place.of is not None and place.of.is_pool and item == NONE:
-            return NO_OBJECT
-        if place.of is not None:
-            self.check_decided(item, place.of)
-            raise Escapes(place.origin)
-        return self.row_of(place, item) if place.depth else self.plain(item)
-
-    def row_of(self, place: ListOf, item: Known) -> Value:
-        """A list that nobody else has, to be put into another one."""
-        if not isinstance(item, ListOf) or item in self.shown or item in self.standing:
-            raise Escapes(place.origin)
-        if item.depth != place.depth - 1:
-            raise Nests(item.origin, place.depth - 1)
-        return self.plain(self.now(item))
 
     def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -146,9 +121,10 @@ class Containers(Objects):
             cls, names = self.facts.tables[origin]
         if not names:
             raise Escapes(origin)
+        self.facts.tables.setdefault(origin, (cls, names))
         hint = op.results[0].hint
-        of = {name: self.table_of((*origin, name)) for name in names}
-        columns = {name: ListOf(origin, f"{hint}_{name.lstrip('_')}", of=of[name], field=(*origin, name)) for name in names}
+        hints = {name: f"{hint}_{name.lstrip('_')}" for name in names}
+        columns = {name: self.list_at(origin, hints[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
             values = (self.fields[each, name] for each in items if isinstance(each, Object))
@@ -193,6 +169,8 @@ class Containers(Objects):
             return
         if isinstance(item, Object) and place.origin in self.tables_made and self.tables_made[place.origin].is_pool:
             raise Escapes(item.origin)
+        if isinstance(item, Object) and not classes.is_record(item.cls) and place.of is not None:
+            raise Escapes(item.origin)
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         version = self.now(place)
@@ -210,6 +188,8 @@ class Containers(Objects):
 
     def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, index = arguments
+        if isinstance(target, Packed):
+            return self.item_of_packed(op, target, index)
         if isinstance(target, Object) and classes.is_record(target.cls):
             items = self.items_of_record(target)
             if isinstance(index, Const) and type(index.value) is int and -len(items) <= index.value < len(items):
@@ -228,14 +208,13 @@ class Containers(Objects):
         if isinstance(target, View):
             self.emit(op, op.callee, (target, index), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
-        if isinstance(target, ListOf | Row) and not is_thing(index):
+        if isinstance(target, ListOf | Row | Values) and not is_thing(index):
             return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
 
     def pick(self, op: Op, target: Table | Picked, index: Value, frame: Frame) -> Known:
         """One of the objects of a table, or those of a slice."""
-        kind = self.kinds.of(index)
-        is_slice = isinstance(kind, Inert) and kind.name == "slice"
+        is_slice = self.is_slice(index)
         if isinstance(target, Table) and not is_slice:
             return Element(target, self.place_in(target, op, index))
         numbers = fresh("numbers")
@@ -248,8 +227,15 @@ class Containers(Objects):
         self.counters.add(numbers)
         return Element(target.table, numbers)
 
-    def read_list(self, op: Op, target: ListOf | Row, index: Known, frame: Frame) -> Known:
+    def is_slice(self, index: Known) -> bool:
+        kind = self.kinds.of(index)
+        return isinstance(kind, Inert) and kind.name == "slice"
+
+    def read_list(self, op: Op, target: ListOf | Row | Values, index: Known, frame: Frame) -> Known:
         """An item of a list in sight, or of a list in it."""
+        if isinstance(target, Values):
+            self.emit(op, op.callee, (self.values_now(target), index), {}, frame)  # type: ignore[arg-type]
+            return self.as_item(target.place, self.known_result(op, frame))  # type: ignore[arg-type]
         place = target if isinstance(target, ListOf) else target.place
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         if target.depth and (self.kinds.of(index) != INT or not is_fixed):
@@ -261,15 +247,22 @@ class Containers(Objects):
         indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
         if target.depth:
             return Row(place, indices, version, read)  # type: ignore[arg-type]
+        if place.of is not None and self.kinds.of(index) == INT:
+            return self.as_item(place, read)  # type: ignore[arg-type]
         if place.of is not None:
-            self.counters.add(read)  # type: ignore[arg-type]
-            return Element(place.of, read, place.of.is_pool)  # type: ignore[arg-type]
+            if not self.is_slice(index):
+                raise Escapes(place.origin)
+            return self.new_numbers(op, place.of, frame, holds_none=place.holds_none)
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
     @abstractmethod
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
+
+    @abstractmethod
+    def check_written(self, target: Known) -> None:
+        """Let what a call has made be in sight if it is written into."""
 
     @abstractmethod
     def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:
@@ -297,9 +290,12 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            given = self.given_to(target, value) if isinstance(target, ListOf) else self.plain(value)
-            self.write_list(op, target, index, given)
+            place = target if isinstance(target, ListOf) else target.place
+            if place.of is not None and self.kinds.of(index) != INT:
+                raise Escapes(place.origin)
+            self.write_list(op, target, index, self.item_given_to(place, value))
             return NONE
+        self.check_written(target)
         raise Escapes(first_origin(arguments))
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
@@ -328,6 +324,9 @@ class Containers(Objects):
             return self.known_result(op, frame)
         if isinstance(target, ListOf):
             self.emit(op, op.callee, (self.now(target),), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        if isinstance(target, Values):
+            self.emit(op, op.callee, (self.values_now(target),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         if isinstance(target, Row):
             self.emit(op, op.callee, (self.row_now(target),), {}, frame)  # type: ignore[arg-type]

@@ -19,13 +19,14 @@ from microgradpy.promotion.arguments import Arguments, Variable
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
-from microgradpy.promotion.functions import Lower, is_in_file
+from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.functions import Lower, is_followed
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.places import (
     Escapes,
-    Facts,
     Frame,
     Holds,
+    HoldsNone,
     Mutates,
     Nests,
     NotInSight,
@@ -57,12 +58,18 @@ def _makes_memory(statement: Statement) -> bool:
             return True  # it may make a function
         case types.FunctionType(__code__=code) if is_generator(code):
             return True
+        case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(each)) for each in code.co_names):
+            return True  # it may return an object
         case function if function is new_cell or function is operator.setitem:
             return True
         case function if function is getattr:
             name = statement.arguments[1]
             return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
     return False
+
+
+def _is_class(found: Any) -> bool:
+    return isinstance(found, type) and is_in_sight(found)
 
 
 def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> bool:
@@ -72,7 +79,7 @@ def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kin
     loops = (statement for statement in walk(ir.body) if isinstance(statement, For | While))
     operations = (op for loop in loops for op in walk(loop.body) if isinstance(op, Op) and isinstance(op.callee, Const))
     callees = (op.callee.value for op in operations)  # type: ignore[union-attr]
-    return any(isinstance(callee, types.FunctionType) and is_in_file(callee, function) for callee in callees)
+    return any(isinstance(callee, types.FunctionType) and is_followed(callee, function) for callee in callees)
 
 
 @final
@@ -155,7 +162,7 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
-        except (Escapes, Holds, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+        except (Escapes, Holds, HoldsNone, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
                 reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
                 kept += [] if reason is None else [reason]

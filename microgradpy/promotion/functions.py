@@ -31,8 +31,10 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import regions
 from microgradpy.promotion.conditions import asked_only
+from microgradpy.promotion.facts import Facts
 from microgradpy.promotion.library import is_text, placed
-from microgradpy.promotion.places import Closure, Escapes, Facts, Frame, Generator, Known, Object, Origin
+from microgradpy.promotion.modules import called_at, module_of, of_module
+from microgradpy.promotion.places import Closure, Escapes, Frame, Generator, Known, Object, Origin
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
@@ -50,6 +52,11 @@ _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extr
 def is_in_file(function: types.FunctionType, other: types.FunctionType) -> bool:
     """Whether a function is of the same module as another one, and has a text."""
     return function.__globals__ is other.__globals__ and not function.__closure__ and function.__code__.co_filename[:1] != "<"
+
+
+def is_followed(function: types.FunctionType, other: types.FunctionType) -> bool:
+    """The same, or of another module of the user's."""
+    return is_in_file(function, other) or (is_in_file(function, function) and module_of(function) is not None)
 
 
 class Functions(Walker):
@@ -103,6 +110,8 @@ class Functions(Walker):
         ir = self.followed(function, origin)
         if is_text(function):
             ir = replace(ir, body=placed(ir.body, where))
+        elif function.__globals__ is not self.function.__globals__:
+            ir = replace(ir, body=called_at(ir.body, where))
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
@@ -123,10 +132,12 @@ class Functions(Walker):
             self.known_bodies[function] = ir
             return ir
         is_of_module = function.__globals__ is self.function.__globals__
+        module = None if is_of_module else module_of(function)
         asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
-        if not is_of_module or asks or rrule.has(function) or is_non_differentiable(function):
+        if (not is_of_module and module is None) or asks or rrule.has(function) or is_non_differentiable(function):
             raise Escapes(origin)
         ir, checks = self.lowered(function, origin)
+        ir = ir if module is None else of_module(ir, module)
         self.checks += checks
         self.functions.append(function)
         self.known_bodies[function] = ir
@@ -160,7 +171,7 @@ class Functions(Walker):
         function = instrument_function(body.function)
         count = len(function.captured)
         names = [p.name for p in function.parameters if p.kind is ParameterKind.POSITIONAL]
-        if len(names) != len(function.parameters) or len(arguments) > len(names) or is_generator(body.code):
+        if len(names) != len(function.parameters) or len(arguments) > len(names):
             raise Escapes(closure.origin)
         defaults = closure.values[count : count + body.defaults]
         given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
@@ -172,12 +183,21 @@ class Functions(Walker):
             raise Escapes(closure.origin)
         values = dict(zip(function.captured, closure.values[:count], strict=True))
         values |= {p.var: given[p.name] for p in function.parameters}
+        if is_generator(body.code):
+            return self.generator_of(op, function, values, frame, closure.origin)
         return self.body(op, function, values, frame, closure.origin)
+
+    def generator_of(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, made: Origin) -> Generator:
+        """What a call of a function inside gives that yields."""
+        origin = (*frame.path, op.results[0])
+        if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
+            raise Escapes(made)
+        return Generator(origin, function.body, Frame(origin, values, followed_for=made), self.loop, self.attempts)
 
     def body(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, origin: Origin) -> Known:
         if len(frame.path) >= MOST_CALLS:
             raise Escapes(origin)
-        inner = Frame((*frame.path, op.results[0]), values)
+        inner = Frame((*frame.path, op.results[0]), values, followed_for=origin)
         region = as_expression(function.body)
         if region is None:
             raise Escapes(origin)

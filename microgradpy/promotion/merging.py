@@ -14,12 +14,14 @@ from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
+    AnyOf,
     Element,
     Escapes,
     Frame,
     Known,
     ListOf,
     Object,
+    Packed,
     Place,
     Table,
     is_thing,
@@ -108,6 +110,10 @@ class Merge:
         for one, other in ((a, b), (b, a)):
             if isinstance(one, Element):
                 return self.elements(one, other, one is a, variable)
+            if isinstance(one, Packed):
+                return self.tuples(one, other, one is a, variable)
+            if isinstance(one, AnyOf) and isinstance(other, AnyOf) and other.family == one.family:
+                return AnyOf(one.family, self.of(a.code, b.code, variable))  # type: ignore[arg-type, union-attr]
         return None
 
     def elements(self, one: Element, other: Known, is_first: bool, variable: Callable[[], Var]) -> Element | None:
@@ -120,6 +126,13 @@ class Merge:
         number = self.of(one.index, other.index, variable) if is_first else self.of(other.index, one.index, variable)
         self.walker.counters |= {number} if isinstance(number, Var) else set()
         return Element(one.table, number, one.may_be_none or other.may_be_none)  # type: ignore[arg-type]
+
+    def tuples(self, one: Packed, other: Known, is_first: bool, variable: Callable[[], Var]) -> Packed | None:
+        """Two tuples with objects of the same tables."""
+        if not isinstance(other, Packed) or other.form != one.form:
+            return None
+        value = self.of(one.value, other.value, variable) if is_first else self.of(other.value, one.value, variable)
+        return Packed(one.form, value)  # type: ignore[arg-type]
 
     def are_own(self, a: Known, b: Known) -> bool:
         """Whether nobody has what is in two containers."""

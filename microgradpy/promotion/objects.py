@@ -149,9 +149,13 @@ class Objects(Functions):
         else:
             self.generated(op, place, fields, arguments, keywords, frame)
         self.constructed.discard(place)
-        if cls not in CLASSES:
-            self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
-        return self.pooled(op, place) if cls in self.facts.pools else place
+        return self.made_object(op, place)
+
+    def made_object(self, op: Op, place: Object) -> Known:
+        """An object that has just been made, with its fields."""
+        if place.cls not in CLASSES:
+            self.facts.classes[place.origin] = place.cls, tuple(fields_of(self.fields, place))
+        return self.pooled(op, place) if place.cls in self.facts.pools else place
 
     @abstractmethod
     def pooled(self, op: Op, place: Object) -> Known:
@@ -194,16 +198,9 @@ class Objects(Functions):
             self.fields[place, name] = keywords.get(name, self.fields[before, name])
         return place
 
-    def replaced_dataclass(self, op: Op, before: Object, keywords: Named, frame: Frame) -> Known:
-        """`dataclasses.replace(x, y=z)`: the constructor is called with the other fields."""
-        constructor = self.member(before.cls, "__init__")
-        fields = classes.generated_fields(before.cls, constructor) if isinstance(constructor, types.FunctionType) else None
-        if fields is None or not all(each.init for each in fields) or (before, fields[0].name) not in self.fields:
-            raise Escapes(before.origin)
-        given = {each.name: self.fields[before, each.name] for each in fields} | dict(keywords)
-        found = self.construct(op, before.constructor, before.cls, (), given, frame)
-        assert found is not None
-        return found
+    def is_there(self, target: Element) -> bool:
+        """Whether one of the objects of a pool is known not to be None."""
+        return not target.may_be_none or target.index in self.present
 
     def items_of_record(self, place: Object) -> tuple[Known, ...]:
         return tuple(self.fields[place, name] for name in place.cls._fields)  # type: ignore[attr-defined]
@@ -247,16 +244,21 @@ class Objects(Functions):
 
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)
-        place = ListOf((*origin, name), name)
+        place = self.list_at((*origin, name), name)
         if place.origin in self.facts.kept:
             raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
         return place
 
+    @abstractmethod
+    def list_at(self, origin: Origin, hint: str) -> ListOf:
+        """A list that is made there, with what is known of its items."""
+
     def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
         after, receiver = arguments
-        if isinstance(receiver, Object) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
+        is_there = isinstance(receiver, Object) or (isinstance(receiver, Element) and self.is_there(receiver))
+        if is_there and isinstance(after, Const) and after.value in receiver.cls.__mro__:  # type: ignore[union-attr]
             return Super(receiver, after.value)
         raise Escapes(first_origin(arguments))
 
@@ -325,7 +327,7 @@ class Objects(Functions):
             return Method(target.receiver, found, name)
         if name == "__init__" and found is vars(object)["__init__"]:
             return Method(target.receiver, None, name)
-        raise Escapes(target.receiver.origin)
+        raise Escapes(origin_of(target))
 
     def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, name, value = arguments

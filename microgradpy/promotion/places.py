@@ -12,6 +12,10 @@ from microgradpy.ir.nodes import Const, Op, Undefined, Value, Var
 Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
+Form = tuple[Any, ...]
+"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
+forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
+
 
 class Escapes(Exception):
     """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is."""
@@ -46,9 +50,9 @@ class Nests(Exception):
 
 
 class Refers(Exception):
-    """What a list, or a field of the objects in a table, holds are objects in another table."""
+    """What a container, or a field of the objects in a table, holds are objects in another table, or tuples with such."""
 
-    def __init__(self, key: Origin, table: Origin) -> None:
+    def __init__(self, key: Origin, table: Form) -> None:
         super().__init__(key, table)
         self.key, self.table = key, table
 
@@ -85,6 +89,14 @@ class Shrinks(Exception):
         self.origin = origin
 
 
+class HoldsNone(Exception):
+    """A container of objects may hold None as well."""
+
+    def __init__(self, key: Origin) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 class NotInSight(Exception):
     """A call cannot be written where it is made."""
 
@@ -106,8 +118,8 @@ class Object:
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
     """A list, or a dict or array as `sort` says; its one field is the list as it is now. `depth` says how deep the lists in it
-    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table. `default` is
-    what a `defaultdict` puts under a key that it does not have."""
+    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table, and those of one
+    `of` a packing are tuples with such numbers. `default` is what a `defaultdict` puts under a key that it does not have."""
 
     origin: Origin
     hint: str
@@ -117,6 +129,8 @@ class ListOf:
     default: Const | None = None
     field: Origin = ()
     """Of which field it has the values, if it is a column of a table."""
+    holds_none: bool = False
+    """Whether there may be None among the objects."""
 
     @property
     def key(self) -> Origin:
@@ -175,6 +189,59 @@ class Element:
     @property
     def cls(self) -> type:
         return self.table.cls
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """An object of a table, or None, as an item of a tuple."""
+
+    table: Table
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The pools of several classes, whose objects are in one container: a number there says which pool and which object."""
+
+    tables: tuple[Table, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyOf:
+    """An object of one of several classes. `code` is what containers hold: as many times its number as there are pools, and
+    which pool it is."""
+
+    family: Family
+    code: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What tuples in sight are made of: for each item what it refers to, or None if it is a value."""
+
+    items: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """A tuple with numbers in the place of objects."""
+
+    form: Packing
+    value: Value
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The objects in a dict, `d.values()`, by their numbers: those of this version, which is looked at where it is used."""
+
+    place: ListOf
+    version: Any
+    value: Var
 
 
 @final
@@ -301,7 +368,8 @@ class Display:
 
 
 Place = Object | ListOf | DictOf | Cell
-Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Part | Display
+Item = Element | AnyOf | Packed
+Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Part | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 
@@ -328,9 +396,34 @@ def origin_of(thing: Thing) -> Origin:
         return origin_of(thing.receiver)
     if isinstance(thing, Element | Picked):
         return thing.table.origin
-    if isinstance(thing, Row | View):
+    if isinstance(thing, Row | View | Values):
         return thing.place.origin
+    if isinstance(thing, Packed):
+        return next(tables_of(thing.form)).origin
+    if isinstance(thing, AnyOf):
+        return thing.family.tables[0].origin
     return thing.origin
+
+
+def form_of_items(known: Known) -> Table | Packing | None:
+    """What the items are of something that is run over, if they are numbers."""
+    match known:
+        case ListOf(depth=0, sort="list"):
+            return known.of  # type: ignore[no-any-return]
+        case Row(depth=0) | Values():
+            return known.place.of  # type: ignore[no-any-return]
+    return None
+
+
+def tables_of(form: Any) -> Iterator[Table]:
+    """The tables that numbers in a container mean objects of."""
+    if isinstance(form, Packing):
+        for each in form.items:
+            yield from tables_of(each)
+    elif isinstance(form, Family):
+        yield from form.tables
+    elif form is not None:
+        yield form.table if isinstance(form, Maybe) else form
 
 
 @final
@@ -346,6 +439,8 @@ class Frame:
     """What is done with each value that it yields, if it is a generator."""
     attempts: int = 0
     """In how many `try` it runs then."""
+    followed_for: Origin = ()
+    """Where that is made for which the call is followed."""
 
     @property
     def is_root(self) -> bool:
@@ -355,83 +450,3 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
-
-
-@final
-@dataclass(eq=False)
-class Facts:
-    """What earlier walks have found: the origins of what stays memory, the classes whose objects are written into, the lists
-    that get more items, those that hold objects, by class and fields, those that hold lists that are written into, and what
-    calls make that is written into."""
-
-    kept: set[Origin] = field(default_factory=set)
-    mutable: set[type] = field(default_factory=set)
-    grown: set[Origin] = field(default_factory=set)
-    tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    nested: dict[Origin, int] = field(default_factory=dict)
-    written: set[Origin] = field(default_factory=set)
-    shrinking: set[Origin] = field(default_factory=set)
-    """The lists of which items are taken away."""
-    refers: dict[Origin, Origin] = field(default_factory=dict)
-    """The tables that items of lists, and fields of objects in tables, are in."""
-    wholes: set[tuple[Any, ...]] = field(default_factory=set)
-    """The containers among the arguments that are used as such, by how they are reached."""
-    barred: set[Origin] = field(default_factory=set)
-    """Of what is written into that which cannot be followed."""
-    classes: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
-    """The classes, and the names of the fields, of the objects that constructors make."""
-    pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
-    """The classes whose objects are in pools, with their fields."""
-    unpooled: set[type] = field(default_factory=set)
-    """Those of which this was tried, and something is not followed."""
-
-    def learn(self, found: Escapes | Holds | Nests | Mutates | Refers | Shrinks | Whole | Writes) -> None:
-        match found:
-            case Escapes(origin=origin):
-                self.keep(origin)
-            case Holds(origin=origin):
-                self.kept |= {origin} & self.tables.keys()
-                self.tables[origin] = found.cls, found.names
-            case Nests(origin=origin):
-                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
-                self.nested[origin] = found.depth
-            case Refers(key=key):
-                self.refers[key] = found.table
-            case Shrinks(origin=origin):
-                self.kept |= {origin} & self.shrinking
-                self.shrinking.add(origin)
-            case Whole(path=path):
-                self.wholes.add(path)
-            case Mutates():
-                self.mutable.add(found.cls)
-            case Writes(origin=origin):
-                self.barred |= {origin} & self.written
-                self.written.add(origin)
-
-    def keep(self, origin: Origin) -> None:
-        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
-        if origin[:1] == ("pool",):
-            self.unpooled.add(origin[1])
-            del self.pools[origin[1]]
-            self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
-        elif self.may_be_pooled(origin):
-            cls, names = self.classes[origin]
-            self.pools[cls] = names
-            of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
-            self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
-            self.kept -= of_lists
-            self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
-        else:
-            self.barred |= {origin} & self.written
-            self.kept.add(origin)
-
-    def made_at(self, origin: Origin) -> Origin:
-        """Where what has an origin is made, or the first of the objects of a pool."""
-        if origin[:1] != ("pool",):
-            return origin
-        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
-
-    def may_be_pooled(self, origin: Origin) -> bool:
-        """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
-        cls, names = self.classes.get(origin, (None, ()))
-        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled

@@ -20,7 +20,6 @@ from microgradpy.promotion.places import (
     Escapes,
     Frame,
     Known,
-    ListOf,
     Object,
     Table,
     origin_of_pool,
@@ -44,7 +43,7 @@ class Pools(Containers):
             for name in names:
                 hint = f"{table.hint}_{name.lstrip('_')}"
                 field = *table.origin, name
-                column = table.columns[name] = ListOf(table.origin, hint, of=self.table_of(field), field=field)
+                column = table.columns[name] = self.list_at(table.origin, hint, field=field)
                 made = fresh(hint, True)
                 self.add(Op(Opcode.LIST, (), (made,), from_user=False))
                 self.fields[column, CONTENTS] = made
