@@ -186,9 +186,11 @@ class Numbered(Copies):
             case AnyOf(family=other) if other == family:
                 return item.code
             case Element(table=table) if table in family.tables and self.is_there(item):
-                scaled, code = fresh("code"), fresh("code")
+                scaled, code, sort = fresh("code"), fresh("code"), family.tables.index(table)
                 self.add(Op(_MUL, (item.index, Const(len(family.tables))), (scaled,), from_user=False))
-                self.add(Op(_ADD, (scaled, Const(family.tables.index(table))), (code,), from_user=False))
+                if not sort:
+                    return scaled
+                self.add(Op(_ADD, (scaled, Const(sort)), (code,), from_user=False))
                 return code
         return None
 

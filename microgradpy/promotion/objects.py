@@ -12,7 +12,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
-from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.base import fields_of, lists_of
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
@@ -28,9 +28,12 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Origin,
+    Packed,
+    Picked,
     Row,
     Super,
     Table,
+    Values,
     View,
     first_origin,
     is_thing,
@@ -50,6 +53,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
 _SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
+_READ = (Row, View, Packed, Picked, Values)
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
 
 
@@ -387,11 +391,17 @@ class Objects(Functions):
                     raise Escapes(origin_of(one))
                 return self.is_same_element(op, one, Element(one.table, NO_OBJECT), frame)
         if is_thing(a) and is_thing(b):
+            if a is not b and (all(isinstance(each, _READ) for each in arguments) or any(map(self.is_gone, arguments))):
+                raise Escapes(first_origin(arguments))  # they may be one, read twice
             return Const(a is b)
         value = b if is_thing(a) else a
         if isinstance(value, Const):
             return Const(False)
         raise Escapes(first_origin(arguments))
+
+    def is_gone(self, known: Known) -> bool:
+        """Whether a container goes by another name now."""
+        return isinstance(known, ListOf | Table) and not self.gone.isdisjoint(lists_of(known))
 
     def is_other(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         found = self.is_same(op, arguments, frame)

@@ -491,3 +491,37 @@ def shape_that_is_a_key(x):
     shapes = [Box(x), Circle(2 * x)]
     areas = {shape: shape.area() for shape in shapes}
     return areas[shapes[0]] * x
+
+
+@program(X, N, features="tuples with objects, identity")
+def the_same_tuple(x, n):
+    pairs, total = [], 0.0
+    for i in range(n):
+        pairs.append((i, Cell(x * i)))
+    pair = pairs[1]
+    if pair is pairs[1]:
+        total += pair[1].height
+    if pairs[0] is pairs[1]:
+        total += 100 * x
+    return total
+
+
+@program(X, N, features="lists of lists of objects, identity")
+def the_same_row(x, n):
+    grid = [[Cell(x * i + j) for j in range(n)] for i in range(n)]
+    row, total = grid[1], 0.0
+    for other in grid:
+        if other is row:
+            total += other[1].height
+    return total + (x if grid[0] is grid[0] else 0.0)
+
+
+@program(X, N, features="lists of lists, identity")
+def the_same_row_of_numbers(x, n):
+    grid = [[x * i + j for j in range(n)] for i in range(n)]
+    grid[1][1] = x * x
+    row, total = grid[1], 0.0
+    for other in grid:
+        if other is row:
+            total += other[1]
+    return total + (x if grid[0] is grid[0] else 0.0)
