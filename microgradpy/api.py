@@ -48,13 +48,13 @@ class Pullback:
 
     __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: list[Any]) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
-        # What was saved are the caller's own arrays and those of y.
-        self._before = Snapshot.of(arrays_in((f, *args, y)))
+        # What was saved are the caller's own arrays, those that were there `before` as well, and those of y.
+        self._before = Snapshot.of([*before, *arrays_in((f, *args, y))])
 
     def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
         """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
@@ -145,10 +145,11 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
     MutationError from `back` if an array among the arguments or in `y` has been written into since."""
     with BOUNDARY:
+        before = arrays_in((f, *args))
         y, back = resolve_outermost(f, args, kwargs)
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
-        return y, Pullback(f, args, y, back)
+        return y, Pullback(f, args, y, back, before)
 
 
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:

@@ -91,6 +91,11 @@ class Unit:
     is_looking: bool = False
     """Whether it has operations as they stand that may run code of the user's (a property, an operator, a function that gets
     constants only); and such that are searched for writes, as they are not just constructors."""
+    sees_variables: bool = False
+    """Whether it reads module variables that may be or hold objects; and containers."""
+    sees_lists: bool = False
+    keeps_containers: bool = False
+    """Whether it lets an argument keep what may be or hold a list or dict."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
     pattern: Any = None
@@ -156,6 +161,17 @@ class Unit:
     def is_to_be_watched(self) -> bool:
         """Whether any code that is not compiled may run in it, or in what it calls."""
         return any(unit.is_open or unit.is_watched for unit in reached_units(self))
+
+
+    @property
+    def sees_objects(self) -> bool:
+        """Whether it, or what it calls, may reach objects that it is not given, by variables or code that is not compiled."""
+        return any(unit.is_open or unit.is_watched or unit.is_looking or unit.sees_variables for unit in reached_units(self))
+
+    @property
+    def sees_containers(self) -> bool:
+        """Whether it, or what it calls, reads module variables that may be or hold containers, or lets arguments keep some."""
+        return any(unit.sees_lists or unit.keeps_containers for unit in reached_units(self))
 
 
 Check = tuple[Mapping[str, Any], str, Any]

@@ -56,6 +56,8 @@ from microgradpy.ir.kinds import (
     Kind,
     Unknown,
     carries_nothing,
+    holds_no_lists,
+    holds_no_objects,
     is_immutable,
     join,
     unknown_from,
@@ -77,6 +79,7 @@ from microgradpy.passes.dead_code import eliminate_dead_statements
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.driver import Promoted, followed_code, promote
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -260,6 +263,9 @@ class Session:
     def calls_unknown(self) -> None:
         self.own.is_open |= self.own.in_progress
 
+    def keeps_containers(self) -> None:
+        self.own.keeps_containers |= self.own.in_progress
+
     def looks(self, is_searched: bool) -> None:
         is_users = not str(self.function.__globals__.get("__name__")).startswith(_PACKAGE)  # rules write into nothing
         self.own.is_watched |= self.own.in_progress and is_users
@@ -271,6 +277,8 @@ class Session:
         kind = None if value is UNDEFINED else value_kind(value)
         if self.tracks and isinstance(value, set) and carries_state(value):
             kind = UNKNOWN
+        self.own.sees_variables |= kind is not None and not holds_no_objects(kind)
+        self.own.sees_lists |= kind is not None and not holds_no_lists(kind)
         if kind != UNKNOWN or self.tracks:
             guard = KindGuard(namespace, name, kind, type(value) if kind == UNKNOWN else None)
             self.kind_guards[id(namespace), name] = guard
@@ -358,8 +366,7 @@ def _analyse(
 ) -> Unit:
     in_sight, ir, checks, kept = _program(function, kinds, tracks, catches, pattern)
     assumed: Kind = FLOAT
-    # What would write has raised NeedsTracking by the end.
-    followed = in_sight.followed if in_sight is not None else frozenset() if tracks else followed_code(function, (), ir)
+    followed = in_sight.followed if in_sight is not None else _writing_nothing(function, ir) if not tracks else frozenset()
     absent = (False,) * sum(active)
     before = tuple(CACHE.units.values())
     weakens = False
@@ -410,6 +417,12 @@ def _analyse(
         _combine_guards(before)
         return unit
     raise CompilerBug(f"the kinds of the recursive function {function.__qualname__} do not settle")
+
+
+def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
+    """The code of a function that names nothing that writes: its own statements write nothing once it is compiled, as
+    NeedsTracking would have been raised."""
+    return followed_code(function, (), ir) if WRITERS.isdisjoint(names_in(function.__code__)) else frozenset()
 
 
 def _program(

@@ -37,9 +37,10 @@ from microgradpy.runtime.zeros import exact
 from microgradpy.state import reach
 from microgradpy.state.held import PLAIN
 from microgradpy.state.reach import may_write
+from microgradpy.state.snapshots import Structure, structure_of
 from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
-from microgradpy.tracked_entry import differentiate_tracked, root_unit
+from microgradpy.tracked_entry import differentiate_tracked, projected, root_unit
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
@@ -107,7 +108,7 @@ def _differentiate_parts(
     read = matched(function, bound.values)
     if read is None:
         return None
-    parts = Binding(read.values, 0, bound.positions, bound.names)
+    parts = Binding(read.leaves, 0, bound.positions, bound.names)
     key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
     plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
@@ -117,16 +118,19 @@ def _differentiate_parts(
         unit = unit_by_pattern(function, read, bound.values, active)
         if unit is None:
             return None
-        plan = Plan.of(unit, read.values)
+        plan = Plan.of(unit, read.leaves)
         if key is not None:
             _keep_plan((read.pattern, key), plan)
     else:
         CACHE.hits += 1
     if not plan.unit.is_complete and sys.gettrace() is not None:
         finish_reached(plan.unit)
+    structures: tuple[Structure, ...] = ()
+    if read.pattern.is_changed(plan.unit.active):
+        structures = tuple(map(structure_of, bound.values))
     y, saved = _run_plan(function, plan, read.values, False)
     check_unchanged_parts(function, read, bound.values)
-    return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved)
+    return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved, structures)
 
 
 def bars_of_parts(
@@ -138,15 +142,20 @@ def bars_of_parts(
     parts: Binding,
     y: Any,
     saved: Any,
+    structures: tuple[Structure, ...],
     y_bar: Any,
 ) -> Bars:
-    """The cotangents of a call by those of the parts of its arguments."""
+    """The cotangents of a call by those of the parts of its arguments; in the `structures` that these had when it began, if it
+    writes into them."""
     if plan.exotic:
-        _refuse_exotic(parts.values, plan.unit)
+        _refuse_exotic(read.values, plan.unit)
     bars, fresh = _run_adjoint(function, plan, parts, saved, y, y_bar)
     if plan.single:
         bars = (bars,)
     inputs, flags = read.pattern.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
+    if structures:
+        inputs = projected(bound, structures, inputs)
+        flags = (False,) * len(flags)
     if bound.is_plain:
         return Bars(None, tuple(inputs), {}, flags, plan.unit.selects)
     is_simple = not (bound.names or bound.defaults) and bound.variadic is None
@@ -311,7 +320,7 @@ def known_parts(function: types.FunctionType, bound: Binding, wanted: Wanted) ->
     read = matched(function, bound.values)
     if read is None:
         return None
-    key = _signature(function, Binding(read.values, 0, bound.positions, bound.names), wanted, False, False, RUN.mode)
+    key = _signature(function, Binding(read.leaves, 0, bound.positions, bound.names), wanted, False, False, RUN.mode)
     plan: Plan | None = CACHE.plans.get((read.pattern, key))
     return (plan, read) if plan is not None and is_valid(plan.unit) else None
 

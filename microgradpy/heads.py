@@ -126,7 +126,7 @@ def head_of(f: Any, args: tuple[Any, ...], y: Any, wanted: Wanted, form: Form) -
         plan = known_plan(f, bound, wanted)
     else:
         plan, read = known_parts(f, bound, wanted) or (None, None)
-        if read is None or not all(map(_is_input, read.values)):
+        if read is None or not all(map(_is_input, read.leaves)) or read.pattern.is_changed(plan.unit.active if plan else ()):
             return None
     taken = None if plan is None else plan.adjoint_of_gradient()
     if plan is None or plan.watches or taken is None or waiting_units(plan.unit) > _FEW:
@@ -163,7 +163,8 @@ def _made(
         found = _gradients_of_parts(form, plan, bound, len(args), fresh, match, k)
         rest = f"held.finish_parts({k(f)}, {k(plan)}, ({', '.join(names)},), {match}, y, saved)"
         inputs, bound = parts, Binding(read.values, 0, len(parts))
-    tests = [*_tests_of_inputs(inputs, bound.values, k), *_tests_of_code(f, plan.unit.guards, k), *tests]
+    looked_at = bound.values if read is None else read.leaves
+    tests = [*_tests_of_inputs(inputs[: len(looked_at)], looked_at, k), *_tests_of_code(f, plan.unit.guards, k), *tests]
     if is_special:  # a debugger is shown the general one
         tests.append(f"{k(sys.gettrace)}() is None")
     body = [f"y, saved = {k(plan.unit.primal)}({', '.join(inputs)})", f"if type(y) is {k(type(y))}:"]

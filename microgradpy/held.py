@@ -11,6 +11,7 @@ import types
 import weakref
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any, final
 
 import numpy as np
@@ -53,6 +54,8 @@ def filled(x: Any, bar: Any, is_fresh: bool) -> Any:
     """The gradient with respect to an argument `x`, with zeros for None: see `is_projected`."""
     if is_projected(x, bar, is_fresh):
         return bar
+    if type(bar) is list and type(x) is list and len(x) == len(bar) and set(map(type, chain(x, bar))) == {float}:
+        return bar.copy()
     return bar.filled() if isinstance(bar, Projected) else fill_zeros(x, project(x, bar))
 
 
@@ -111,7 +114,7 @@ class Held:
     def finish_parts(self, f: types.FunctionType, plan: Plan, args: tuple[Any, ...], read: Match, y: Any, saved: Any) -> Any:
         """The same for one that was called by parts of its arguments."""
         parts = Binding(read.values, 0, len(read.values))
-        back = partial(bars_of_parts, f, plan, bind(f, args, {}), len(args), read, parts, y, saved)
+        back = partial(bars_of_parts, f, plan, bind(f, args, {}), len(args), read, parts, y, saved, ())
         return self._result(args, y, partial(exact, back))
 
     def forget(self) -> None:

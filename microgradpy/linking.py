@@ -17,6 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, ClassVar, Protocol, final
 
 from microgradpy.ad.calls import Unit as CallUnit
+from microgradpy.ad.counters import count_again
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
@@ -38,7 +39,10 @@ from microgradpy.originals import builtins_in_place
 from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
+from microgradpy.passes.left_items import leave_items
 from microgradpy.passes.needless_copies import drop_needless_copies
+from microgradpy.passes.uniform_lists import read_uniform_lists
+from microgradpy.rules.number_lists import for_each
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.room import with_room
 
@@ -139,7 +143,7 @@ def _names_module(statement: Statement) -> bool:
 
 def paired(primal: Primal, reverse: Reverse) -> Pair:
     """The pair of functions with what is saved between them. Nothing in the adjoint is written in place yet."""
-    pair = save(primal, reverse)
+    pair = save(primal, reverse if primal.memory is not None else _simplified(primal, reverse))
     if primal.memory is not None:
         pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
     pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
@@ -147,6 +151,12 @@ def paired(primal: Primal, reverse: Reverse) -> Pair:
         verify(pair.primal)
         verify(write_in_place(pair.adjoint))
     return pair
+
+
+def _simplified(primal: Primal, reverse: Reverse) -> Reverse:
+    """The adjoint without reads of what it knows by itself, and without stores that change nothing."""
+    region = leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each))
+    return replace(reverse, region=count_again(primal.function, region, reverse.frames))
 
 
 @final

@@ -330,7 +330,7 @@ def differentiate_tracked(
         met = set[int]()
         read = _read(now, inputs, unit, differentiated, shadows, own, met)
         check_made(shadows, met, whole)
-        return bars_of(function, bound, count, _projected(bound, structures, read))
+        return bars_of(function, bound, count, projected(bound, structures, read))
 
     return result, back
 
@@ -431,7 +431,7 @@ def _read(
     return read
 
 
-def _projected(bound: Binding, structures: tuple[Structure, ...], read: list[Any]) -> list[Any]:
+def projected(bound: Binding, structures: tuple[Structure, ...], read: list[Any]) -> list[Any]:
     """The gradients in the structure that the arguments had when the call began."""
     found: list[Any] = []
     for number, (structure, bar) in enumerate(zip(structures, read, strict=True)):

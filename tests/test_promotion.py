@@ -298,7 +298,7 @@ def test_what_others_take_the_place_of_is_in_sight_under_one_name(program: Any) 
 
 
 LEFT_AS_OBJECTS = {
-    "old_dict_under_another_name", "view_of_a_dict_that_grows", "tuple_compared", "one_row_twice", "key_that_is_not_there",
+    "old_dict_under_another_name", "view_of_a_dict_that_grows", "tuple_compared", "one_row_twice", 
     "shape_without_a_height", "shape_that_is_a_key", "the_same_tuple", "the_same_row", "the_same_row_of_numbers",
 }  # fmt: skip
 

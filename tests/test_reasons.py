@@ -33,6 +33,9 @@ from tests.ways import some
 ROOT = Path(__file__).parent.parent
 
 
+NAME = "value"
+
+
 class Box:
     def __init__(self, value):
         self.value = value
@@ -64,7 +67,7 @@ def new_sum(s, e):
 
 
 def appends_to_argument(xs, y):
-    xs.append(y)
+    xs.insert(1, y)
     return xs[0] * y
 
 
@@ -90,7 +93,7 @@ def in_a_callee(x):
 
 
 def writes_field(box, x):
-    box.value = box.value * x
+    setattr(box, NAME, box.value * x)
     return box.value * x
 
 
@@ -172,7 +175,8 @@ def filters(x):
 def writes_in_a_try(x):
     box = Box(x)
     try:
-        box.value = math.sqrt(x)
+        for value in (math.sqrt(part) for part in (2.0, x)):
+            box.value = value
     except ValueError:
         pass
     return box.value
@@ -368,7 +372,7 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         appends_to_argument,
         ([1.0], 2.0),
         appends_to_copy,
-        ["+1: `xs.append(y)` is tracked: it writes into `xs`, which it was given (write into a copy: xs = [x for x in xs])"],
+        ["+1: `xs.insert(1, y)` is tracked: it writes into `xs`, which it was given (write into a copy: xs = [x for x in xs])"],
     ),
     (
         writes_entry,
@@ -381,8 +385,8 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         (Box(2.0), 1.5),
         reads_field,
         [
-            "+1: `box.value = box.value * x` is tracked: it writes into `box`, which it was given, and of which nothing is "
-            "proven",
+            "+1: `setattr(box, NAME, box.value * x)` is tracked: it writes into `box`, which it was given, and of which "
+            "nothing is proven",
         ],
     ),
     (
@@ -422,7 +426,7 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         writes_after_a_try,
         [
             "+1: `Box(x)` is tracked: it makes a `Box`, which may be written into",
-            "+1: `Box(x)` stays memory: it escapes in line +3, as an exception may be caught there",
+            "+1: `Box(x)` stays memory: it escapes in line +4, as an exception may be caught there",
         ],
     ),
     (
@@ -621,8 +625,11 @@ def hands_on_text(log, x):
 
 class Keeper:
     def __add__(self, other):
-        self.kept = other
+        KEPT.append(other)
         return other
+
+
+KEPT: list[Any] = []
 
 
 def adds_to_what_is_kept(x, keeper):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import final
 
+from microgradpy.ad.buffers import Buffers
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     BOOL,
@@ -47,7 +48,6 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import is_none
 from microgradpy.ir.words import subject
-from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
 from microgradpy.tangents.helpers import RETURNS
@@ -70,27 +70,25 @@ class _Arm:
 
 
 @dataclass
-class AdjointBuilder(TypedBuilder):
-    """`cotangents` is by primal variable. `owned` are the buffers that nothing else names, which may be added to in place;
-    `written` those among them that were. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is
-    the operation of the primal that makes a variable.
+class AdjointBuilder(Buffers):
+    """`cotangents` is by primal variable. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is the
+    operation of the primal that makes a variable.
 
     An adjoint that keeps the zeros of selections (see `zeros`) knows by `selected` of which cotangents every zero is strong;
     `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros.
 
     `rows` are the lists that are items of lists, with these and their places there: their cotangents are in the same places of
-    the cotangents of those."""
+    the cotangents of those. `slices` are the lists of numbers that begin somewhere in others."""
 
     adjoint_half: Callable[..., Const] = field(kw_only=True)
     made: Mapping[Var, Op] = field(kw_only=True)
     cotangents: Cotangents = field(default_factory=dict)
-    owned: set[Var] = field(default_factory=set)
-    written: set[Var] = field(default_factory=set)
     keeps_zeros: bool = field(default=False, kw_only=True)
     selected: dict[Var, Known] = field(default_factory=dict, kw_only=True)
     passes: Known = field(default=False, kw_only=True)
     selects: bool = field(default=False, kw_only=True)
     rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
+    slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
 
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""
@@ -169,12 +167,12 @@ class AdjointBuilder(TypedBuilder):
 
     def pass_on(self, target: Value, cotangent: Value) -> None:
         """target_bar += cotangent, where the value of the target has another name from here on. Nobody else names the cotangent
-        of a list that nobody else named."""
-        is_owned = cotangent in self.owned and isinstance(self.kind(cotangent), Sequence) and target not in self.cotangents
+        of a list or array that nobody else named."""
+        is_owned = cotangent in self.owned and self.is_handed_on(cotangent) and target not in self.cotangents
         self.accumulate(target, cotangent)
         passed = self.cotangents.get(target) if is_owned and isinstance(target, Var) else None
         if isinstance(passed, Var):
-            self.owned.add(passed)
+            self.hand_on((cotangent,), passed)
 
     def returned(self, value: Value, seed: Value) -> Value:
         """The cotangent of a value that is returned."""
@@ -324,7 +322,7 @@ class AdjointBuilder(TypedBuilder):
             function = run_time.copy_of_lists if holds_numbers(self.kind(current)) else arithmetic.own
             return self.helper(function, current, kind=self.kind(current))
         if isinstance(current, Var):
-            self.written.add(current)
+            self.write(current)
         return current
 
     # The cotangents of lists
@@ -426,7 +424,7 @@ class AdjointBuilder(TypedBuilder):
             results.append(result)
             self.cotangents[var] = result
             if a in left.owned and b in right.owned:
-                self.owned.add(result)
+                self.hand_on((a, b), result)
         if self.keeps_zeros:
             for result, one, other in zip(tuple(results), left_flags, right_flags, strict=True):
                 if one == other and isinstance(one, bool):

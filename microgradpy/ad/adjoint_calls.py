@@ -38,6 +38,8 @@ from microgradpy.ad.inline import splice_pullback
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import (
     BOOL,
+    FLOAT,
+    INT,
     NUMERIC,
     UNKNOWN,
     Array,
@@ -241,6 +243,11 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
     if isinstance(kind, TupleOf) and len(kind.items) == len(call.items):
         unpack_into(adjoint, cotangent, call.items, kind.items)
         return
+    if is_tuple_of_numbers(adjoint.kind(call.result)) and kind == UNKNOWN:
+        count = len(call.items)
+        parts = adjoint.helper(run_time.bars_of_numbers, cotangent, Const(count), kind=TupleOf((FLOAT,) * count))
+        unpack_into(adjoint, parts, call.items, (FLOAT,) * count)
+        return
     known_keys = all(isinstance(key, Const) for key in call.keys)
     for index, (key, item) in enumerate(zip(call.keys, call.items, strict=True)):
         if not adjoint.is_active(item):
@@ -303,7 +310,11 @@ def _undo_iterated(adjoint: AdjointBuilder, call: Iterated, cotangent: Value) ->
     if call.backwards:
         position = adjoint.call(operator_constant("sub"), (Const(-1), position))
     function = arithmetic.add_item if call.is_key else run_time.add_iterated
-    adjoint.accumulate_item(function, call.source, position, cotangent)
+    source = call.source
+    while source in adjoint.slices and not (call.is_key or call.backwards):
+        source, start = adjoint.slices[source]  # type: ignore[index]
+        position = adjoint.call(operator_constant("add"), (position, Const(start)), kind=INT) if start else position
+    adjoint.accumulate_item(function, source, position, cotangent)
 
 
 # Lists that a loop fills: their cotangents are written into. Every version of a list has the one cotangent, as every version
@@ -324,8 +335,11 @@ def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) ->
     bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
     part = _bar_of_item(adjoint, bars, call.indices)
     zero: Value = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
-    if holds_numbers(adjoint.kind(part)) or is_tuple_of_numbers(adjoint.kind(part)):
-        zero = adjoint.helper(run_time.zeros_for, part, kind=adjoint.kind(part))
+    if is_tuple_of_numbers(kind := adjoint.kind(part)):
+        assert isinstance(kind, TupleOf)
+        (zero,) = adjoint.operation(Opcode.TUPLE, (Const(0.0),) * len(kind.items), kinds=(kind,))
+    elif holds_numbers(kind):
+        zero = adjoint.helper(run_time.zeros_for, part, kind=kind)
     emptied = adjoint.stored(bars, call.indices, zero, None)
     adjoint.accumulate(call.item, part)
     adjoint.pass_on(call.items, emptied)

@@ -40,6 +40,7 @@ def builder_for(primal: Primal, services: Halves) -> AdjointBuilder:
             made=made,
             keeps_zeros=services.keeps_zeros,
             rows=_rows(primal),
+            slices=_slices(primal),
         )
     return TrackedAdjointBuilder(
         kinds=kinds,
@@ -72,6 +73,20 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
                 index = kinds.get(place, UNKNOWN) if isinstance(place, Var) else kind_of(getattr(place, "value", None))
                 if kind.name == "dict" or index == INT:
                     found[row] = rows, place
+    return found
+
+
+def _slices(primal: Primal) -> dict[Var, tuple[Var, int]]:
+    """The lists of numbers that are slices of others without gaps, with these and where they begin: an item that a loop reads
+    of a slice is one of the whole list."""
+    kinds, found = primal.function.kinds, {}
+    for call in primal.calls.values():
+        if not isinstance(call, Item) or not isinstance(call.container, Var) or not isinstance(call.index, Const):
+            continue
+        kind, places = kinds[call.container], call.index.value
+        is_list = isinstance(kind, Sequence) and kind.name == "list" and holds_numbers(kind) and kinds[call.result] == kind
+        if is_list and isinstance(places, slice) and places.step in (None, 1) and (places.start or 0) >= 0:
+            found[call.result] = call.container, int(places.start or 0)
     return found
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping
 from functools import reduce
 from operator import or_
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -250,12 +250,9 @@ def _named_only(rule: Rule) -> tuple[str, ...]:
 
 def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
     """Call a function through its own source where it has one and its parameters can be bound here."""
-    function, given = callee.value, arguments
-    if isinstance(function, MethodType) and isinstance(function.__self__, type):  # a class method
-        owner = Const(function.__self__, callee.path.rpartition(".")[0], callee.root)
-        function, given = function.__func__, (owner, *arguments)
+    function = callee.value
     if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
-        bound = bind_inputs(function, given, dict(keywords), literal_defaults(function))
+        bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound)):
             return
     dispatch(primal, op, callee, arguments, keywords)

@@ -93,7 +93,7 @@ def path_is_in(builder: TypedBuilder, frame: Frame, wanted: frozenset[int], path
     others = paths - wanted
     if not wanted or not others:
         return Const(bool(wanted))
-    if len(frame.outcomes) > 1 and len(frame.exits) == 2 and not frame.escapes:
+    if len(frame.outcomes) > 1 and len(frame.exits) == 2 and len(frame.marks) == 1 and not frame.escapes:
         return builder.call(operator_constant("eq" if 1 in wanted else "ne"), (frame.handled, Const(0)))
     if len(wanted) == 1:
         name, number = "eq", min(wanted)

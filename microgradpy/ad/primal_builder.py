@@ -102,6 +102,9 @@ class Services(Protocol):
     def calls_unknown(self) -> None:
         """Note that something is called that is known only at run time."""
 
+    def keeps_containers(self) -> None:
+        """Note that an argument is given something to keep that may be, or hold, a list or dict."""
+
     def looks(self, is_searched: bool) -> None:
         """Note that an operation that stays as it stands may run code of the user's, which `is_searched` for writes."""
 

@@ -11,6 +11,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -55,6 +56,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     Unknown,
     carries_nothing,
+    holds_no_lists,
     is_immutable,
     is_proven,
     object_with,
@@ -66,7 +68,7 @@ from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
-from microgradpy.runtime import opaque
+from microgradpy.runtime import fields, opaque
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
@@ -131,6 +133,29 @@ def _call_made(primal: PrimalBuilder, op: Op, made: Maker | Apart) -> None:
         _make(primal, op, primal.inputs(op)[0])
 
 
+def _write(callee: Const, kind: Kind, primal: PrimalBuilder, op: Op) -> None:
+    """Write into an argument: for the derivative it is a variable that has the value."""
+    arguments, _ = primal.inputs(op)
+    _note_kept(primal, op, arguments[-1])
+    primal.emit(callee, arguments, (primal.define(op.result, kind, False),), payload=op.payload)
+
+
+_COPIES = function_constant(fields.list_of), function_constant(fields.dict_of)
+
+
+def _note_kept(primal: PrimalBuilder, op: Op, value: Value) -> None:
+    if op.callee not in _COPIES and not op.keywords and not holds_no_lists(primal.kind(value)):
+        primal.services.keeps_containers()
+
+
+def _append(primal: PrimalBuilder, op: Op) -> None:
+    (items, item), _ = primal.inputs(op)
+    _note_kept(primal, op, item)
+    method = primal.variable(UNKNOWN)
+    primal.emit(GETATTR, (items, Const("append")), (method,))
+    primal.emit(method, (item,), (primal.define(op.result, Inert("NoneType"), False),))
+
+
 def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
     """Raise what a call has returned for its value, where it may be a `Failure`."""
     if not is_proven(primal.kind(primal.of(op.arguments[0]))):
@@ -147,6 +172,11 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.items_of: lower_items,
     iterator_of: lower_iterator,
     item_of_growing: lambda primal, op: _read_growing(primal, op),
+    fields.assign: partial(_write, function_constant(setattr), Inert("NoneType")),
+    fields.put: partial(_write, operator_constant("setitem"), Inert("NoneType")),
+    fields.list_of: partial(_write, function_constant(list), UNKNOWN),
+    fields.dict_of: partial(_write, function_constant(dict), UNKNOWN),
+    fields.append: _append,
 }
 """What the front end puts into programs, with what becomes of a call."""
 

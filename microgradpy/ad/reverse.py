@@ -34,6 +34,7 @@ from microgradpy.ir.kinds import (
     BOOL,
     UNKNOWN,
     Kind,
+    Sequence,
     cotangent_kind,
     is_items,
     is_numeric,
@@ -231,9 +232,9 @@ class _Walk:
         self.yielded = outer
 
     def owned_lists(self, results: tuple[Var, ...]) -> set[Var]:
-        """The cotangents of lists that nobody else names, which the branch or loop that gives the lists may write into."""
+        """The cotangents of lists and arrays that nobody else names: what gives these may write into them."""
         bars = (self.builder.cotangents.get(result) for result in results)
-        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and is_items(self.builder.kind(bar))}
+        return {bar for bar in bars if isinstance(bar, Var) and bar in self.builder.owned and self.builder.is_handed_on(bar)}
 
     def paths_through(self, arm: Region, leaving: frozenset[int], paths: frozenset[int]) -> frozenset[int]:
         """Those of the paths that go through an arm of an `If` in which the exits `leaving` are."""
@@ -245,8 +246,10 @@ class _Walk:
     def attempt(self, statement: Try, paths: frozenset[int]) -> None:
         """Undo the handler that ran, then the body up to the mark after which it stopped, or all of it."""
         inner = self.frame.tries[id(statement)]
+        lists = self.owned_lists(statement.results)
         outer, yielded = self.yielded, tuple(map(self.builder.take, statement.results))
         leaving = self.frame.of_statement[id(statement)]
+        seen: dict[Var, Kind] = {}
         arms = [(number, handler.body) for number, handler in enumerate(statement.handlers, 1)]
 
         def undo(remaining: list[tuple[int, Region]]) -> None:
@@ -254,21 +257,39 @@ class _Walk:
                 number, body = remaining[0]
                 condition = was_handled_by(self.builder, inner, number)
                 self.builder.branch(condition, lambda: undo_handler(body), lambda: undo(remaining[1:]))
+            elif not isinstance(self.builder, TrackedAdjointBuilder):
+                self.without_lists(seen)
 
         def undo_handler(body: Region) -> None:
             self.builder.where, self.yielded = statement.where, yielded
             through = self.paths_through(body, leaving, paths)
             if through:
+                self.builder.owned |= lists
                 self.sequence(body, 0, through)
+                bars = {var: self.builder.cotangents[var] for var in statement.parameters if var in self.builder.cotangents}
+                seen.update((var, self.builder.kind(bar)) for var, bar in bars.items() if bar in self.builder.owned)
 
         possible = [arm for arm in arms if self.paths_through(arm[1], leaving, paths)]
         undo(possible)
+        # Either a handler ran or the body came to its end, so that one of these is passed on.
+        lists |= self.owned_lists(statement.parameters)
         self.seen[statement.scope] = tuple(map(self.builder.take, statement.parameters))
+        self.builder.owned |= lists
         self.yielded = yielded
         around, self.frame = self.frame, inner
         stopping = inner.marks if possible else frozenset()
         self.sequence(statement.body, 0, self.body_paths(inner, around, statement, paths, stopping))
         self.frame, self.yielded = around, outer
+
+    def without_lists(self, seen: Mapping[Var, Kind]) -> None:
+        """Where no handler ran, nobody asks for the cotangents of what it would have seen, which are of these kinds: no list of
+        zeros has to be made."""
+        for var, kind in seen.items():
+            if isinstance(kind, Sequence) and is_items(kind) and var not in self.builder.cotangents:
+                opcode = Opcode.DICT if kind.name == "dict" else Opcode.LIST
+                (nothing,) = self.builder.operation(opcode, (), kinds=(kind,))
+                self.builder.cotangents[var] = nothing
+                self.builder.owned.add(nothing)
 
     def body_paths(
         self, inner: Frame, around: Frame, statement: Try, paths: frozenset[int], stopping: frozenset[int]
@@ -376,7 +397,8 @@ class _Walk:
             if parameter in builder.written:
                 # The body writes into it: nothing else may name what the first or a later iteration gets.
                 starts[position] = start = builder.own(starts[position])
-                builder.written |= {start} if isinstance(start, Var) else set()
+                if isinstance(start, Var):
+                    builder.write(start)
                 with builder.region(made.statements):
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)

@@ -16,19 +16,21 @@ A value computed in one arm of an `If` becomes a result of it, None on the other
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import final
 
+from microgradpy.ad.counted_loops import Counted, counted
 from microgradpy.ad.exits import Frame, frame_of
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
+from microgradpy.ad.steady_lists import steady_lists
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import UNKNOWN, Kind
+from microgradpy.ir.kinds import INT, UNKNOWN, Kind
 from microgradpy.ir.nodes import (
     Break,
     Const,
     Continue,
-    Enumerate,
     For,
     Function,
     If,
@@ -36,11 +38,9 @@ from microgradpy.ir.nodes import (
     Op,
     Opcode,
     Parameter,
-    Range,
     Records,
     Region,
     Return,
-    Reversed,
     Statement,
     Terminator,
     Try,
@@ -51,7 +51,17 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import definitions, is_mark, item_variables, regions, terminator_values, uses
+from microgradpy.ir.rewrite import map_items
+from microgradpy.ir.traversal import (
+    definitions,
+    is_mark,
+    item_sources,
+    item_variables,
+    regions,
+    terminator_values,
+    uses,
+    walk,
+)
 from microgradpy.runtime.watching import keep, unchanged
 
 
@@ -68,7 +78,7 @@ class Pair:
 def save(primal: Primal, reverse: Reverse) -> Pair:
     """Decide what is saved, write the records into the primal and read them in the adjoint."""
     homes = _Homes(primal.function, reverse)
-    plan = _Plan(homes, reverse)
+    plan = _Plan(homes, reverse, primal.function)
     adjoint_body = plan.rebuild(reverse.region)
     fields = plan.fields(None)
     recorder = _Recorder(plan, primal)
@@ -162,12 +172,21 @@ class _Homes:
 class _Plan:
     """Which variables each frame saves."""
 
-    def __init__(self, homes: _Homes, reverse: Reverse) -> None:
+    def __init__(self, homes: _Homes, reverse: Reverse, function: Function) -> None:
         self.homes = homes
+        self.function = function
         self.wanted: Wanted = {}
-        self.counted: dict[Tape, Range] = {}
+        self.counted: dict[Tape, Counted] = {}
         self.collect(reverse.region)
         self.count_instead_of_record()
+
+    @cached_property
+    def read_by_user(self) -> frozenset[Value]:
+        return frozenset(value for statement in walk(self.function.body) for value in uses(statement))
+
+    @cached_property
+    def steady(self) -> frozenset[Var]:
+        return steady_lists(self.function)
 
     def want(self, value: Value) -> None:
         if isinstance(value, Var) and value in self.homes.home:
@@ -183,22 +202,23 @@ class _Plan:
             self.want(value)
 
     def count_instead_of_record(self) -> None:
-        """`for i in range(n)` of which only `i` is needed has no tape: the adjoint counts down. Inner loops first: their
-        tapes are fields of the outer ones."""
+        """A loop of which only a counter is needed has no tape: the adjoint counts down. Inner loops first: their tapes are
+        fields of the outer ones."""
         for tape, frame in reversed(list(self.homes.frames.items())):
             loop = frame.loop
             if tape is None or not isinstance(loop, For) or tape not in self.tapes_read():
                 continue
-            items = loop.items
-            if isinstance(items, Enumerate) and not self.wanted.get(tape, set()) & {items.index}:
-                items = items.inner
-            if not isinstance(items, Range) or self.wanted.get(tape, set()) - {items.item}:
-                continue
             if len(frame.exits) != 1 or not isinstance(frame.exits[0], Continue) or frame.skipped:
                 continue
-            self.counted[tape] = items
-            self.wanted[self.homes.home[tape]].discard(tape)
-            for value in items.arguments:
+            found = counted(loop, self.wanted.get(tape, ()), self.function.kinds, self.steady)
+            if found is None:
+                continue
+            self.counted[tape] = found
+            home = self.homes.home[tape]
+            self.wanted[home].discard(tape)
+            if found.length is not None:
+                self.homes.put(found.length, home)
+            for value in (*item_sources(found.items), *found.read.values()):
                 self.want(value)
 
     def tapes_read(self) -> set[Var]:
@@ -206,7 +226,11 @@ class _Plan:
 
     def fields(self, tape: Tape | None) -> tuple[Var, ...]:
         """The fields of a frame's record, the path first, then in the order they are computed."""
-        return tuple(sorted(self.wanted.get(tape, ()), key=lambda var: self.homes.order.get(var, -1)))
+        return tuple(map(self.called, sorted(self.wanted.get(tape, ()), key=lambda var: self.homes.order.get(var, -1))))
+
+    def called(self, var: Var) -> Var:
+        """What says that it is not used has another name where it is."""
+        return Var(var.id, "k") if var.hint == "_" and var not in self.read_by_user else var
 
     def rebuild(self, region: Region) -> Region:
         """The adjoint with the fields of each record bound."""
@@ -215,14 +239,19 @@ class _Plan:
     def rebuilt(self, statement: Statement) -> Statement:
         match statement:
             case For(items=Records(tape=Var() as tape), body=body):
-                items = Records(tape, self.fields(tape)) if tape not in self.counted else Reversed(self.counted[tape])
-                return replace(statement, items=items, body=self.rebuild(body))
+                body = self.rebuild(body)
+                if tape not in self.counted:
+                    return replace(statement, items=Records(tape, self.fields(tape)), body=body)
+                items = map_items(self.counted[tape].again, lambda value: value, self.called)
+                again = tuple(self.counted[tape].reads())
+                return replace(statement, items=items, body=Region((*again, *body.statements), body.terminator))
             case If(then=then, orelse=orelse):
                 return replace(statement, then=self.rebuild(then), orelse=self.rebuild(orelse))
         return statement
 
 
 
+@final
 class _Recorder(AttemptRecorder):
     """Writes the tapes and records into the primal."""
 
@@ -307,10 +336,16 @@ class _Recorder(AttemptRecorder):
 
     def loop(self, statement: While | For, body: Region, frame: Frame, available: Available) -> list[Statement]:
         inner = self.recorded_frame(statement)
-        before: list[Statement] = []
+        before: list[Op] = []
         if inner is not None:
             before.append(Op(Opcode.TAPE, (), (inner.tape,), from_user=False, where=statement.where))
             available[inner.tape] = inner.tape
+        known = self.homes.frame_of_loop.get(id(statement))
+        found = None if known is None else self.plan.counted.get(known.tape)
+        if found is not None and found.length is not None:
+            before += found.count(statement.where)
+            available[found.length] = found.length
+            self.kinds |= dict.fromkeys((var for op in before for var in op.results), INT)
         own = inner if inner is not None else self.unrecorded(statement)
         wanted = self.plan.wanted.get(own.tape, set()) if inner is not None else set()
         bound = item_variables(statement.items) if isinstance(statement, For) else ()
@@ -320,6 +355,10 @@ class _Recorder(AttemptRecorder):
         self.enclosing.append((frame, available))
         new_body, _ = self.region(body, own, visible)
         self.enclosing.pop()
+        if isinstance(statement, For):
+            called = {var: self.plan.called(var) for var in bound if var in wanted}
+            items = map_items(statement.items, lambda value: value, lambda var: called.get(var, var))
+            statement = replace(statement, items=items)
         return [*before, replace(statement, body=Region((*first, *new_body.statements), new_body.terminator))]
 
     def unrecorded(self, statement: While | For) -> Frame:

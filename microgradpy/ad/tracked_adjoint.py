@@ -249,6 +249,9 @@ class TrackedAdjointBuilder(AdjointBuilder):
         else:
             self.keep_value(target, cotangent)
 
+    def is_handed_on(self, cotangent: Value) -> bool:
+        return isinstance(self.kind(cotangent), Sequence)
+
     def returned(self, value: Value, seed: Value) -> Value:
         """The cotangent of a value that is returned: callers leave it in the shadows unless they know that what this function
         returns is a value, or an array that it made, on every path."""

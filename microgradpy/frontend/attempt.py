@@ -26,7 +26,7 @@ from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
 
 _OURS = tuple(Const(error, error.__name__, error) for error in (DifferentiationError, CompilerBug))
 # A refusal is not the program's own exception: it passes every handler that would catch it.
-_LET_REFUSALS_PASS = Handler(_OURS, None, Region((), Raise(None)))
+LET_REFUSALS_PASS = Handler(_OURS, None, Region((), Raise(None)))
 
 
 @final
@@ -69,7 +69,7 @@ def lower_attempt(
     ]
     place = next((k for k, catch in enumerate(catches) if _would_catch_refusals(catch)), len(handlers))
     if place < len(handlers):
-        handlers.insert(place, _LET_REFUSALS_PASS)
+        handlers.insert(place, LET_REFUSALS_PASS)
     where = low.location(node)
     low.block.statements.append(Try(sealed[0], tuple(handlers), scope.var, parameters, results, where))
     if not any(arm.is_open for arm in arms):

@@ -123,6 +123,21 @@ def suppresses(leave: Any, manager: Any, exception: BaseException) -> bool:
     return bool(suppressed)
 
 
+def goes_on(suppressed: Any, exception: BaseException, place: str) -> bool:
+    """Whether the program goes on after the end of a `with` by an exception, of which `__exit__` has said whether it is
+    suppressed."""
+    if isinstance(exception, DifferentiationError | CompilerBug):
+        return False
+    if suppressed:
+        check_not_interrupted(exception, place)
+    return bool(suppressed)
+
+
+def traceback_of(exception: BaseException) -> Any:
+    """What `__exit__` gets as its third argument."""
+    return exception.__traceback__
+
+
 def suppressed_by_library(leave: Any, manager: Any, exception: BaseException) -> bool:
     """The same, of a context that is known to read nothing from an exception but its class."""
     for _, callback in getattr(manager, "_exit_callbacks", ()):  # of an ExitStack
@@ -152,5 +167,7 @@ CHECKS = (
     steady,
     asked,
     new_row,
+    goes_on,
+    traceback_of,
 )
 """What carries no derivative, whatever it is called with."""

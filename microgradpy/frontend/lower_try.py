@@ -40,7 +40,7 @@ from microgradpy.ir.traversal import is_mark, terminator_values, terminators, us
 
 # What may be done with an exception without reading a value from it that a derivative could flow through.
 _CHECKS = (exceptions.suppresses, exceptions.suppressed_by_library, exceptions.check_not_interrupted)
-_HARMLESS = (print, str, repr, format, isinstance, type, issubclass, id, *_CHECKS)
+HARMLESS = (print, str, repr, format, isinstance, type, issubclass, id, *_CHECKS)
 
 
 @lowers(STATEMENTS, ast.Try)
@@ -238,7 +238,7 @@ def _is_harmless(statement: Statement, exception: Var, name: str | None, named: 
         # Python unbinds the name at the end of the handler. What another name is for, is read later.
         pairs = zip(named[statement.payload], statement.arguments, strict=True)
         return all(value is not exception or carried == name for carried, value in pairs)
-    is_known = isinstance(statement.callee, Const) and any(statement.callee.value is known for known in _HARMLESS)
+    is_known = isinstance(statement.callee, Const) and any(statement.callee.value is known for known in HARMLESS)
     return statement.payload == RAISED or is_known
 
 

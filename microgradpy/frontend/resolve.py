@@ -115,13 +115,11 @@ class Resolver:
         return Const(value, path=f"{constant.path}.{attribute}", root=constant.root) if is_constant else None
 
     def _function_of_class(self, constant: Const, cls: type, attribute: str) -> Const | None:
-        """A function that is read from a class of the user's, which has it itself: `Base.forward`, a static or class method."""
+        """A function that is read from a class of the user's, which has it itself: `Base.forward`, a static method."""
         found = vars(cls).get(attribute) if type(cls) in (type, abc.ABCMeta) else None
-        function = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+        function = found.__func__ if isinstance(found, staticmethod) else found
         if not isinstance(function, types.FunctionType) or is_library(cls.__module__):
             return None
-        if isinstance(found, classmethod):
-            function = types.MethodType(function, cls)
         self._guard_path(constant, attribute, found)
         return Const(function, path=f"{constant.path}.{attribute}", root=constant.root)
 

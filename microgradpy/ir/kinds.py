@@ -252,6 +252,37 @@ def is_proven(kind: Kind) -> bool:
     return not isinstance(kind, Unknown)
 
 
+def holds_no_objects(kind: Kind) -> bool:
+    """Proven to be, and to hold, nothing but numbers, arrays of them, texts and Python's containers."""
+    match kind:
+        case Unknown():
+            return False
+        case Array(dtype=dtype):
+            return dtype != ""
+        case TupleOf(items=items):
+            return all(map(holds_no_objects, items))
+        case Sequence(name=name, item=item):
+            return name == "range" or (name in ("list", "tuple", "dict") and holds_no_objects(item))
+        case Optional(item=item):
+            return holds_no_objects(item)
+        case Inert(name=name):
+            return name in _HOLD_NOTHING
+    return True
+
+
+def holds_no_lists(kind: Kind) -> bool:
+    """The same, and no lists or dicts either."""
+    match kind:
+        case Sequence(name=name):
+            return name == "range"
+        case TupleOf(items=items):
+            return all(map(holds_no_lists, items))
+    return holds_no_objects(kind)
+
+
+_HOLD_NOTHING = frozenset(("str", "bytes", "NoneType", "slice", "unassigned"))
+
+
 def is_immutable(kind: Kind) -> bool:
     """Proven to be a value that nobody can write into."""
     match kind:

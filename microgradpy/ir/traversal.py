@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from microgradpy.ir.nodes import (
@@ -136,6 +136,24 @@ def terminators(region: Region, *, of_inner_loops: bool = True) -> Iterator[Term
             for inner in regions(statement):
                 yield from terminators(inner, of_inner_loops=of_inner_loops)
     yield region.terminator
+
+
+def flows(statements: Iterable[Statement]) -> Iterator[tuple[Value, Var]]:
+    """Which values become which variables, at the edges of branches and loops; not at those of a `Try`."""
+    for statement in statements:
+        match statement:
+            case If(then=then, orelse=orelse, results=results):
+                for arm in (then, orelse):
+                    if isinstance(arm.terminator, Yield):
+                        yield from zip(arm.terminator.values, results, strict=True)
+            case While(body=body, parameters=parameters, results=results) | For(
+                body=body, parameters=parameters, results=results
+            ):
+                yield from zip(statement.initial, parameters, strict=True)
+                yield from zip(parameters, results, strict=True)
+                for edge in terminators(body, of_inner_loops=False):
+                    if isinstance(edge, Continue | Break):
+                        yield from zip(edge.values, parameters if isinstance(edge, Continue) else results, strict=True)
 
 
 def is_mark(statement: Statement) -> bool:

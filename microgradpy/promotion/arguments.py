@@ -5,9 +5,9 @@
             x = layer(x)                        x = np.tanh(x @ w + b)
         return np.sum(x)                        return np.sum(x)
 
-Methods are written where they are called, and loops over items one after the other. What is not followed (a part is written
-into, returned, kept, given to code that is not in sight) raises `Escapes`, and the argument it belongs to stays an input as it
-is.
+Methods are written where they are called, and loops over items one after the other. What is not followed (a part is returned,
+given to code that is not in sight) raises `Escapes`, and the argument it belongs to stays an input as it is. What becomes of
+those that are written into is in `written_arguments`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,11 @@ from microgradpy.frontend.resolve import rebound_in
 from microgradpy.frontend.sharing import rebound_globals
 from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import map_axes
-from microgradpy.ir.nodes import (
-    Const,
-    For,
-    Function,
-    If,
-    Op,
-    Opcode,
-    Return,
-    Terminator,
-    Value,
-    Var,
-)
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Terminator, Value, Var
 from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
-from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import Changes, Escapes, Facts, NotInSight, Origin, Whole
 from microgradpy.promotion.functions import Lower, Named, is_in_file
 from microgradpy.promotion.given import (
     MOST_ROUNDS,
@@ -54,25 +42,24 @@ from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     Display,
     Element,
-    Escapes,
     Frame,
     Known,
     Method,
-    NotInSight,
     Object,
-    Origin,
     Part,
     Step,
     Super,
-    Whole,
     first_origin,
     is_thing,
 )
+from microgradpy.promotion.written_arguments import WrittenArguments
 from microgradpy.rules.registry import find_attribute_rule, is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.tangents.fields import has_field
 
 _MOST_INSIDE_ITSELF = 3
+_SHARED = ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "naming")
+_SHARED_OF_WRITES = ("roots", "containers", "places", "unread", "real", "reached")
 
 
 class Variable(NamedTuple):
@@ -84,16 +71,14 @@ class Variable(NamedTuple):
 
 
 @final
-class Arguments(Calls):
+class Arguments(WrittenArguments):
     """`examples` are arguments that may be in sight, by the number of the input."""
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts, examples: Mapping[int, Any]) -> None:
         super().__init__(function, lower, facts)
         self.examples = examples
-        self.roots: dict[int, Part] = {}
         self.variables: dict[Origin, Variable] = {}
         self.naming: dict[types.FunctionType, bool] = {}
-        self.leaves: set[Var] = set()
         self.inside: list[types.FunctionType] = []
         self.helped = True
         self.is_within = False
@@ -110,12 +95,22 @@ class Arguments(Calls):
         if not any(is_thing(part.known) for part in self.roots.values() if part.known is not None):
             if not self.has_names(self.function.__code__):
                 raise NotInSight
-        return flattened(super().whole(function, frame), self.roots, [each.part for each in self.variables.values()])
+        begun = self.begin_writes(function, frame)
+        made = super().whole(function, frame)
+        made = replace(made, body=replace(made.body, statements=(*begun, *made.body.statements)))
+        return flattened(made, self.roots, [each.part for each in self.variables.values()])
 
     def enter(self, part: Part) -> Known | None:
-        part.known = known_of(part, self.facts.wholes)
+        part.known = known_of(part, self.facts.wholes - self.facts.changed.keys())
+        if part.known is part and (self.facts.assigned or self.facts.changed):
+            first = self.reached.setdefault(id(part.value), part)
+            if first is not part:
+                part.known = part.first = first
+                return first
         if isinstance(part.known, Var):
             self.leaves.add(part.known)
+            if part.is_container:
+                self.containers[part.known] = part
             self.kinds.builder.know(part.known, map_axes(kind_of(part.value), lambda axis: None))
         elif part.known is part and not part.is_container:
             for name in (*classes.OWN_WAYS, *(OF_RECORDS if classes.is_record(part.cls) else ())):
@@ -125,7 +120,7 @@ class Arguments(Calls):
     def within(self, function: types.FunctionType) -> Arguments:
         """The walker over a function of another module, which shares what is found out."""
         inner = Arguments(function, self.lower, self.facts, {})
-        for name in ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "naming"):
+        for name in (*_SHARED, *_SHARED_OF_WRITES):
             setattr(inner, name, getattr(self, name))
         inner.is_within = True
         return inner
@@ -172,7 +167,8 @@ class Arguments(Calls):
             if self.enter(part) is None:
                 return None
             self.variables[origin] = Variable(namespace, name, part)
-        return self.variables[origin].part.known
+        part = self.variables[origin].part
+        return self.places.get(part.first or part, part.known)
 
     def part(self, holder: Part, step: Step) -> Known:
         """What is reached from a part by a step."""
@@ -185,7 +181,8 @@ class Arguments(Calls):
             if self.enter(child) is None:
                 raise Escapes(holder.origin)
             holder.children[step] = child
-        found = holder.children[step].known
+        child = holder.children[step]
+        found = self.places.get(child.first or child, child.known)
         assert found is not None
         return found
 
@@ -197,6 +194,8 @@ class Arguments(Calls):
             return None
         if len(known.value) > MOST_ROUNDS:
             return None
+        if known.assigned:
+            raise Escapes(known.origin)  # it has other items, or has them in another order
         if known.cls is dict:
             known.children.setdefault(("keys", None), Part(known.origin, known.path, "", tuple(known.value), known=NONE))
             return tuple(map(Const, known.value))
@@ -229,6 +228,7 @@ class Arguments(Calls):
         if isinstance(callee, Method) and isinstance(callee.receiver, Part | Display):
             return self.method_of_part(op, callee, arguments, keywords, frame)
         if isinstance(callee, Const):
+            self.check_changes(callee.value, arguments)
             if callee.value is getattr and len(arguments) == 2:
                 found = method_of_class(arguments, self.member) or self.of_module(arguments)
                 if found is not None:
@@ -260,7 +260,10 @@ class Arguments(Calls):
         function = callee.value
         is_hashable = isinstance(function, types.BuiltinFunctionType | types.FunctionType | type)
         known = _KNOWN.get(function) if is_hashable and not keywords else None
-        if known is not None and isinstance(arguments[0], Part | Display) and (function is getattr or len(arguments) <= 2):
+        is_whole = function in (getattr, setattr, operator.setitem) or len(arguments) <= 2
+        if function is operator.setitem and not (isinstance(arguments[0], Part) and arguments[0].is_container):
+            known = None
+        if known is not None and isinstance(arguments[0], Part | Display) and is_whole:
             return known(self, op, arguments, frame)
         if function is super:
             return self.super_of(arguments)
@@ -321,12 +324,14 @@ class Arguments(Calls):
         receiver = method.receiver
         if method.function is not None:
             return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
+        if isinstance(receiver, Part) and receiver.cls is list and method.name in ("append", "extend"):
+            raise Changes(receiver.path)
         if keywords or not isinstance(receiver, Part) or receiver.cls is not dict:
-            raise Escapes(receiver.origin)
+            return self.escape(receiver)
         if method.name == "get" and 1 <= len(arguments) <= 2 and isinstance(arguments[0], Const):
             return self.gotten(receiver, arguments[0].value, *arguments[1:])
         if method.name not in ("items", "values", "keys") or arguments:
-            raise Escapes(receiver.origin)
+            return self.escape(receiver)
         pairs = self.pairs(receiver)
         if pairs is None:
             raise Escapes(receiver.origin)
@@ -340,13 +345,17 @@ class Arguments(Calls):
     def gotten(self, receiver: Part, key: Any, default: Known = NONE) -> Known:
         """`part.get(key)`, or with a default"""
         if type(key) not in (str, int):
-            raise Escapes(receiver.origin)
+            return self.escape(receiver)
+        if (receiver, ("[]", key)) in self.fields:
+            return self.fields[receiver, ("[]", key)]
         if key in receiver.value:
             return self.part(receiver, ("[]", key))
         receiver.missing[key] = None
         return default
 
-    def escape(self, part: Part) -> Known:
+    def escape(self, part: Part | Display) -> Known:
+        if isinstance(part, Part) and part.is_container and not part.assigned and not holds_objects(part.value):
+            raise Whole(part.path)
         raise Escapes(part.origin)
 
     # Reading
@@ -366,6 +375,8 @@ class Arguments(Calls):
 
     def found(self, op: Op, target: Part, name: str, frame: Frame) -> Known | None:
         """What an object has under a name; None if nothing."""
+        if (target, name) in self.fields:
+            return self.fields[target, name]
         cls = target.cls
         member = self.member(cls, name)
         names: tuple[str, ...] = cls._fields if classes.is_record(cls) else ()  # type: ignore[attr-defined]
@@ -414,6 +425,9 @@ class Arguments(Calls):
         if isinstance(target, Part) and not isinstance(key, Const):
             return None if not is_thing(key) else self.escape(target)  # of a whole container, if it may be that
         if isinstance(target, Part) and isinstance(key, Const) and target.cls is dict:
+            name = "[]", key.value
+            if type(key.value) in (str, int) and (target, name) in self.fields:
+                return self.fields[target, name]
             is_there = type(key.value) in (str, int) and key.value in target.value
             return self.part(target, ("[]", key.value)) if is_there else self.escape(target)
         items = self.items(target)
@@ -514,6 +528,8 @@ class Arguments(Calls):
 
 _KNOWN: dict[Any, Callable[[Arguments, Op, tuple[Known, ...], Frame], Known | None]] = {
     getattr: Arguments.attribute,
+    setattr: Arguments.assign,
+    operator.setitem: Arguments.put,
     hasattr: Arguments.has_attribute,
     operator.getitem: Arguments.item,
     len: Arguments.size,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, final
 
-from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import (
-    Scalar,
-)
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.ir.kinds import Scalar
 from microgradpy.ir.nodes import (
+    STATEMENT,
     Const,
+    Handler,
     Location,
     Op,
+    Opcode,
     Region,
     Statement,
     Terminator,
@@ -27,31 +28,27 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import Escapes, Facts, Mutates, NotInSight, Numbers, Origin, Reads, Refers
 from microgradpy.promotion.kinds import Kinds
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
     DictOf,
     Element,
-    Escapes,
     Frame,
     Generator,
     Known,
     ListOf,
-    Mutates,
-    NotInSight,
-    Numbers,
     Object,
-    Origin,
+    Part,
     Place,
-    Refers,
     Row,
     Table,
     Values,
     View,
     origin_of,
 )
+from microgradpy.runtime.fields import append, put
 
 Field = tuple[Place, Any]
 Fields = dict[Field, Known]
@@ -60,6 +57,58 @@ MOST_STATEMENTS = 3_000
 
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
+_APPEND, _PUT = function_constant(append), function_constant(put)
+
+
+@final
+@dataclass(eq=False, slots=True)
+class Mark:
+    """A point in the body of a `try` from which an exception may come: what was said there of the variables that the handlers
+    see, and what the fields were. `op` stands there until it is known what else the handlers see."""
+
+    op: Op
+    said: tuple[Known, ...]
+    fields: Fields
+
+
+@final
+class Attempt:
+    """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the
+    variables that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
+
+    def __init__(
+        self, scope: Var, before: Fields, where: Location, depth: int = 0, handlers: tuple[Handler, ...] = ()
+    ) -> None:
+        self.handlers = handlers
+        self.thrown: list[tuple[Op, int, Var, Object]] = []
+        """What is raised in sight: at which mark, for which handler, and what it is."""
+        self.scope, self.before, self.where = scope, before, where
+        self.places = {place for place, _ in before}
+        self.said: tuple[Known, ...] | None = ()
+        self.marks: list[Mark] = []
+        self.depth = depth
+        self.loops: set[Any] = set()
+        """The outermost loops in its body that have marks inside."""
+
+    def mark(self, said: tuple[Known, ...], fields: Fields, where: Location) -> Op:
+        """What the program says, at a point of the body."""
+        self.said = said
+        op = Op(Opcode.MARK, (), (), payload=self.scope, from_user=False, where=where)
+        self.marks.append(Mark(op, said, dict(fields)))
+        return op
+
+    def changed(self, place: Place, name: Any, fields: Fields, loops: list[Any], where: Location) -> Op:
+        """The same after a write."""
+        is_new = (place, name) not in self.before and not isinstance(place, Object)
+        if is_new or self.said is None:
+            raise Escapes(place.origin, is_tried=True)
+        self.loops.update(loops[self.depth : self.depth + 1])
+        return self.mark(self.said, fields, where)
+
+    def again(self, fields: Fields, loops: list[Any]) -> Op:
+        """The same after a loop that has changed fields."""
+        place, name = next(key for key, known in self.before.items() if fields.get(key) is not known)
+        return self.changed(place, name, fields, loops, self.where)
 
 
 class Walk(ABC):
@@ -71,6 +120,16 @@ class Walk(ABC):
         self.shown: set[Place] = set()
         self.handed: set[Place] = set()
         """The dicts and namedtuples that others have."""
+        self.trying: list[Attempt] = []
+        """The `try`s in the bodies of which the walk is, outermost first."""
+        self.loops: list[Any] = []
+        """The loops in which the walk is, outermost first."""
+        self.looping: dict[Var, set[Any]] = {}
+        """The loops that change what handlers see, by the scope."""
+        self.unsure: set[Field] = set()
+        """Fields of which a handler does not know whether they are there: the body makes them."""
+        self.columns: dict[Var, Origin] = {}
+        """Where that is made of which handlers see a field, by the variable in which they do."""
         self.fixed: frozenset[Place] = frozenset()
         """What may not be written into here: an exception may leave a write without a trace in the variables."""
         self.out: list[Statement] = []
@@ -89,6 +148,10 @@ class Walk(ABC):
         """The origins of containers of which something in sight may be either."""
         self.gone: set[Place] = set()
         """The containers that another one has taken the place of."""
+        self.real: dict[Place, Value] = {}
+        """The lists and dicts of the user's that are written into as well, by those in sight that the program computes with."""
+        self.unread: dict[Place, tuple[Any, ...]] = {}
+        """Those of which nobody has read what they hold, by how they are reached: nothing is computed with them."""
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
@@ -96,7 +159,6 @@ class Walk(ABC):
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()
-        self.attempts = 0
         self.present: frozenset[Value] = frozenset()
         """The numbers of objects that are known not to be None here."""
         self.tests: dict[Value, Present] = {}
@@ -104,8 +166,14 @@ class Walk(ABC):
         self.asked_only: frozenset[Var] = frozenset()
         self.undecided: dict[Value, tuple[Any, Any]] = {}
         """What a loop carries that is None where it begins, with the loop and the key."""
-        self.either: dict[Value, tuple[Value, Value]] = {}
-        """What a value is after a branch: one of two."""
+        self.either: dict[Value, tuple[Value, ...]] = {}
+        """What a value is after a branch: one of these."""
+        self.flying: dict[Var, Object] = {}
+        """The exceptions that are made in sight to be raised, with their fields."""
+        self.caught: dict[Var, Object] = {}
+        """What handlers in sight catch."""
+        self.raised: set[Value] = set()
+        """The exceptions that end a `with`, their classes and tracebacks: none of them is None."""
         self.helped = False
         self.declines = False
         """Whether a path has given `NotImplemented`, and another one something else."""
@@ -251,6 +319,8 @@ class Walk(ABC):
 
     def now(self, place: Place) -> Known:
         """What a list, dict or array is now, unless it is another one by now that goes by several names."""
+        if place in self.unread:
+            raise Reads(self.unread[place])
         if (place, CONTENTS) not in self.fields:
             raise Escapes(place.origin)
         return self.fields[place, CONTENTS]
@@ -258,10 +328,16 @@ class Walk(ABC):
     def retire(self, thing: ListOf | Table) -> None:
         """Let nobody use a container any more: what stands for it from here on may be another one."""
         for place in lists_of(thing):
-            if place in self.shown or (place, CONTENTS) not in self.fields:
+            if place in self.shown or place in self.real or (place, CONTENTS) not in self.fields:
                 raise Escapes(place.origin)
             del self.fields[place, CONTENTS]
-            self.gone.add(place)
+            self.lose(place)
+
+    def lose(self, place: Place) -> None:
+        """Note that another container takes the place of one: handlers outside would look for it under its old name."""
+        if any(place in attempt.places for attempt in self.trying):
+            raise Escapes(place.origin)
+        self.gone.add(place)
 
     def check_decided(self, value: Known, table: Table) -> None:
         """Let who has made a value know that it is one of the objects of a pool: a loop that carries what is None where it
@@ -282,11 +358,34 @@ class Walk(ABC):
     # Fields
 
     def write(self, place: Place, name: Any, known: Known) -> None:
-        if place in self.shown or place in self.fixed:
-            raise Escapes(place.origin)
+        self.check_writable(place)
         if isinstance(place, Object):
             self.note_write(place)
         self.fields[place, name] = known
+        for attempt in self.trying:
+            if place in attempt.places:
+                where = getattr(self.at and self.at.statement, "where", attempt.where)
+                self.out.append(attempt.changed(place, name, self.fields, self.loops, where))
+
+    def is_users(self, place: Place) -> bool:
+        """Whether what is written there is written into what the user has as well."""
+        return isinstance(place, Part) or place in self.real
+
+    def check_writable(self, place: Place) -> None:
+        if place in self.shown or place in self.fixed:
+            raise Escapes(place.origin)
+
+    def append_too(self, place: Place, item: Value, where: Location) -> None:
+        """Append an item to the user's list, if there is one for a list in sight."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_APPEND, (self.real[place], item), (fresh(""),), where=where))
+
+    def put_too(self, place: Place, key: Value, item: Value, where: Location) -> None:
+        """The same for what is put into a list or dict under a key."""
+        if place in self.real:
+            self.check_writable(place)
+            self.add(Op(_PUT, (self.real[place], key, item), (fresh(""),), payload=STATEMENT, where=where))
 
     def note_write(self, place: Object | Element) -> None:
         """Objects that are written into after they were made are no values."""

@@ -11,22 +11,15 @@ from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
+from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import holds_numbers
-from microgradpy.ir.nodes import (
-    RAISED,
-    Const,
-    Op,
-    Opcode,
-    Value,
-    Var,
-    fresh,
-    function_constant,
-    operator_constant,
-)
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
+from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.factories import returns_what_it_makes
+from microgradpy.promotion.findings import Escapes, Nests, Origin
 from microgradpy.promotion.functions import Named, as_expression, is_followed
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
@@ -35,15 +28,12 @@ from microgradpy.promotion.places import (
     Closure,
     DictOf,
     Element,
-    Escapes,
     Frame,
     Generator,
     Known,
     ListOf,
     Method,
-    Nests,
     Object,
-    Origin,
     Packed,
     Row,
     Table,
@@ -53,6 +43,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.promotion.raising import make_exception, shows_exception, throws
 from microgradpy.promotion.rounds import Rounds
 from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -95,6 +86,8 @@ class Calls(Rounds):
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
             self.bind_made(op, frame)
+            if op.payload == RAISED:
+                make_exception(self, op, callee, arguments, keywords, frame)
         else:
             self.bind(op.results[0], found, frame)
 
@@ -133,13 +126,13 @@ class Calls(Rounds):
         elif opcode is Opcode.UNPACK and self.takes_apart(op, arguments[0], frame):
             pass
         elif opcode is Opcode.SUSPEND and frame.step is not None:
-            if self.attempts != frame.attempts:
-                raise Escapes(frame.path)  # its `try` would catch what the loop raises
+            if len(self.trying) != frame.attempts:
+                raise Escapes(frame.path, is_tried=True)  # its `try` would catch what the loop raises
             frame.step(arguments[0])
             self.bind(op.results[0], NONE, frame)
         elif opcode is Opcode.MARK:
-            scope = self.known(op.payload, frame)
-            self.add(replace(op, arguments=self.values(op.arguments, frame), payload=scope))
+            attempt = next(each for each in self.trying if each.scope == self.known(op.payload, frame))
+            self.out.append(attempt.mark(arguments, self.fields, op.where))
         else:
             _check_module(op, frame)
             given = tuple(map(self.plain, arguments))
@@ -238,6 +231,8 @@ class Calls(Rounds):
     ) -> Known | None:
         """A call that may give something in sight."""
         function = callee.value
+        if function is caught and arguments[0] in self.caught:
+            return self.caught[arguments[0]]  # type: ignore[index]
         self.check_call(function, (*arguments, *keywords.values()))
         if (*frame.path, op.results[0]) in self.facts.kept:
             return None
@@ -248,13 +243,15 @@ class Calls(Rounds):
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
         if isinstance(function, types.FunctionType):
-            reads = self.reads_items(function, arguments)
+            reads = self.reads_items(function, arguments) or throws(self, function)
             self.helped |= reads
             if reads or self.is_factory(function):
                 return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
         if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
             return Const(first.value is second.value)  # type: ignore[union-attr]
+        if (function is operator.is_ or function is operator.is_not) and arguments[1] == NONE and arguments[0] in self.raised:
+            return Const(function is operator.is_not)
         return None
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
@@ -319,6 +316,8 @@ class Calls(Rounds):
         found = self.known_function(op, function, arguments, frame) if not keywords else None
         if found is not None:
             return found
+        if not keywords and shows_exception(self, op, function, arguments, frame):
+            return self.known_result(op, frame)
         if isinstance(function, type):
             return self.call_that_makes(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
@@ -456,4 +455,5 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     bool: Calls.negated,
     operator.not_: Calls.negated,
     sum: Calls.summed,
+    **CONTEXTS,
 }

@@ -7,30 +7,15 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind, join, map_axes
-from microgradpy.ir.nodes import (
-    Const,
-    Value,
-    Var,
-    fresh,
-)
-from microgradpy.promotion.base import (
-    Field,
-    Fields,
-    Walk,
-    are_alike,
-    check_alike,
-    field_hint,
-    fields_of,
-    lists_of,
-    other_of,
-)
+from microgradpy.ir.nodes import Const, Value, Var, fresh
+from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     AnyOf,
     Element,
-    Escapes,
     Known,
     ListOf,
     Object,
@@ -39,7 +24,6 @@ from microgradpy.promotion.places import (
     Row,
     Table,
     Thing,
-    Writes,
     is_thing,
     origin_of,
 )

@@ -30,6 +30,11 @@ def is_in_sight(cls: type) -> bool:
     return not ways or (is_frozen(cls) and ways <= {"__setattr__", "__delattr__"})
 
 
+def is_exception(cls: Any) -> bool:
+    """Whether a class is one of exceptions, written in Python."""
+    return type(cls) is type and issubclass(cls, BaseException) and _is_written_in_python(cls)
+
+
 def _is_written_in_python(cls: type) -> bool:
     return bool(cls.__flags__ & _HEAP_TYPE)
 

@@ -9,20 +9,10 @@ from abc import abstractmethod
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
-from microgradpy.ir.nodes import (
-    FROM_FRONT,
-    Const,
-    Op,
-    Opcode,
-    Value,
-    Var,
-    fresh,
-    function_constant,
-    operator_constant,
-)
+from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -33,13 +23,10 @@ from microgradpy.promotion.places import (
     Cell,
     DictOf,
     Element,
-    Escapes,
     Frame,
-    Holds,
     Known,
     ListOf,
     Object,
-    Origin,
     Packed,
     Picked,
     Row,
@@ -141,7 +128,7 @@ class Containers(Numbered):
 
     def stands(self, place: Object | ListOf, element: Element | Row) -> None:
         """Note that an object or a list is in a list from here on."""
-        if place in self.standing or (isinstance(place, Object) and place.merged):
+        if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
         for key in [key for key in self.fields if key[0] is place]:
             del self.fields[key]
@@ -173,8 +160,11 @@ class Containers(Numbered):
             raise Escapes(item.origin)
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
-        version = self.now(place)
         given = self.given_to(place, item)
+        if place in self.unread:
+            self.append_too(place, given, op.where)
+            return
+        version = self.now(place)
         after = fresh(place.hint, True)
         self.add(Op(Opcode.APPEND, (self.plain(version), given), (after,), where=op.where))
         if version in self.contents:
@@ -182,6 +172,7 @@ class Containers(Numbered):
         if place.depth:
             self.stands(item, None)  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
+        self.append_too(place, given, op.where)
         self.lengthened.append(place)
 
     # Items
@@ -308,6 +299,7 @@ class Containers(Numbered):
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT if is_fixed else None, where=op.where))
         self.write(place, CONTENTS, after)
+        self.put_too(place, changed[1], value, op.where)
 
     def length(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments

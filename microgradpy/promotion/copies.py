@@ -9,9 +9,10 @@ from microgradpy.ir.nodes import Const, Op, fresh
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.objects import NONE, Objects
-from microgradpy.promotion.places import THERE, Element, Escapes, Frame, Known, Object, origin_of
+from microgradpy.promotion.places import THERE, Element, Frame, Known, Object, origin_of
 from microgradpy.runtime.written_out import CLASSES
 
 _WAYS_OF_COPYING = tuple(

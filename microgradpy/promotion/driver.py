@@ -10,34 +10,22 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
+from microgradpy.frontend.exceptions import caught
+from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion.arguments import Arguments, Variable
+from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_followed
 from microgradpy.promotion.library import may_be_written
-from microgradpy.promotion.places import (
-    Escapes,
-    Frame,
-    Holds,
-    HoldsNone,
-    Mutates,
-    Nests,
-    NotInSight,
-    Numbers,
-    Origin,
-    Part,
-    Refers,
-    Shrinks,
-    Whole,
-    Writes,
-)
+from microgradpy.promotion.places import Frame, Part
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -60,7 +48,7 @@ def _makes_memory(statement: Statement) -> bool:
             return True
         case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(each)) for each in code.co_names):
             return True  # it may return an object
-        case function if function is new_cell or function is operator.setitem:
+        case function if function is new_cell or function is operator.setitem or function is caught:
             return True
         case function if function is getattr:
             name = statement.arguments[1]
@@ -98,6 +86,8 @@ class Promoted:
     """The arguments in sight, by the number of the input."""
     variables: tuple[Variable, ...] = ()
     """The variables of modules that are; their leaves are the last inputs."""
+    changes_containers: bool = False
+    """Whether lists or dicts of the user's are written into, of which the program has others to compute with."""
 
 
 def followed_code(
@@ -162,9 +152,14 @@ def promote(
             pools = walker.make_pools()
             made = walker.whole(ir, Frame(()))
             made = replace(made, body=replace(made.body, statements=(*pools, *made.body.statements)))
-        except (Escapes, Holds, HoldsNone, Nests, Mutates, Refers, Shrinks, Whole, Writes) as found:
+            grown = _grown(walker.appended, walker.stand_for_each_other)
+            if walker.helped and grown <= facts.grown:
+                made = replace(made, body=tidy_marks(prune(made.body)))
+                check_marks(made, walker)
+        except LEARNED as found:
             if isinstance(found, Escapes) and not facts.may_be_pooled(found.origin):
-                reason = reason_of_escape(ir, facts.made_at(found.origin), walker.at)
+                used = replace(walker.at, is_tried=True) if found.is_tried and walker.at is not None else walker.at
+                reason = reason_of_escape(ir, facts.made_at(found.origin), used)
                 kept += [] if reason is None else [reason]
             facts.learn(found)
             continue
@@ -172,14 +167,13 @@ def promote(
             break
         if not walker.helped:
             break
-        grown = _grown(walker.appended, walker.stand_for_each_other)
         if not grown <= facts.grown:
             facts.grown |= grown
             continue
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
-        made = replace(made, body=prune(made.body))
-        whole = Promoted(made, members, tuple(walker.checks), tuple(walker.functions), followed)
+        functions, checks = tuple(walker.functions), tuple(walker.checks)
+        whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):
             whole = replace(whole, parts=walker.roots, variables=tuple(walker.variables.values()))
         return Promotion(whole, tuple(kept))

@@ -29,13 +29,13 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.reasons import MEMORY, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion.places import Origin
+from microgradpy.promotion.findings import Origin
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a walk is at, and whether an exception of that may be caught."""
+    """What a walk is at, and whether something is not followed because an exception may be caught there."""
 
     statement: Statement | Terminator
     is_tried: bool = False

@@ -11,7 +11,8 @@ import types
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, If, Op, Region, Var, Yield, fresh, operator_constant
-from microgradpy.promotion.places import AnyOf, Element, Escapes, Frame, Known, Method, origin_of
+from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.places import AnyOf, Element, Frame, Known, Method, origin_of
 from microgradpy.promotion.written import Written
 
 _EQ = operator_constant("eq")

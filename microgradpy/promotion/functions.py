@@ -15,14 +15,17 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.nodes import (
     NOWHERE,
     SELF,
+    UNDEFINED,
     Const,
     Function,
     If,
     Location,
     Op,
     ParameterKind,
+    Raise,
     Region,
     Return,
+    Try,
     Unreachable,
     Var,
     Yield,
@@ -31,10 +34,10 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import regions
 from microgradpy.promotion.conditions import asked_only
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import Escapes, Facts, Origin
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
-from microgradpy.promotion.places import Closure, Escapes, Frame, Generator, Known, Object, Origin
+from microgradpy.promotion.places import Closure, Frame, Generator, Known, Object
 from microgradpy.promotion.walker import Walker
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
@@ -162,7 +165,7 @@ class Functions(Walker):
         if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
             return None
         ir, values = self.bound(function, arguments, keywords, origin, op.where)
-        return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+        return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         body = closure.body
@@ -192,7 +195,7 @@ class Functions(Walker):
         origin = (*frame.path, op.results[0])
         if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
             raise Escapes(made)
-        return Generator(origin, function.body, Frame(origin, values, followed_for=made), self.loop, self.attempts)
+        return Generator(origin, function.body, Frame(origin, values, followed_for=made), self.loop, len(self.trying))
 
     def body(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, origin: Origin) -> Known:
         if len(frame.path) >= MOST_CALLS:
@@ -212,9 +215,12 @@ class Functions(Walker):
 
 def as_expression(region: Region) -> Region | None:
     """A body that ends with its value instead of returning it; None where it returns from within a loop."""
+    returning = [number for number, statement in enumerate(region.statements) if _returns((statement,))]
+    if len(returning) == 1 and isinstance(attempt := region.statements[returning[0]], Try):
+        return _after_attempt(region, returning[0], attempt)
     match region.terminator:
         case Return(value=value):
-            return Region(region.statements, Yield((value,))) if not _returns(region.statements) else None
+            return Region(region.statements, Yield((value,))) if not returning else None
         case Unreachable() if region.statements and isinstance(last := region.statements[-1], If):
             then, orelse = _arm(last.then), _arm(last.orelse)
             if then is None or orelse is None or _returns(region.statements[:-1]):
@@ -223,6 +229,51 @@ def as_expression(region: Region) -> Region | None:
             made = replace(last, then=then, orelse=orelse, results=(result,))
             return Region((*region.statements[:-1], made), Yield((result,)))
     return None
+
+
+def _after_attempt(region: Region, place: int, attempt: Try) -> Region | None:
+    """The same where a `try` returns: it says whether it does, and what."""
+    has_left, value, result = fresh("has_left"), fresh(""), fresh("")
+    found = [_saying(arm, len(attempt.results)) for arm in regions(attempt)]
+    arms = [arm for arm in found if arm is not None]
+    ends = any(_falls(arm) for arm in regions(attempt))
+    rest = as_expression(Region(region.statements[place + 1 :], region.terminator)) if ends else Region((), Yield((value,)))
+    if rest is None or len(arms) < len(found):
+        return None
+    body, *bodies = arms
+    handlers = tuple(replace(handler, body=arm) for handler, arm in zip(attempt.handlers, bodies, strict=True))
+    made = replace(attempt, body=body, handlers=handlers, results=(*attempt.results, has_left, value))
+    if not ends:
+        return Region((*region.statements[:place], made), rest.terminator)
+    asked = If(has_left, Region((), Yield((value,))), rest, (result,), attempt.where)
+    return Region((*region.statements[:place], made, asked), Yield((result,)))
+
+
+def _saying(region: Region, count: int) -> Region | None:
+    """A way through a `try` of so many results that also yields whether it returns, and what."""
+    returns = _returns(region.statements)
+    match region.terminator:
+        case Yield(values=values) if not returns:
+            return replace(region, terminator=Yield((*values, Const(False), UNDEFINED)))
+        case Return(value=value) if not returns:
+            return replace(region, terminator=Yield((*(UNDEFINED,) * count, Const(True), value)))
+        case Raise() if not returns:
+            return region
+        case Unreachable() if region.statements and not _returns(region.statements[:-1]):
+            match region.statements[-1]:
+                case If(then=then, orelse=orelse) as last:
+                    arms = _saying(then, count), _saying(orelse, count)
+                    if arms[0] is None or arms[1] is None:
+                        return None
+                    results = tuple(fresh("") for _ in range(count + 2))
+                    made = replace(last, then=arms[0], orelse=arms[1], results=results)
+                    return Region((*region.statements[:-1], made), Yield(results))
+    return None
+
+
+def _falls(region: Region) -> bool:
+    """Whether a way through a `try` goes on after it."""
+    return isinstance(region.terminator, Yield)
 
 
 def _arm(region: Region) -> Region | None:

@@ -39,7 +39,8 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.places import Cell, Escapes, Frame, Generator, Known, Object
+from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.places import Cell, Frame, Generator, Known, Object
 from microgradpy.runtime.suspension import LEFT
 
 
@@ -109,12 +110,12 @@ def _count(walker: Walk, state: Cell, statement: For) -> None:
 
 def run(walker: Walk, generator: Generator, step: Any) -> None:
     """Append the body of a generator, with `step` for each value that it yields."""
-    if generator in walker.consumed or generator.loop is not walker.loop or generator.attempts != walker.attempts:
+    if generator in walker.consumed or generator.loop is not walker.loop or generator.attempts != len(walker.trying):
         raise Escapes(generator.origin)  # it may have come to its end before
     walker.consumed.add(generator)
     walker.helped = True
     inner = generator.frame
-    inner.step, inner.attempts = step, walker.attempts
+    inner.step, inner.attempts = step, len(walker.trying)
     outer, walker.loop = walker.loop, None
     try:
         for statement in running_on(generator.body).statements:

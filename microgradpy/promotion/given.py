@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import enum
 import operator
-import sys
 import types
 from collections.abc import Callable, Iterable, Set
 from typing import Any, Protocol
@@ -26,7 +25,7 @@ from microgradpy.ir.traversal import walk
 from microgradpy.promotion.classes import is_in_sight, is_record
 from microgradpy.promotion.places import CONTAINERS, Frame, Known, Part
 from microgradpy.runtime.bytecode import names_in, variables_in
-from microgradpy.runtime.libraries import is_large, is_of_large_library
+from microgradpy.runtime.libraries import is_of_large_library, is_of_users
 
 NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.int32, np.complex128, np.complex64, np.bool))
 LITERALS = frozenset((bool, str, bytes, type(None)))
@@ -104,8 +103,7 @@ def _named_in(found: Any, code: types.CodeType) -> Iterable[Any]:
     """What code reads that names a variable: the variable itself, or what it reads of a module or class of the user's."""
     if not isinstance(found, types.ModuleType | type):
         return (found,)
-    library = str(found.__name__ if isinstance(found, types.ModuleType) else found.__module__).partition(".")[0]
-    if library in _LIBRARIES or library in sys.stdlib_module_names - {"__main__"} or is_large(library):
+    if not is_of_users(found):
         return ()
     namespace = vars(found)
     return [namespace[name] for name in names_in(code) if name in namespace]

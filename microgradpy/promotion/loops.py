@@ -27,20 +27,15 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
-from microgradpy.promotion.base import (
-    Field,
-    Walk,
-    field_hint,
-)
+from microgradpy.promotion.base import Field, Walk, field_hint
 from microgradpy.promotion.carried import Loop, Merges, Others
 from microgradpy.promotion.conditions import present_where
+from microgradpy.promotion.findings import Escapes, Numbers
 from microgradpy.promotion.places import (
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
-    Numbers,
     Picked,
     Place,
     Row,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import final
 
-from microgradpy.dataclasses import dataclass, replace
+from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
 from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
-from microgradpy.promotion.base import Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
     AnyOf,
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
@@ -25,150 +25,176 @@ from microgradpy.promotion.places import (
     Place,
     Table,
     is_thing,
+    origin_of,
 )
 
 
 @final
 @dataclass(eq=False, slots=True)
 class Arm:
-    """One way through a branch. `yielded` is what it hands over; None if it leaves."""
+    """One way through a branch. `yielded` is what it hands over; None if it leaves. `said` is what the last marks of the `try`s
+    around say where it ends."""
 
     statements: list[Statement]
     end: Terminator
     yielded: tuple[Known, ...] | None
     fields: Fields
+    said: list[tuple[Known, ...] | None] = field(default_factory=list)
 
 
 @final
 class Merge:
-    """The end of a branch of which both arms go on."""
+    """Where several ways meet: the arms of a branch that go on, or, with `only_seen`, the points that lead to a handler, after
+    which the body of its `try` does not go on and what it has keeps its names."""
 
-    def __init__(self, walker: Walk, left: Arm, right: Arm) -> None:
+    def __init__(self, walker: Walk, arms: Sequence[Arm], *, only_seen: bool = False) -> None:
         self.walker = walker
-        self.arms = (left, right)
-        self.values: tuple[list[Value], list[Value]] = ([], [])
+        self.arms = tuple(arms)
+        self.only_seen = only_seen
+        self.values: tuple[list[Value], ...] = tuple([] for _ in arms)
         self.results: list[Var] = []
+        self.owners: dict[Var, Origin] = {}
+        """Whose fields the results are."""
         self.made: Fields = {}
-        self.joining: list[tuple[Object, Object]] = []
-        self.stand_ins: dict[tuple[Known, Known], ListOf | Table] = {}
-        self.retired: tuple[set[Place], set[Place]] = set(), set()
-        """The containers of either arm that go by another name afterwards."""
+        self.joining: list[tuple[Object, ...]] = []
+        self.stand_ins: dict[tuple[Known, ...], ListOf | Table] = {}
+        self.retired: tuple[set[Place], ...] = tuple(set() for _ in arms)
+        """The containers of each arm that go by another name afterwards."""
 
     def joined(self, before: Fields, results: tuple[Var, ...], frame: Frame) -> tuple[list[Known], Fields, list[Var]]:
-        """What the results of the branch are, and what the fields are after it. Both arms get their ends."""
-        left, right = self.arms
-        assert left.yielded is not None and right.yielded is not None
+        """What the results of the branch are, and what the fields are after it. The arms get their ends."""
         known = []
-        for a, b, old in zip(left.yielded, right.yielded, results, strict=True):
-            known.append(self.of(a, b, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
+        for each, old in zip(zip(*(arm.yielded or () for arm in self.arms), strict=True), results, strict=True):
+            known.append(self.of(each, lambda old=old: self.walker.define(old, frame), always=True))  # type: ignore[misc]
         fields: Fields = {}
         for key in before:
-            place, name = key
-            hint = field_hint(place, name)
-            if place in self.walker.gone and (key not in left.fields or key not in right.fields):
-                continue
-            if key not in left.fields or key not in right.fields:
+            place = key[0]
+            if any(key not in arm.fields for arm in self.arms):
+                if place in self.walker.gone:
+                    continue
                 raise Escapes(place.origin)  # it went into a list on one of the paths
-            fields[key] = self.of(left.fields[key], right.fields[key], lambda hint=hint: fresh(hint))  # type: ignore[misc]
-        for arm in self.arms:
-            for place, name in arm.fields:
-                if (place, name) not in before and any(owner is place for owner, _ in before):
-                    raise Escapes(place.origin)  # there is a field on one of the paths only
+            fields[key] = self.field(key, tuple(arm.fields[key] for arm in self.arms))
+        fields |= self.new_fields(before)
         for arm, values in zip(self.arms, self.values, strict=True):
             arm.end = Yield(tuple(values))
         fields = {key: value for key, value in fields.items() if not any(key[0] in retired for retired in self.retired)}
         return known, fields | self.made, self.results
 
-    def of(self, a: Known, b: Known, variable: Callable[[], Var], *, always: bool = False) -> Known:
-        things = self.things(a, b, variable) if is_thing(a) or is_thing(b) else None
-        if things is not None or (a == b and not always):
-            return a if things is None else things
+    def new_fields(self, before: Fields) -> Fields:
+        """The fields that what was there before has got."""
+        owners = {place for place, _ in before}
+        keys = dict.fromkeys(key for arm in self.arms for key in arm.fields if key not in before and key[0] in owners)
+        if self.only_seen:
+            self.walker.unsure |= keys.keys()
+            return {}
+        for place, name in keys:
+            if any((place, name) not in arm.fields for arm in self.arms):
+                raise Escapes(place.origin)  # there is a field on one of the paths only
+        return {key: self.field(key, tuple(arm.fields[key] for arm in self.arms)) for key in keys}
+
+    def field(self, key: Field, known: tuple[Known, ...]) -> Known:
+        count, hint = len(self.results), field_hint(*key)
+        found = self.of(known, lambda: fresh(hint))
+        self.owners |= dict.fromkeys(self.results[count:], key[0].origin)
+        return found
+
+    def of(self, known: tuple[Known, ...], variable: Callable[[], Var], *, always: bool = False) -> Known:
+        things = self.things(known, variable) if any(map(is_thing, known)) else None
+        if things is not None or (all(each == known[0] for each in known) and not always):
+            return known[0] if things is None else things
         values = []
-        for arm, known in zip(self.arms, (a, b), strict=True):
+        for arm, each in zip(self.arms, known, strict=True):
+            if self.only_seen and is_thing(each):
+                raise Escapes(origin_of(each))  # type: ignore[arg-type]
             outer, self.walker.out = self.walker.out, arm.statements
             kept, self.walker.fields = self.walker.fields, arm.fields
-            values.append(self.walker.plain(known))
-            self.walker.declines |= isinstance(known, Const) and known.value is NotImplemented
+            values.append(self.walker.plain(each))
+            self.walker.declines |= isinstance(each, Const) and each.value is NotImplemented
             self.walker.out, self.walker.fields = outer, kept
         for ours, value in zip(self.values, values, strict=True):
             ours.append(value)
         self.results.append(result := variable())
-        self.walker.either[result] = values[0], values[1]
+        self.walker.either[result] = tuple(values)
         kinds = self.walker.kinds
         kinds.set(result, lambda: reduce(join, map(kinds.of, values)))
         return result
 
-    def things(self, a: Known, b: Known, variable: Callable[[], Var]) -> Known | None:
-        """What stands for either of two, at least one of which is something in sight; None if they are plain values from here
+    def things(self, known: tuple[Known, ...], variable: Callable[[], Var]) -> Known | None:
+        """What stands for any of some, at least one of which is something in sight; None if they are plain values from here
         on."""
-        if a is b:
-            return a
-        if isinstance(a, Object) and isinstance(b, Object):
-            return self.objects(a, b)
-        if isinstance(a, ListOf | Table) and are_alike(a, b) and self.are_own(a, b):
-            return self.containers(a, b, variable)  # type: ignore[arg-type]
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, Element):
-                return self.elements(one, other, one is a, variable)
-            if isinstance(one, Packed):
-                return self.tuples(one, other, one is a, variable)
-            if isinstance(one, AnyOf) and isinstance(other, AnyOf) and other.family == one.family:
-                return AnyOf(one.family, self.of(a.code, b.code, variable))  # type: ignore[arg-type, union-attr]
+        first = known[0]
+        if all(each is first for each in known):
+            return first
+        if all(isinstance(each, Object) for each in known):
+            return self.objects(known)  # type: ignore[arg-type]
+        if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
+            return self.containers(known, variable)  # type: ignore[arg-type]
+        one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
+        match one:
+            case Element():
+                return self.elements(one, known, variable)
+            case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
+                return Packed(one.form, self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
+            case AnyOf() if all(isinstance(each, AnyOf) and each.family == one.family for each in known):
+                return AnyOf(one.family, self.of(tuple(each.code for each in known), variable))  # type: ignore[arg-type, union-attr]
         return None
 
-    def elements(self, one: Element, other: Known, is_first: bool, variable: Callable[[], Var]) -> Element | None:
-        """One of the objects of a table and another one, or None."""
-        if other == Const(None) and one.table.is_pool:
-            other = Element(one.table, NO_OBJECT, True)
-        if not isinstance(other, Element) or other.table is not one.table:
-            self.walker.check_decided(other, one.table)
-            return None
-        number = self.of(one.index, other.index, variable) if is_first else self.of(other.index, one.index, variable)
+    def elements(self, one: Element, known: tuple[Known, ...], variable: Callable[[], Var]) -> Element | None:
+        """Objects of a table, or None."""
+        numbers: list[Value] = []
+        may_be_none = False
+        for each in known:
+            found = Element(one.table, NO_OBJECT, True) if each == Const(None) and one.table.is_pool else each
+            if not isinstance(found, Element) or found.table is not one.table:
+                self.walker.check_decided(found, one.table)
+                return None
+            numbers.append(found.index)
+            may_be_none |= found.may_be_none
+        number = self.of(tuple(numbers), variable)
         self.walker.counters |= {number} if isinstance(number, Var) else set()
-        return Element(one.table, number, one.may_be_none or other.may_be_none)  # type: ignore[arg-type]
+        return Element(one.table, number, may_be_none)  # type: ignore[arg-type]
 
-    def tuples(self, one: Packed, other: Known, is_first: bool, variable: Callable[[], Var]) -> Packed | None:
-        """Two tuples with objects of the same tables."""
-        if not isinstance(other, Packed) or other.form != one.form:
-            return None
-        value = self.of(one.value, other.value, variable) if is_first else self.of(other.value, one.value, variable)
-        return Packed(one.form, value)  # type: ignore[arg-type]
+    def are_own(self, known: tuple[Known, ...]) -> bool:
+        """Whether nobody has what is in some containers."""
+        return self.walker.shown.isdisjoint(place for each in known for place in lists_of(each))  # type: ignore[arg-type]
 
-    def are_own(self, a: Known, b: Known) -> bool:
-        """Whether nobody has what is in two containers."""
-        places = (*lists_of(a), *lists_of(b))  # type: ignore[arg-type]
-        return self.walker.shown.isdisjoint(places)
-
-    def containers(self, a: ListOf | Table, b: ListOf | Table, variable: Callable[[], Var]) -> ListOf | Table:
-        """Two containers as one, in the place of both."""
-        if (a, b) in self.stand_ins:
-            return self.stand_ins[a, b]
-        merged = self.stand_ins[a, b] = other_of(a)
-        left, right = (arm.fields for arm in self.arms)
-        for ours, theirs, new in zip(lists_of(a), lists_of(b), lists_of(merged), strict=True):
-            for place, fields, retired in zip((ours, theirs), (left, right), self.retired, strict=True):
-                if place in retired or (place, CONTENTS) not in fields:
+    def containers(self, known: tuple[ListOf | Table, ...], variable: Callable[[], Var]) -> ListOf | Table:
+        """Containers as one, in the place of all."""
+        if self.only_seen:
+            raise Escapes(known[0].origin)
+        if known in self.stand_ins:
+            return self.stand_ins[known]
+        first = known[0]
+        merged = self.stand_ins[known] = other_of(first)
+        for parts in zip(*map(lists_of, known), lists_of(merged), strict=True):
+            *olds, new = parts
+            for place, arm, retired in zip(olds, self.arms, self.retired, strict=True):
+                if place in retired or place in self.walker.real or (place, CONTENTS) not in arm.fields:
                     raise Escapes(place.origin)
                 retired.add(place)
-                self.walker.gone.add(place)
-            makes = variable if ours is a else lambda hint=ours.hint: fresh(hint, True)  # type: ignore[misc]
-            self.made[new, CONTENTS] = self.of(left[ours, CONTENTS], right[theirs, CONTENTS], makes)
-            self.walker.stand_for_each_other.add((ours.origin, theirs.origin))
+                self.walker.lose(place)
+            makes = variable if olds[0] is first else lambda hint=olds[0].hint: fresh(hint, True)  # type: ignore[misc]
+            contents = tuple(arm.fields[place, CONTENTS] for place, arm in zip(olds, self.arms, strict=True))
+            self.made[new, CONTENTS] = self.of(contents, makes)
+            self.walker.stand_for_each_other |= {(olds[0].origin, each.origin) for each in olds[1:]}
         return merged
 
-    def objects(self, a: Object, b: Object) -> Object:
-        """Two objects as one value: nobody writes into them."""
-        check_alike(self.walker, a, b)
-        if (a, b) in self.joining:
-            raise Escapes(a.origin)  # they hold themselves
-        self.joining.append((a, b))
-        merged = replace(a, merged=True)
-        left, right = (fields_of(arm.fields, each) for arm, each in zip(self.arms, (a, b), strict=True))
-        if left.keys() != right.keys():
-            raise Escapes(a.origin)
+    def objects(self, known: tuple[Object, ...]) -> Object:
+        """Objects as one value: nobody writes into them."""
+        first = known[0]
+        for other in known[1:]:
+            if other is not first:
+                check_alike(self.walker, first, other)
+        if known in self.joining:
+            raise Escapes(first.origin)  # they hold themselves
+        self.joining.append(known)
+        merged = replace(first, merged=True)
+        fields = [fields_of(arm.fields, each) for arm, each in zip(self.arms, known, strict=True)]
+        if any(each.keys() != fields[0].keys() for each in fields) or any(place in known for place, _ in self.walker.unsure):
+            raise Escapes(first.origin)
         self.made[merged, THERE] = Const(None)
-        for name in left:
-            hint = field_hint(a, name)
-            self.made[merged, name] = self.of(left[name], right[name], lambda hint=hint: fresh(hint))  # type: ignore[misc]
+        for name in fields[0]:
+            hint = field_hint(first, name)
+            self.made[merged, name] = self.of(tuple(each[name] for each in fields), lambda hint=hint: fresh(hint))  # type: ignore[misc]
         self.joining.pop()
         return merged

@@ -16,7 +16,7 @@ from typing import Any
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion.copies import Copies
-from microgradpy.promotion.facts import Facts
+from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
@@ -24,19 +24,13 @@ from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
     Element,
-    Escapes,
     Family,
-    Form,
     Frame,
-    HoldsNone,
     Known,
     ListOf,
     Maybe,
-    Nests,
-    Origin,
     Packed,
     Packing,
-    Refers,
     Row,
     Table,
     Values,

@@ -14,6 +14,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_co
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of, lists_of
 from microgradpy.promotion.classes import ABSENT, member
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -21,13 +22,11 @@ from microgradpy.promotion.places import (
     THERE,
     DictOf,
     Element,
-    Escapes,
     Frame,
     Known,
     ListOf,
     Method,
     Object,
-    Origin,
     Packed,
     Picked,
     Row,
@@ -39,6 +38,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.promotion.thrown import is_of_exceptions
 from microgradpy.runtime.written_out import CLASSES, FIELDS
 
 NONE = Const(None)
@@ -305,6 +305,8 @@ class Objects(Functions):
     def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
         """What a field is now; None if there is none."""
         if isinstance(target, Object):
+            if (target, name) in self.unsure and (target, name) not in self.fields:
+                raise Escapes(target.origin, is_tried=True)
             return self.fields.get((target, name))
         column = target.table.columns.get(name)
         return None if column is None else self.read_item(op, (column, target.index), frame)
@@ -329,7 +331,7 @@ class Objects(Functions):
         found = self.member(target.receiver.cls, name, target.after)
         if isinstance(found, types.FunctionType):
             return Method(target.receiver, found, name)
-        if name == "__init__" and found is vars(object)["__init__"]:
+        if name == "__init__" and (found is vars(object)["__init__"] or is_of_exceptions(found)):
             return Method(target.receiver, None, name)
         raise Escapes(origin_of(target))
 

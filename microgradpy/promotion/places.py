@@ -8,97 +8,7 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.nodes import Const, Op, Undefined, Value, Var
-
-Origin = tuple[Any, ...]
-"""Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
-
-Form = tuple[Any, ...]
-"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
-forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
-
-
-class Escapes(Exception):
-    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is."""
-
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
-        self.origin = origin
-
-
-class Mutates(Exception):
-    """Objects of a class are written into, so that two of them cannot be one value."""
-
-    def __init__(self, cls: type) -> None:
-        super().__init__(cls)
-        self.cls = cls
-
-
-class Holds(Exception):
-    """A list holds objects of a class, which have these fields."""
-
-    def __init__(self, origin: Origin, cls: type, names: tuple[str, ...]) -> None:
-        super().__init__(origin, cls, names)
-        self.origin, self.cls, self.names = origin, cls, names
-
-
-class Nests(Exception):
-    """The lists in a list are written into, so many of them deep."""
-
-    def __init__(self, origin: Origin, depth: int) -> None:
-        super().__init__(origin, depth)
-        self.origin, self.depth = origin, depth
-
-
-class Refers(Exception):
-    """What a container, or a field of the objects in a table, holds are objects in another table, or tuples with such."""
-
-    def __init__(self, key: Origin, table: Form) -> None:
-        super().__init__(key, table)
-        self.key, self.table = key, table
-
-
-class Writes(Exception):
-    """A list, dict or array that a call has made is written into, or a function that is made inside is given to another one."""
-
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
-        self.origin = origin
-
-
-class Numbers(Exception):
-    """What a loop carries under a key, and what is None where it begins, is one of the objects of a pool."""
-
-    def __init__(self, loop: Any, key: Any, table: Any) -> None:
-        super().__init__(loop, key, table)
-        self.loop, self.key, self.table = loop, key, table
-
-
-class Whole(Exception):
-    """A container is used as a whole: it is to be one input, as it stands."""
-
-    def __init__(self, path: tuple[Any, ...]) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-class Shrinks(Exception):
-    """Items of a list are taken away."""
-
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
-        self.origin = origin
-
-
-class HoldsNone(Exception):
-    """A container of objects may hold None as well."""
-
-    def __init__(self, key: Origin) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-class NotInSight(Exception):
-    """A call cannot be written where it is made."""
+from microgradpy.promotion.findings import Origin
 
 
 @final
@@ -323,7 +233,8 @@ Step = tuple[str, Any]
 class Part:
     """An argument or a variable of a module, or what is reached from one: `value` is an example of it, `known` what it is for
     who reads it, which is the part itself if that has parts of its own (`children`). `methods` were read from it, and
-    `missing` are names that it does not have."""
+    `missing` are names that it does not have. If the program writes into it (`assigned` are the names) or keeps it somewhere,
+    `itself` is the input for it."""
 
     origin: Origin
     path: tuple[Any, ...]
@@ -331,8 +242,15 @@ class Part:
     value: Any
     children: dict[Step, Part] = field(default_factory=dict)
     methods: dict[str, types.FunctionType] = field(default_factory=dict)
-    missing: dict[str, None] = field(default_factory=dict)
+    missing: dict[Any, None] = field(default_factory=dict)
     known: Known | None = None
+    itself: Var | None = None
+    assigned: dict[Any, None] = field(default_factory=dict)
+    first: Part | None = None
+    """The part that is the same object, if one was reached in another way before."""
+    is_changed: bool = False
+    is_read: bool = False
+    """Whether it is a list or dict that is written into; and whether what it holds is read."""
 
     @property
     def cls(self) -> type:
@@ -354,8 +272,16 @@ class Part:
         """The inputs that this part becomes."""
         if self.is_leaf:
             yield self
+            return
         for child in self.children.values():
             yield from child.leaves()
+
+    def objects(self) -> Iterator[Part]:
+        """The parts of this one, and itself, that are inputs as the objects that they are."""
+        if self.itself is not None:
+            yield self
+        for child in self.children.values():
+            yield from child.objects()
 
 
 @final
@@ -367,9 +293,9 @@ class Display:
     items: tuple[Known, ...]
 
 
-Place = Object | ListOf | DictOf | Cell
+Place = Object | ListOf | DictOf | Cell | Part
 Item = Element | AnyOf | Packed
-Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Part | Display
+Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 

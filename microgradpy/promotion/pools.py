@@ -13,17 +13,8 @@ from __future__ import annotations
 
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.containers import Containers
-from microgradpy.promotion.places import (
-    CONTENTS,
-    NO_OBJECT,
-    Element,
-    Escapes,
-    Frame,
-    Known,
-    Object,
-    Table,
-    origin_of_pool,
-)
+from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Table, origin_of_pool
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)
@@ -64,8 +55,8 @@ class Pools(Containers):
         """One of the objects of a pool, of which an attribute is asked: Python's error if it is None."""
         if not target.may_be_none or target.index in self.present:
             return target
-        if self.attempts:
-            raise Escapes(target.table.origin)  # who catches the error would see another one raised
+        if self.trying:
+            raise Escapes(target.table.origin, is_tried=True)  # who catches the error would see another one raised
         self.add(Op(_CHECK_OBJECT, (target.index, Const(name)), (fresh(""),), where=op.where))
         self.present |= {target.index}
         return target

@@ -8,9 +8,10 @@ from microgradpy.ir.nodes import For, Region, Statement, Var, Yield
 from microgradpy.ir.traversal import item_sources
 from microgradpy.promotion import classes
 from microgradpy.promotion.families import Families
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.fusing import as_step
 from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
-from microgradpy.promotion.places import Escapes, Frame, Known, Object, Origin, first_origin, is_thing
+from microgradpy.promotion.places import Frame, Known, Object, first_origin, is_thing
 
 
 class Rounds(Families):

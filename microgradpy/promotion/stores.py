@@ -37,8 +37,9 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.passes.typed_builder import is_getattr
+from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import CONTENTS, Escapes, Frame, Known, ListOf, Table, Values, View, Writes, is_thing
+from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.keys import new_defaultdict
 from microgradpy.runtime.numbers import numbers_in
@@ -238,6 +239,7 @@ class Stores(Pools):
         changed = (self.plain(self.now(place)), index, given)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
+        self.put_too(place, index, given, op.where)  # type: ignore[arg-type]
         return NONE
 
     def change_part(self, op: Op, view: View, other: Known, frame: Frame) -> Known:

@@ -16,7 +16,6 @@ from microgradpy.ir.nodes import (
     Continue,
     For,
     Function,
-    Handler,
     If,
     Op,
     Raise,
@@ -31,13 +30,17 @@ from microgradpy.ir.nodes import (
     While,
     Yield,
 )
+from microgradpy.promotion.attempts import lower_attempt
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.conditions import asked_only, present_after, present_where
 from microgradpy.promotion.escapes import Used
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.fusing import fuse, generator_of
+from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
-from microgradpy.promotion.places import Element, Escapes, Frame, Known, Object
+from microgradpy.promotion.places import Element, Frame, Known, Object
+from microgradpy.promotion.thrown import note_thrown
 from microgradpy.runtime.written_out import CLASSES
 
 
@@ -55,14 +58,20 @@ class Walker(Walk):
         outer, self.out = self.out, []
         present = self.present
         try:
+            end = region.terminator
             for statement in region.statements:
+                if (leaving := self.leaving(statement, frame)) is not None:
+                    for inner in leaving.statements:
+                        self.statement(inner, frame)
+                    end = leaving.terminator
+                    break  # what follows is not reached
                 self.statement(statement, frame)
-            return self.out, self.terminator(region.terminator, frame)
+            return self.out, self.terminator(end, frame)
         finally:
             self.out, self.present = outer, present
 
     def statement(self, statement: Statement, frame: Frame) -> None:
-        outer, self.at = self.at, Used(statement, self.attempts > 0)
+        outer, self.at = self.at, Used(statement)
         self.lower_statement(statement, frame)
         self.at = outer
 
@@ -75,9 +84,9 @@ class Walker(Walk):
             case For() if (generator := generator_of(self, statement, frame)) is not None:
                 fuse(self, statement, generator, frame)
             case While() | For():
-                repeat(self, statement, frame)
+                self.loop_over(statement, frame)
             case Try():
-                self.attempt(statement, frame)
+                lower_attempt(self, statement, frame)
             case _:
                 assert_never(statement)
 
@@ -95,6 +104,7 @@ class Walker(Walk):
             case Raise(exception=exception, cause=cause, where=where):
                 self.at = Used(terminator)
                 given = [None if each is None else self.plain(self.known(each, frame)) for each in (exception, cause)]
+                note_thrown(self, given[0], where)  # type: ignore[arg-type]
                 return Raise(given[0], given[1], where)
             case Unreachable() | Yield():
                 return terminator
@@ -112,18 +122,24 @@ class Walker(Walk):
         before, handed, anywhere = self.fields, self.handed, set(self.handed)
         arms = []
         present = self.present
+        said = [attempt.said for attempt in self.trying]
         for region, holds in ((statement.then, True), (statement.orelse, False)):
             self.fields, self.handed = dict(before), set(handed)
             self.present = present | present_where(self.tests, condition, holds)
+            for attempt, before_arm in zip(self.trying, said, strict=True):
+                attempt.said = before_arm
             statements, end = self.region(region, frame)
             yielded = self.yielded(end, statements, statement, condition, frame) if isinstance(end, Yield) else None
-            arms.append(Arm(statements, end, yielded, self.fields))
+            arms.append(Arm(statements, end, yielded, self.fields, [attempt.said for attempt in self.trying]))
             anywhere |= self.handed
         self.handed, self.present = anywhere, present
         falling = [arm for arm in arms if arm.yielded is not None]
         results: list[Var] = []
+        for number, attempt in enumerate(self.trying):
+            ways = [arm.said[number] for arm in falling or arms]
+            attempt.said = ways[0] if all(way == ways[0] for way in ways) else None
         if len(falling) == 2:
-            known, self.fields, results = Merge(self, *falling).joined(before, statement.results, frame)
+            known, self.fields, results = Merge(self, falling).joined(before, statement.results, frame)
             self.note_presence(statement, condition, falling, known)
         elif falling:
             (arm,) = falling
@@ -160,6 +176,15 @@ class Walker(Walk):
             if result in self.asked_only and isinstance(found, Var):
                 self.tests[found] = present_after(self.tests, condition, then, orelse)
 
+    def leaving(self, statement: Statement, frame: Frame) -> Region | None:
+        """The arm of a branch that is known to be taken, if that raises."""
+        condition = self.known(statement.condition, frame) if isinstance(statement, If) else None
+        if not isinstance(condition, Const) or condition.path or type(condition.value) is not bool:
+            return None
+        assert isinstance(statement, If)
+        region = statement.then if condition.value else statement.orelse
+        return region if isinstance(region.terminator, Raise) else None
+
     def chosen(self, region: Region, statement: If, frame: Frame) -> bool:
         """Append the arm that is known to be taken; whether it goes on, so that it may stand where the branch stood."""
         if not isinstance(region.terminator, Yield):
@@ -170,46 +195,18 @@ class Walker(Walk):
             self.bind(old, self.known(value, frame), frame)
         return True
 
-    # Exceptions
+    # Loops
 
-    def attempt(self, statement: Try, frame: Frame) -> None:
-        """What is made outside may not be written into where an exception may be caught."""
-        outer, self.fixed = self.fixed, self.fixed | {place for place, _ in self.fields}
-        self.attempts += 1
-        before = self.fields
+    def loop_over(self, statement: While | For, frame: Frame) -> None:
+        key = key_of(statement, frame)
+        self.loops.append(key)
         try:
-            scope = self.define(statement.scope, frame)
-            frame.values[statement.scope] = scope
-            regions: list[Region] = []
-            parameters: tuple[Var, ...] = ()
-            for region in (statement.body, *(handler.body for handler in statement.handlers)):
-                self.fields = dict(before)
-                if len(regions) == 1:
-                    parameters = tuple(self.define(var, frame) for var in statement.parameters)
-                regions.append(self.sealed(region, frame, statement, len(regions)))
+            if self.trying and key in self.facts.guarded and may_be_guarded(self, statement, frame):
+                guard(self, statement, frame)
+            else:
+                repeat(self, statement, frame)
         finally:
-            self.fixed, self.fields = outer, before
-            self.attempts -= 1
-        results = tuple(self.define(var, frame) for var in statement.results)
-        handlers = tuple(
-            Handler(
-                None if old.types is None else self.values(old.types, frame),
-                None if old.exception is None else self.variable_of(old.exception, frame),
-                body,
-            )
-            for old, body in zip(statement.handlers, regions[1:], strict=True)
-        )
-        self.add(Try(regions[0], handlers, scope, parameters, results, statement.where))
-
-    def sealed(self, region: Region, frame: Frame, attempt: Try, number: int) -> Region:
-        if number and (caught := attempt.handlers[number - 1].exception) is not None:
-            self.define(caught, frame)
-        statements, end = self.region(region, frame)
-        if isinstance(end, Yield):
-            outer, self.out = self.out, statements
-            end = Yield(self.values(end.values, frame))
-            self.out = outer
-        return Region(tuple(statements), end)
+            self.loops.pop()
 
     def whole(self, function: Function, frame: Frame) -> Function:
         self.asked_only |= asked_only(function.body)

@@ -12,13 +12,13 @@ from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf,
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.findings import Escapes, Shrinks
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     Closure,
-    Escapes,
     Frame,
     Generator,
     Known,
@@ -28,7 +28,6 @@ from microgradpy.promotion.places import (
     Packed,
     Picked,
     Row,
-    Shrinks,
     Table,
     Values,
     is_thing,
@@ -67,7 +66,7 @@ class Written(Stores):
         ir = replace(ir, body=library.placed(ir.body, op.where))
         values = dict(zip((parameter.var for parameter in ir.parameters), found.arguments, strict=True))
         if is_generator(text.__code__):
-            return Generator(origin, ir.body, Frame(origin, values), self.loop, self.attempts)
+            return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
         self.helped = True
         return self.body(op, ir, values, frame, origin)
 

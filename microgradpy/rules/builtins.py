@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.sums import items_of, spread_over_items
 from microgradpy.tangents.arithmetic import item_cotangent, unbroadcast, zero_cotangent
@@ -199,15 +200,10 @@ def modular_pow_rrule(base, exp, mod):
 examples(pow, (2.0, 3.0), (3, 2), (2.0, -0.5), (_ROW, 2), (7, 3, 5))
 
 
-@rrule.register(divmod)
-def divmod_rrule(x, y):
+@pullback(divmod)
+def divmod_pullback(z_bar, x, y, *, z):
     """(q, r) with x = q y + r and a whole q: x_bar = r_bar, y_bar = -q * r_bar."""
-    z = divmod(x, y)
-
-    def divmod_pullback(z_bar):
-        return NoTangent(), remainder_bar(z_bar, 1.0, x), remainder_bar(z_bar, -z[0], y)
-
-    return z, divmod_pullback
+    return remainder_bar(z_bar, 1.0, x), remainder_bar(z_bar, -z[0], y)
 
 
 @cotangent_of(2)
@@ -219,47 +215,31 @@ def remainder_bar(z_bar: Any, factor: Any, x: Any) -> Any:
 examples(divmod, (5.5, 2.0), (-7, 2.5), (_ROW, 0.7))
 
 
-@rrule.register(float)
-def float_rrule(x=0.0, /):
+@pullback(float)
+def float_pullback(y_bar, x=0.0, /):
     """x_bar = y_bar, in x's shape; none for text."""
-
-    def float_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, x)
-
-    return float(x), float_pullback
+    return unbroadcast(y_bar, x)
 
 
-@rrule.register(float, str)
-def parsed_float_rrule(x):
+@pullback(float, str)
+def parsed_float_pullback(y_bar, x):
     """Text carries no derivative."""
-
-    def parsed_float_pullback(y_bar):
-        return NoTangent(), NoTangent()
-
-    return float(x), parsed_float_pullback
+    return NoTangent()
 
 
 examples(float, (2.5,), (3,), (np.float64(1.5),), (np.array(2.5),), ("1.5",))
 
 
-@rrule.register(complex)
-def complex_rrule(real=0.0, imag=0.0):
+@pullback(complex)
+def complex_pullback(y_bar, real=0.0, imag=0.0):
     """y = real + i imag: real_bar = y_bar, imag_bar = -i y_bar, of which real arguments get the real part."""
-
-    def complex_pullback(y_bar):
-        return NoTangent(), unbroadcast(y_bar, real), unbroadcast(-1j * y_bar, imag)
-
-    return complex(real, imag), complex_pullback
+    return unbroadcast(y_bar, real), unbroadcast(-1j * y_bar, imag)
 
 
-@rrule.register(complex, str)
-def parsed_complex_rrule(real):
+@pullback(complex, str)
+def parsed_complex_pullback(y_bar, real):
     """Text carries no derivative."""
-
-    def parsed_complex_pullback(y_bar):
-        return NoTangent(), NoTangent()
-
-    return complex(real), parsed_complex_pullback
+    return NoTangent()
 
 
 examples(complex, (2.5, -1.0), (3,), (1.0 + 2.0j,), (1.5, 2.0j), ("1+2j",))
@@ -318,15 +298,10 @@ def pairs_bar(y_bar: Mapping[Any, Any], items: Any) -> Any:
 examples(dict, ({"a": 1.0, "b": 2.0},), ([("a", 1.0), ("b", 2.0), ("a", 3.0)],), ((["a", 1.0],),))
 
 
-@rrule.register(super, arity=2)
-def super_rrule(cls, instance, /):
+@pullback(super, arity=2)
+def super_pullback(y_bar, cls, instance, /, *, y):
     """The cotangent of what `super` gives is that of the object it is about."""
-    y = super(cls, instance)
-
-    def super_pullback(y_bar):
-        return NoTangent(), NoTangent(), y_bar
-
-    return y, super_pullback
+    return NoTangent(), y_bar
 
 
 class _Number(float):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import (
     attribute_rule,
     examples,
@@ -135,15 +136,11 @@ def imag_of_real_rrule(x):
     return x.imag, imag_of_real_pullback
 
 
-@rrule.register(float.conjugate)
-@rrule.register(complex.conjugate)
-def conjugate_rrule(self):
+@pullback(float.conjugate)
+@pullback(complex.conjugate)
+def conjugate_pullback(y_bar, self):
     """x_bar = conj(y_bar)."""
-
-    def conjugate_pullback(y_bar):
-        return NoTangent(), conj(y_bar)
-
-    return self.conjugate(), conjugate_pullback
+    return conj(y_bar)
 
 
 _POINT = types.SimpleNamespace(x=1.5, y=2.0)
@@ -157,15 +154,11 @@ mark_inert_attribute(int, "numerator", "denominator")
 # Reading dicts and lists; the cotangent of a view is the list of the cotangents of what it shows ----------------------
 
 
-@rrule.register(dict.get)
-def dict_get_rrule(self, key, default=None, /):
+@pullback(dict.get)
+def dict_get_pullback(y_bar, mapping, key, default=None, /):
     """The value at the key, or the default: whichever is there gets y_bar. A class that overrides `get` may call this one,
     so it is named by its class; the other methods too."""
-
-    def dict_get_pullback(y_bar):
-        return NoTangent(), value_bar(y_bar, self, key), NoTangent(), default_bar(y_bar, self, key, default)
-
-    return dict.get(self, key, default), dict_get_pullback
+    return value_bar(y_bar, mapping, key), NoTangent(), default_bar(y_bar, mapping, key, default)
 
 
 def value_bar(y_bar: Any, mapping: dict[Any, Any], key: Any) -> Any:
@@ -178,14 +171,10 @@ def default_bar(y_bar: Any, mapping: dict[Any, Any], key: Any, default: Any) -> 
     return zero_cotangent(default) if key in mapping else y_bar
 
 
-@rrule.register(dict.values)
-def dict_values_rrule(self):
+@pullback(dict.values)
+def dict_values_pullback(y_bar, mapping):
     """y_bar has one item per value, in the dict's order."""
-
-    def dict_values_pullback(y_bar):
-        return NoTangent(), values_bar(y_bar, self)
-
-    return dict.values(self), dict_values_pullback
+    return values_bar(y_bar, mapping)
 
 
 def values_bar(y_bar: Any, mapping: dict[Any, Any]) -> Any:
@@ -193,14 +182,10 @@ def values_bar(y_bar: Any, mapping: dict[Any, Any]) -> Any:
     return None if y_bar is None else dict(zip(mapping, y_bar, strict=True))
 
 
-@rrule.register(dict.items)
-def dict_items_rrule(self):
+@pullback(dict.items)
+def dict_items_pullback(y_bar, mapping):
     """y_bar has one pair per item, in the dict's order, of which the second is the value's cotangent."""
-
-    def dict_items_pullback(y_bar):
-        return NoTangent(), {key: None if pair is None else pair[1] for key, pair in zip(self, y_bar, strict=True)}
-
-    return dict.items(self), dict_items_pullback
+    return {key: None if pair is None else pair[1] for key, pair in zip(mapping, y_bar, strict=True)}
 
 
 @frule.register(dict.values)

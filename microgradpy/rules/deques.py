@@ -6,43 +6,29 @@ import operator
 from collections import deque
 from typing import Any
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.operators import sum_of_parts
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.registry import examples
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(operator.add, deque, deque)
-def deque_concatenation_rrule(x, y):
+@pullback(operator.add, deque, deque)
+def deque_concatenation_pullback(z_bar, x, y, *, z):
     """z = x + y: z_bar is cut where x ends."""
-    z = x + y
-
-    def deque_concatenation_pullback(z_bar):
-        bars = with_dropped(z_bar, len(x) + len(y))
-        return NoTangent(), bars[: len(x)], bars[len(x) :]
-
-    return z, deque_concatenation_pullback
+    bars = with_dropped(z_bar, len(x) + len(y))
+    return bars[: len(x)], bars[len(x) :]
 
 
-@rrule.register(operator.mul, deque, int)
-def deque_repetition_rrule(x, n):
+@pullback(operator.mul, deque, int)
+def deque_repetition_pullback(z_bar, x, n, *, z):
     """z = x repeated n times: x_bar is the sum of the n parts of z_bar."""
-    z = x * n
-
-    def deque_repetition_pullback(z_bar):
-        return NoTangent(), sum_of_parts(with_dropped(z_bar, len(x) * n), len(x), n), NoTangent()
-
-    return z, deque_repetition_pullback
+    return sum_of_parts(with_dropped(z_bar, len(x) * n), len(x), n)
 
 
-@rrule.register(operator.mul, int, deque)
-def counted_deque_repetition_rrule(n, x):
+@pullback(operator.mul, int, deque)
+def counted_deque_repetition_pullback(z_bar, n, x, *, z):
     """z = x repeated n times: x_bar is the sum of the n parts of z_bar."""
-    z = n * x
-
-    def counted_deque_repetition_pullback(z_bar):
-        return NoTangent(), NoTangent(), sum_of_parts(with_dropped(z_bar, len(x) * n), len(x), n)
-
-    return z, counted_deque_repetition_pullback
+    return NoTangent(), sum_of_parts(with_dropped(z_bar, len(x) * n), len(x), n)
 
 
 def with_dropped(z_bar: Any, length: int) -> list[Any]:

@@ -11,10 +11,11 @@
         return np.flip(y_bar, axis)                 return NoTangent(), np.flip(y_bar, axis)
                                                 return np.flip(m, axis=axis), flip_pullback
 
-A parameter that can only be given by name and has no default is the value of the function. The cotangent is the first factor
-of the derivative, as one writes it by hand: of `-np.sin(x)` it makes `-z_bar * conj(np.sin(x))`, and of `divide(1.0, x)`
-`divide(z_bar, conj(x))`. The text is written when somebody first asks for the rule. Forward mode has no text of its own: it
-is the transpose of this one, compiled in like it.
+A parameter that can only be given by name and has no default is the value of the function, or, if it is called `f`, the
+function: one formula may be declared for several, by as many decorators. The cotangent is the first factor of the derivative,
+as one writes it by hand: of `-np.sin(x)` it makes `-z_bar * conj(np.sin(x))`, and of `divide(1.0, x)` `divide(z_bar, conj(x))`.
+The text is written when somebody first asks for the rule. Forward mode has no text of its own: it is the transpose of this one,
+compiled in like it.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def _named_only(function: Callable[..., Any]) -> list[str]:
 
 def _written_from_derivative(f: Any, formula: FunctionType) -> Rule:
     """The rule of a function that works by elements. One that knows real numbers only needs no conjugates."""
-    tree = _tree_of(formula)
+    tree = _tree_of(f, formula)
     value = _taken_value(tree.args) or ("z" if any(x.arg == "y" for x in tree.args.args) else "y")
     real = {name for name, each in formula.__globals__.items() if isinstance(each, float)} if _knows_complex(f) else None
     names = [x.arg for x in (*tree.args.posonlyargs, *tree.args.args)]
@@ -142,7 +143,7 @@ def _written_from_derivative(f: Any, formula: FunctionType) -> Rule:
 
 def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
     """The rule of a function by what its pullback returns."""
-    tree = _tree_of(formula)
+    tree = _tree_of(f, formula)
     seed = (tree.args.posonlyargs or tree.args.args).pop(0).arg
     value = _taken_value(tree.args) or seed.removesuffix("_bar")
     bars = list(map(ast.unparse, _returned(tree)))
@@ -152,11 +153,11 @@ def _written_from_pullback(f: Any, formula: FunctionType) -> Rule:
 
 
 def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, seed: str, bars: list[str]) -> Rule:
-    name = formula.__name__.rpartition("_")[0]
-    takes_value = _taken_value(tree.args) is not None
-    arguments = _without_value(tree.args) if takes_value else tree.args
-    call = f"{_text_of(f, tree, formula)}({', '.join(_passed(arguments))})"
-    steps = [ast.unparse(each) for each in tree.body[:-1] if not isinstance(each, ast.Expr)]  # without the docstring
+    name = _name_of(f, tree, formula)
+    taken = _taken_value(tree.args)
+    takes_value, arguments = taken is not None, _without(tree.args, taken)
+    call = _call_of(_text_of(f, tree, formula), list(_passed(arguments)))
+    steps = map(ast.unparse, tree.body[ast.get_docstring(tree) is not None : -1])
     text = _REVERSE.format(
         name=name,
         parameters=ast.unparse(arguments),
@@ -175,10 +176,26 @@ def _written(f: Any, formula: FunctionType, tree: ast.FunctionDef, value: str, s
     return rule
 
 
-def _tree_of(formula: FunctionType) -> ast.FunctionDef:
+def _tree_of(f: Any, formula: FunctionType) -> ast.FunctionDef:
+    """The text of a formula, with the function in the place of a parameter `f`."""
     (tree,) = ast.parse(inspect.getsource(formula)).body
     assert isinstance(tree, ast.FunctionDef)
+    if _FUNCTION in (parameter.arg for parameter in tree.args.kwonlyargs):
+        tree.args = _without(tree.args, _FUNCTION)
+        meant = ast.parse(_text_of(f, tree, formula), mode="eval").body
+        tree.body = [_Named(meant).visit(statement) for statement in tree.body]
     return tree
+
+
+class _Named(ast.NodeTransformer):
+    def __init__(self, meant: ast.expr) -> None:
+        self.meant = meant
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.meant if node.id == _FUNCTION else node
+
+
+_FUNCTION = "f"
 
 
 def _returned(tree: ast.FunctionDef) -> list[ast.expr]:
@@ -195,9 +212,10 @@ def _taken_value(arguments: ast.arguments) -> str | None:
     return next((parameter.arg for parameter, default in pairs if default is None), None)
 
 
-def _without_value(arguments: ast.arguments) -> ast.arguments:
+def _without(arguments: ast.arguments, name: str | None) -> ast.arguments:
+    """The parameters without one that can only be given by name."""
     pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    kept = [(parameter, default) for parameter, default in pairs if default is not None]
+    kept = [(parameter, default) for parameter, default in pairs if parameter.arg != name]
     return ast.arguments(
         arguments.posonlyargs,
         arguments.args,
@@ -209,14 +227,40 @@ def _without_value(arguments: ast.arguments) -> ast.arguments:
     )
 
 
+def _call_of(function: str, given: list[str]) -> str:
+    """The text of a call: with a sign if there is one, and as a method of what is called `self`."""
+    if function in _SIGNS:
+        return _SIGNS[function].format(*given)
+    if given[:1] == ["self"]:
+        method = function.rpartition(".")[2]
+        return f"self{'' if method == '__call__' else f'.{method}'}({', '.join(given[1:])})"
+    return f"{function}({', '.join(given)})"
+
+
+_SIGNS = {
+    "operator.add": "{} + {}", "operator.sub": "{} - {}", "operator.mul": "{} * {}", "operator.truediv": "{} / {}",
+    "operator.mod": "{} % {}", "operator.pow": "{} ** {}", "operator.neg": "-{}", "operator.pos": "+{}",
+    "operator.or_": "{} | {}", "operator.getitem": "{}[{}]",
+}  # fmt: skip
+"""How Python writes the functions of the module `operator`."""
+
+
 def _passed(arguments: ast.arguments) -> Iterator[str]:
-    """How the parameters of a rule are given to the function: by name those that a call may leave out."""
+    """How the parameters of a rule are given to the function: by name those that a call may leave out. That SciPy may
+    overwrite an argument is not handed on, as the pullback may read it."""
     yield from (parameter.arg for parameter in arguments.posonlyargs)
     first = len(arguments.args) - len(arguments.defaults)
     for number, parameter in enumerate(arguments.args):
-        yield parameter.arg if number < first else f"{parameter.arg}={parameter.arg}"
+        if not parameter.arg.startswith("overwrite_"):
+            yield parameter.arg if number < first else f"{parameter.arg}={parameter.arg}"
     for parameter in arguments.kwonlyargs:
         yield f"{parameter.arg}={parameter.arg}"
+
+
+def _name_of(f: Any, tree: ast.FunctionDef, formula: FunctionType) -> str:
+    """What a rule is called: as its formula, and after the function where that is for several."""
+    functions = {ast.unparse(each.args[0]).rpartition(".")[2] for each in tree.decorator_list if isinstance(each, ast.Call)}
+    return formula.__name__.rpartition("_")[0] if len(functions) == 1 else _text_of(f, tree, formula).rpartition(".")[2]
 
 
 def _text_of(f: Any, tree: ast.FunctionDef, formula: FunctionType) -> str:

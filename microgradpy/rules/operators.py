@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import conj, item_cotangent, real_like, sign, unbroadcast
 from microgradpy.tangents.helpers import cotangent_of_call
@@ -33,93 +34,65 @@ _PAIRS = (
 )
 
 
-@rrule.register(operator.add)
-def add_rrule(x, y):
+@pullback(operator.add)
+def add_pullback(z_bar, x, y):
     """z = x + y: both get z_bar, summed over the axes they were repeated along."""
-
-    def add_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(z_bar, y)
-
-    return x + y, add_pullback
+    return unbroadcast(z_bar, x), unbroadcast(z_bar, y)
 
 
 examples(operator.add, *_PAIRS, (1.0 + 2.0j, 3.0))
 
 
-@rrule.register(operator.add, list, list)
-@rrule.register(operator.add, tuple, tuple)
-def concatenation_rrule(x, y):
+@pullback(operator.add, list, list)
+@pullback(operator.add, tuple, tuple)
+def concatenation_pullback(z_bar, x, y):
     """z = x + y of two sequences: z_bar is cut where x ends."""
-
-    def concatenation_pullback(z_bar):
-        return NoTangent(), z_bar[: len(x)], z_bar[len(x) :]
-
-    return x + y, concatenation_pullback
+    return z_bar[: len(x)], z_bar[len(x) :]
 
 
 examples(operator.add, ([1.0, 2.0], [3.0]), ((1.0, 2.0), (3.0,)), ([], [1.0]))
 
 
-@rrule.register(operator.add, str, str)
-@rrule.register(operator.add, bytes, bytes)
-def text_concatenation_rrule(x, y):
+@pullback(operator.add, str, str)
+@pullback(operator.add, bytes, bytes)
+def text_concatenation_pullback(z_bar, x, y):
     """Text carries no derivative."""
-
-    def text_concatenation_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return x + y, text_concatenation_pullback
+    return NoTangent()
 
 
 examples(operator.add, ("a", "b"), (b"a", b"b"))
 
 
-@rrule.register(operator.sub)
-def sub_rrule(x, y):
+@pullback(operator.sub)
+def sub_pullback(z_bar, x, y):
     """z = x - y: x_bar = z_bar, y_bar = -z_bar."""
-
-    def sub_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(-z_bar, y)
-
-    return x - y, sub_pullback
+    return unbroadcast(z_bar, x), unbroadcast(-z_bar, y)
 
 
 examples(operator.sub, *_PAIRS)
 
 
-@rrule.register(operator.mul)
-def mul_rrule(x, y):
+@pullback(operator.mul)
+def mul_pullback(z_bar, x, y):
     """z = x * y: x_bar = z_bar * conj(y), y_bar = z_bar * conj(x)."""
-
-    def mul_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar * conj(y), x), unbroadcast(z_bar * conj(x), y)
-
-    return x * y, mul_pullback
+    return unbroadcast(z_bar * conj(y), x), unbroadcast(z_bar * conj(x), y)
 
 
 examples(operator.mul, *_PAIRS, (1.0 + 2.0j, 3.0), (2.0j, 1.0 - 1.0j))
 
 
-@rrule.register(operator.mul, list, int)
-@rrule.register(operator.mul, tuple, int)
-def repetition_rrule(x, n):
+@pullback(operator.mul, list, int)
+@pullback(operator.mul, tuple, int)
+def repetition_pullback(z_bar, x, n):
     """z = x repeated n times: x_bar is the sum of the n parts of z_bar."""
-
-    def repetition_pullback(z_bar):
-        return NoTangent(), sum_of_parts(z_bar, len(x), n), NoTangent()
-
-    return x * n, repetition_pullback
+    return sum_of_parts(z_bar, len(x), n)
 
 
-@rrule.register(operator.mul, int, list)
-@rrule.register(operator.mul, int, tuple)
-def counted_repetition_rrule(n, x):
+@pullback(operator.mul, int, list)
+@pullback(operator.mul, int, tuple)
+def counted_repetition_pullback(z_bar, n, x):
     """z = x repeated n times: x_bar is the sum of the n parts of z_bar."""
-
-    def counted_repetition_pullback(z_bar):
-        return NoTangent(), NoTangent(), sum_of_parts(z_bar, len(x), n)
-
-    return n * x, counted_repetition_pullback
+    return NoTangent(), sum_of_parts(z_bar, len(x), n)
 
 
 def sum_of_parts(z_bar: Any, length: int, count: int) -> Any:
@@ -133,46 +106,33 @@ def sum_of_parts(z_bar: Any, length: int, count: int) -> Any:
 examples(operator.mul, ([1.0, 2.0], 3), ((1.0,), 2), (2, [1.0, 2.0]), (2, (1.0, 2.0)), ([1.0], 0), ([1.0], -1))
 
 
-@rrule.register(operator.mul, str, int)
-@rrule.register(operator.mul, bytes, int)
-@rrule.register(operator.mul, int, str)
-@rrule.register(operator.mul, int, bytes)
-def text_repetition_rrule(x, y):
+@pullback(operator.mul, str, int)
+@pullback(operator.mul, bytes, int)
+@pullback(operator.mul, int, str)
+@pullback(operator.mul, int, bytes)
+def text_repetition_pullback(z_bar, x, y):
     """Text carries no derivative."""
-
-    def text_repetition_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return x * y, text_repetition_pullback
+    return NoTangent()
 
 
 examples(operator.mul, ("ab", 2), (2, "ab"), (b"ab", 2), (2, b"ab"))
 
 
-@rrule.register(operator.truediv)
-def truediv_rrule(x, y):
+@pullback(operator.truediv)
+def truediv_pullback(z_bar, x, y, *, z):
     """z = x / y: x_bar = z_bar / conj(y), y_bar = -z_bar * conj(z) / conj(y). Where y is 0 Python has raised, or NumPy
     has warned, in the primal already, so the division here is the plain one."""
-    z = x / y
-
-    def truediv_pullback(z_bar):
-        quotient = z_bar / conj(y)
-        return NoTangent(), unbroadcast(quotient, x), unbroadcast(-quotient * conj(z), y)
-
-    return z, truediv_pullback
+    quotient = z_bar / conj(y)
+    return unbroadcast(quotient, x), unbroadcast(-quotient * conj(z), y)
 
 
 examples(operator.truediv, *_PAIRS, (1.0 + 2.0j, 3.0), (2.0, 1.0 - 1.0j), (_ROW, 2))
 
 
-@rrule.register(operator.mod)
-def mod_rrule(x, y):
+@pullback(operator.mod)
+def mod_pullback(z_bar, x, y):
     """z = x - floor(x / y) * y: x_bar = z_bar, y_bar = -z_bar * floor(x / y)."""
-
-    def mod_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x), unbroadcast(modulus_bar(z_bar, x, y), y)
-
-    return x % y, mod_pullback
+    return unbroadcast(z_bar, x), unbroadcast(modulus_bar(z_bar, x, y), y)
 
 
 @cotangent_of_call(operator.mod, 1, 2)
@@ -187,33 +147,20 @@ examples(
 )
 
 
-@rrule.register(operator.mod, str)
-@rrule.register(operator.mod, bytes)
-def formatting_rrule(x, y):
+@pullback(operator.mod, str)
+@pullback(operator.mod, bytes)
+def formatting_pullback(z_bar, x, y):
     """Text carries no derivative."""
-
-    def formatting_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return x % y, formatting_pullback
+    return NoTangent()
 
 
 examples(operator.mod, ("%.3f", 0.5), (b"%d", 3))
 
 
-@rrule.register(operator.pow)
-def pow_rrule(x, p):
+@pullback(operator.pow)
+def pow_pullback(z_bar, x, p, *, z):
     """z = x ** p: x_bar = z_bar * conj(p * x ** (p - 1)), p_bar = z_bar * conj(z * log(x)), exact at the corners."""
-    z = x**p
-
-    def pow_pullback(z_bar):
-        return (
-            NoTangent(),
-            unbroadcast(power_base_bar(z_bar, x, p), x),
-            unbroadcast(power_exponent_bar(z_bar, x, p, z), p),
-        )
-
-    return z, pow_pullback
+    return unbroadcast(power_base_bar(z_bar, x, p), x), unbroadcast(power_exponent_bar(z_bar, x, p, z), p)
 
 
 examples(operator.pow, (2.0, 2.0), (2.0, 3), (2, 0.5), (-2.0, 3), (0.0, 2), (0.0, 1), (1.5, -0.5), (-2.0, 0.5))
@@ -251,24 +198,16 @@ examples(
 examples(operator.matmul, (_MATRIX, np.outer(_COMPLEX, _ROW)))
 
 
-@rrule.register(operator.neg)
-def neg_rrule(x):
+@pullback(operator.neg)
+def neg_pullback(z_bar, x):
     """x_bar = -z_bar."""
-
-    def neg_pullback(z_bar):
-        return NoTangent(), -z_bar
-
-    return -x, neg_pullback
+    return -z_bar
 
 
-@rrule.register(operator.pos)
-def pos_rrule(x):
+@pullback(operator.pos)
+def pos_pullback(z_bar, x):
     """x_bar = z_bar."""
-
-    def pos_pullback(z_bar):
-        return NoTangent(), unbroadcast(z_bar, x)
-
-    return +x, pos_pullback
+    return unbroadcast(z_bar, x)
 
 
 @rrule.register(abs)
@@ -286,24 +225,16 @@ for _unary in (operator.neg, operator.pos, operator.abs, abs):
     examples(_unary, (2.5,), (-2.5,), (3,), (1.0 - 2.0j,), (_MATRIX,), (_COMPLEX,))
 
 
-@rrule.register(operator.or_)
-def or_rrule(x, y):
+@pullback(operator.or_)
+def or_pullback(z_bar, x, y):
     """Of integers, booleans and sets: no derivative."""
-
-    def or_pullback(z_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return x | y, or_pullback
+    return NoTangent()
 
 
-@rrule.register(operator.or_, dict, dict)
-def merge_rrule(x, y):
+@pullback(operator.or_, dict, dict)
+def merge_pullback(z_bar, x, y):
     """z = x | y of two dicts: y's items win."""
-
-    def merge_pullback(z_bar):
-        return NoTangent(), items_not_in(z_bar, y), items_in(z_bar, y)
-
-    return x | y, merge_pullback
+    return items_not_in(z_bar, y), items_in(z_bar, y)
 
 
 def items_in(z_bar: Any, keys: Any) -> Any:
@@ -319,14 +250,10 @@ def items_not_in(z_bar: Any, keys: Any) -> Any:
 examples(operator.or_, (True, False), (5, 2), ({"a": 1.0, "b": 2.0}, {"b": 3.0, "c": 4.0}))
 
 
-@rrule.register(operator.getitem)
-def getitem_rrule(x, index):
+@pullback(operator.getitem)
+def getitem_pullback(z_bar, x, index):
     """z = x[index]: x_bar is z_bar at index and zero elsewhere; an index that repeats counts as often as it does."""
-
-    def getitem_pullback(z_bar):
-        return NoTangent(), item_cotangent(x, index, z_bar), NoTangent()
-
-    return x[index], getitem_pullback
+    return item_cotangent(x, index, z_bar)
 
 
 examples(

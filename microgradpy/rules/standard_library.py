@@ -7,28 +7,16 @@ import logging
 import types
 
 from microgradpy.rules.containers import public_methods
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(bisect.bisect_left)
-def bisect_left_rrule(a, x, lo=0, hi=None):
+@pullback(bisect.bisect_left)
+@pullback(bisect.bisect_right)
+def bisect_pullback(y_bar, a, x, lo=0, hi=None):
     """A place in a list, which has no derivative."""
-
-    def bisect_left_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return bisect.bisect_left(a, x, lo, hi), bisect_left_pullback
-
-
-@rrule.register(bisect.bisect_right)
-def bisect_right_rrule(a, x, lo=0, hi=None):
-    """A place in a list, which has no derivative."""
-
-    def bisect_right_pullback(y_bar):
-        return NoTangent(), NoTangent(), NoTangent()
-
-    return bisect.bisect_right(a, x, lo, hi), bisect_right_pullback
+    return NoTangent()
 
 
 for _place in (bisect.bisect_left, bisect.bisect_right):

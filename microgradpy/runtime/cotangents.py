@@ -7,6 +7,7 @@ import operator
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,15 @@ def cotangent_item(x_bar: Any, key: Any) -> Any:
     return x_bar[key]
 
 
+def bars_of_numbers(x_bar: Any, count: int) -> Any:
+    """The cotangents of the items of a tuple of `count` real numbers, with zeros for what nobody reads."""
+    if is_structural_zero(x_bar):
+        return (0.0,) * count
+    if {float}.issuperset(map(type, x_bar)):
+        return x_bar
+    return [0.0 if is_structural_zero(bar) else bar for bar in x_bar]
+
+
 def item_bars(x_bar: Any, x: Any) -> Any:
     """The cotangent of a list or dict as one with an item for each of its items, which the caller owns: None for what nobody
     reads."""
@@ -102,10 +112,20 @@ def number_bars(x_bar: Any, x: Any) -> Any:
     """The same of real numbers, whatever their classes, and of lists and dicts of such: zeros for what nobody reads."""
     if isinstance(x_bar, np.ndarray) and x_bar.dtype.kind == "f":
         return x_bar.tolist()
+    if type(x) is list and type(x_bar) is list and _are_numbers(x_bar):
+        return x_bar.copy()
     bars = item_bars(x_bar, x)
     if isinstance(x, dict):
         return {key: _number_bar(bars[key], item) for key, item in x.items()}
     return list(map(_number_bar, bars, x))
+
+
+def _are_numbers(bars: list[Any]) -> bool:
+    """Whether all are numbers, or tuples of these."""
+    kinds = set(map(type, bars))
+    if kinds == {tuple}:
+        kinds = set(map(type, chain.from_iterable(bars)))
+    return kinds <= {float, Untouched}
 
 
 def _number_bar(bar: Any, item: Any) -> Any:
@@ -126,6 +146,9 @@ def zeros_for(x: Any) -> Any:
         return (Untouched(),) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
+    if x and set(map(type, x)) == {tuple}:
+        lengths = set(map(len, x))
+        return [(Untouched(),) * lengths.pop()] * len(x) if len(lengths) == 1 else list(map(zeros_for, x))
     if x and (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
         return [zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for item in x]
     return [Untouched()] * len(x)
@@ -167,7 +190,12 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
 
 def _sums(left: Any, right: Any) -> Any:
     """The sums of two lists of cotangents, item by item."""
-    return map(operator.add if _NUMBERS.issuperset(map(type, right)) else _sum_of_parts, left, right)
+    kinds = set(map(type, right))
+    if kinds == {tuple} and set(map(len, right)) == {2} and _NUMBERS.issuperset(map(type, chain.from_iterable(right))):
+        return [(a + c, b + d) for (a, b), (c, d) in zip(left, right, strict=False)]
+    if Untouched in kinds and kinds <= _NUMBERS | {Untouched}:
+        return [a if type(b) is Untouched else a + b for a, b in zip(left, right, strict=False)]
+    return map(operator.add if kinds <= _NUMBERS else _sum_of_parts, left, right)
 
 
 _NUMBERS = frozenset((float, np.float64))
@@ -222,6 +250,8 @@ _VIEWS: Any = type({}.values()) | type({}.items())  # their cotangents are lists
 
 def add_iterated(x_bar: Any, x: Any, position: int, d: Any) -> Any:
     """`x_bar` (owned by the caller) with the cotangent `d` of the item that an iteration over `x` gave at `position`."""
+    if type(x) is list or type(x) is tuple:
+        return add_item(x_bar, x, position, d)
     if is_structural_zero(d) or isinstance(x, dict | str | bytes | range | set | frozenset):
         return x_bar  # keys, characters and integers carry no derivative
     if isinstance(x, np.ndarray | list | tuple):

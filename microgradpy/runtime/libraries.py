@@ -40,6 +40,14 @@ def is_of_large_library(x: Any) -> bool:
     return name is not None and is_large(name)
 
 
+def is_of_users(found: types.ModuleType | type) -> bool:
+    """Whether a module or a class is the user's, and of no installed library."""
+    module = found.__name__ if isinstance(found, types.ModuleType) else found.__module__
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    is_standard = module.partition(".")[0] in sys.stdlib_module_names - {"__main__"}
+    return not is_standard and not any(folder in file for folder in _INSTALLED)
+
+
 def is_large(name: str) -> bool:
     """Whether so many modules of a library are imported that it is none of a few classes."""
     if name in ("numpy", "scipy"):  # they have rules; what has none is refused by name

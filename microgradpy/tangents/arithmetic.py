@@ -18,7 +18,7 @@ from microgradpy.errors import CotangentShapeError, MissingRuleError
 from microgradpy.tangents import foreign
 from microgradpy.tangents.foreign import is_foreign_array
 from microgradpy.tangents.helpers import cotangent_of, like
-from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
+from microgradpy.tangents.types import Tangent, accumulate, add_sequences, is_structural_zero
 
 __all__ = [
     "accumulate",
@@ -238,6 +238,10 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     `index` (summed where an index array repeats) and zero elsewhere. None if `d` is."""
     if is_structural_zero(d):
         return None
+    if type(x) in (list, tuple) and type(index) is int:
+        bars = [None] * len(x)
+        bars[index] = d
+        return bars if type(x) is list else tuple(bars)
     check_reading(x)
     if isinstance(x, np.ndarray):
         zeros = zero_cotangent(x)
@@ -285,6 +289,11 @@ _ITEM_REMEDY = "Copy it to a list or dict first, or give its __getitem__ a rule 
 def add_item(x_bar: Any, x: Any, index: Any, d: Any) -> Any:
     """`accumulate(x_bar, item_cotangent(x, index, d))` in time that does not depend on the size of `x`: writes into
     `x_bar`, which the caller owns (a tuple becomes a list). Returns the sum."""
+    if type(d) in (float, tuple) and type(x_bar) is list and type(index) is int and type(x) in (list, tuple):
+        before = x_bar[index]
+        add = add_sequences if type(before) is tuple is type(d) else accumulate
+        x_bar[index] = d if before is None else add(before, d)
+        return x_bar
     if is_structural_zero(d):
         return x_bar
     if is_structural_zero(x_bar):

@@ -88,8 +88,11 @@ def _project_sequence(x: Any, x_bar: Any) -> Any:
         x_bar = list(x_bar)
     if not isinstance(x_bar, list | tuple) or len(x_bar) != len(x):
         raise CotangentShapeError(f"the cotangent of a {type(x).__name__} of {len(x)} items is {_describe(x_bar)}")
-    if type(x) is list and _are_floats(x) and {float, Untouched}.issuperset(map(type, x_bar)):
-        return [None if type(bar) is Untouched else bar for bar in x_bar]
+    if type(x) is list and _are_floats(x):
+        if _are_floats(x_bar):
+            return list(x_bar)
+        if {float, Untouched}.issuperset(map(type, x_bar)):
+            return [None if type(bar) is Untouched else bar for bar in x_bar]
     bars = [None if type(bar) is Untouched else bar for bar in x_bar]
     return _rebuild_sequence(x, list(map(project, x, bars)))
 
@@ -181,7 +184,11 @@ def fill_zeros(x: Any, found: Any) -> Any:
     if found is None:
         return zeros_for(x)
     if type(x) in (list, deque):
-        return found if _are_floats(found) else [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
+        if _are_floats(found):
+            return found
+        if type(x) is list and _are_floats(x) and {float, type(None)}.issuperset(map(type, found)):
+            return [0.0 if bar is None else bar for bar in found]
+        return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
     if type(x) is dict:
         return {key: fill_zeros(value, found.get(key)) for key, value in x.items()}
     if isinstance(x, tuple):

@@ -253,7 +253,7 @@ def accumulate(a: Any, b: Any) -> Any:
     if isinstance(a, dict) and isinstance(b, dict):
         return {**a, **{key: accumulate(a.get(key), value) for key, value in b.items()}}
     if isinstance(a, list | tuple) or isinstance(b, list | tuple):
-        return _add_sequences(a, b)
+        return add_sequences(a, b)
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape != b.shape:
         # NumPy would broadcast, which is never what a sum of cotangents of one array means.
         raise CotangentShapeError(f"two cotangents of one array have the shapes {a.shape} and {b.shape}")
@@ -268,8 +268,11 @@ def _add_tangents(a: Tangent, b: Tangent) -> Tangent:
     return Tangent(a.primal_type, {**a, **{name: accumulate(a.get(name), value) for name, value in b.items()}})
 
 
-def _add_sequences(a: Any, b: Any) -> list[Any] | tuple[Any, ...]:
+def add_sequences(a: Any, b: Any) -> list[Any] | tuple[Any, ...]:
     """The cotangents of a list or tuple: lists, tuples, and arrays whose first axis runs over the items."""
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        pairs = zip(a, b, strict=True)
+        return tuple([right if left is None else left if right is None else accumulate(left, right) for left, right in pairs])
     if not (_has_items(a) and _has_items(b)):
         raise _different_structures(a, b)
     if len(a) != len(b):

@@ -251,11 +251,49 @@ def last_states(W, steps):
     return np.sum(np.stack(states))
 
 
+def smoothed(values, rate):
+    inner = [b + rate * (a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False)]
+    return sum(v * v for v in inner)
+
+
+def substituted(L, b):
+    x = b.copy()
+    for i in range(len(b)):
+        for j in range(i):
+            x[i] -= L[i, j] * x[j]
+    return np.sum(x**2)
+
+
 def series(x, count):
     values = [x]
     for _ in range(count):
         values.append(math.sin(values[-1]) * x)
     return sum(values)
+
+
+class Simulation:
+    def __init__(self):
+        self.x, self.v, self.rate, self.steps, self.history = 1.0, 0.0, 2.0, 0, []
+
+    def __repr__(self):
+        return f"Simulation(x={self.x}, v={self.v}, rate={self.rate})"
+
+    def reset(self):
+        self.x, self.v = 1.0, 0.0
+
+    def step(self, dt):
+        self.v -= self.rate * self.x * dt
+        self.x += self.v * dt
+        self.steps += 1
+        self.history.append(self.x)
+
+
+def fitted(rate, simulation, steps):
+    simulation.reset()
+    simulation.rate = rate
+    for _ in range(steps):
+        simulation.step(0.1)
+    return simulation.x**2
 
 
 def balance(x, steps):
@@ -310,6 +348,27 @@ class Model:
         return self.decay * sum(np.sum(layer.weights**2) for layer in self.layers)
 
 
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise ValueError("not enough money")
+        self.balance -= amount
+
+
+def saved_up(salary, rent, months):
+    account = Account(0.0)
+    for _ in range(months):
+        account.balance += salary
+        try:
+            account.withdraw(rent)
+        except ValueError:
+            account.balance *= 0.9
+    return account.balance
+
+
 def model_loss(model, x, y):
     return np.mean((model(x) - y) ** 2) + model.penalty
 
@@ -349,8 +408,12 @@ PROGRAMS = [
     Program("objects_of_two_classes", "objects of two classes in one list", area_of_two_sorts, (2.0, 4), (0,)),
     Program("states_in_a_list", "arrays that a loop collects", last_states, (np.eye(2), 3), (0,)),
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
+    Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),
+    Program("neighbours", "a list beside slices of itself", smoothed, ([1.0, 3.0, 2.0, 5.0], 0.25), (0, 1)),
+    Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),
+    Program("simulation", "an argument that is written into is variables as well", fitted, (2.0, Simulation(), 4), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),
 ]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import linecache
 import math
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import fft
 
 from microgradpy import rrule
 
@@ -61,6 +63,34 @@ def max_rrule(a, axis=None, *, keepdims=False):
 
     return y, max_pullback
 """,
+    np.fliplr: """
+def fliplr_rrule(m):
+    def fliplr_pullback(y_bar):
+        return NoTangent(), np.fliplr(y_bar)
+
+    return np.fliplr(m), fliplr_pullback
+""",
+    operator.mul: """
+def mul_rrule(x, y):
+    def mul_pullback(z_bar):
+        return NoTangent(), unbroadcast(z_bar * conj(y), x), unbroadcast(z_bar * conj(x), y)
+
+    return x * y, mul_pullback
+""",
+    np.ndarray.trace: """
+def array_trace_rrule(self, offset=0, axis1=0, axis2=1):
+    def array_trace_pullback(y_bar):
+        return NoTangent(), BARS
+
+    return self.trace(offset=offset, axis1=axis1, axis2=axis2), array_trace_pullback
+""".replace("BARS", "diagonal_bar(np.expand_dims(y_bar, -1), self, offset, axis1, axis2)" + ", NoTangent()" * 3),
+    fft.dst: """
+def dst_rrule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+    def dst_pullback(y_bar):
+        return NoTangent(), BARS
+
+    return fft.dst(x, type=type, n=n, axis=axis, norm=norm, workers=workers, orthogonalize=orthogonalize), dst_pullback
+""".replace("BARS", "transposed_bar(y_bar, x, fft.dst, type, (axis,), norm, orthogonalize)" + ", NoTangent()" * 7),
 }
 
 

@@ -22,20 +22,10 @@ non_differentiable(np.array_repr, np.array_str, np.format_float_positional, np.f
 
 
 @pullback(np.float64)
-def float64_pullback(y_bar, x):
-    """x_bar = y_bar."""
-    return unbroadcast(y_bar, x)
-
-
 @pullback(np.complex128)
-def complex128_pullback(y_bar, x):
-    """x_bar = y_bar, its real part if x is real."""
-    return unbroadcast(y_bar, x)
-
-
 @pullback(np.float32)
-def float32_pullback(y_bar, x):
-    """x_bar = y_bar."""
+def number_type_pullback(y_bar, x):
+    """x_bar = y_bar, its real part if x is real."""
     return unbroadcast(y_bar, x)
 
 

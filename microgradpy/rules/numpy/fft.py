@@ -181,13 +181,8 @@ def spacing_bar(y_bar: Any, d: Any, y: np.ndarray) -> Any:
 
 
 @pullback(np.fft.fftfreq)
-def fftfreq_pullback(y_bar, n, d=1.0, *, y):
-    """y = k / (n d): d_bar = -sum(y_bar * y) / d."""
-    return NoTangent(), spacing_bar(y_bar, d, y)
-
-
 @pullback(np.fft.rfftfreq)
-def rfftfreq_pullback(y_bar, n, d=1.0, *, y):
+def frequencies_pullback(y_bar, n, d=1.0, *, y):
     """y = k / (n d): d_bar = -sum(y_bar * y) / d."""
     return NoTangent(), spacing_bar(y_bar, d, y)
 

@@ -34,14 +34,10 @@ examples(
 )
 
 
-@rrule.register(np.where, arity=1)
-def where_places_rrule(condition):
+@pullback(np.where, arity=1)
+def where_places_pullback(z_bar, condition):
     """The places where the condition holds: integers, which carry nothing."""
-
-    def where_places_pullback(z_bar):
-        return NoTangent(), NoTangent()
-
-    return np.where(condition), where_places_pullback
+    return NoTangent()
 
 
 examples(np.where, (_TABLE > 0.0,), (_ROW,))

@@ -56,25 +56,10 @@ def parts_bar(y_bar: Any, a: Any, axis: int) -> Any:
 
 
 @pullback(np.unique_values)
-def unique_values_pullback(y_bar, x, *, y):
-    """Each entry of y_bar goes to the first entry that has this value."""
-    return unique_bar(y_bar, x, y, None)
-
-
 @pullback(np.unique_counts)
-def unique_counts_pullback(y_bar, x, *, y):
-    """Each entry of the cotangent of the values goes to the first entry that has this value."""
-    return unique_bar(y_bar, x, y, None)
-
-
 @pullback(np.unique_inverse)
-def unique_inverse_pullback(y_bar, x, *, y):
-    """Each entry of the cotangent of the values goes to the first entry that has this value."""
-    return unique_bar(y_bar, x, y, None)
-
-
 @pullback(np.unique_all)
-def unique_all_pullback(y_bar, x, *, y):
+def unique_parts_pullback(y_bar, x, *, y):
     """Each entry of the cotangent of the values goes to the first entry that has this value."""
     return unique_bar(y_bar, x, y, None)
 

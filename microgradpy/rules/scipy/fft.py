@@ -9,211 +9,131 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.fft import OPPOSITE, half_spectrum_bar, real_transform_bar, transformed_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy import fft_real as fft_real
 from microgradpy.tangents.arithmetic import conj, unbroadcast
-from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(fft.fft)
-def fft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.fft)
+def fft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.fft."""
-
-    def fft_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.ifftn, None, (axis,), norm)
-
-    return fft.fft(x, n, axis, norm, workers=workers, plan=plan), fft_pullback
+    return transformed_bar(y_bar, x, np.fft.ifftn, None, (axis,), norm)
 
 
-@rrule.register(fft.ifft)
-def ifft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ifft)
+def ifft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ifft."""
-
-    def ifft_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.fftn, None, (axis,), norm)
-
-    return fft.ifft(x, n, axis, norm, workers=workers, plan=plan), ifft_pullback
+    return transformed_bar(y_bar, x, np.fft.fftn, None, (axis,), norm)
 
 
-@rrule.register(fft.fft2)
-def fft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.fft2)
+def fft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.fft2."""
-
-    def fft2_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.ifftn, s, axes, norm)
-
-    return fft.fft2(x, s, axes, norm, workers=workers, plan=plan), fft2_pullback
+    return transformed_bar(y_bar, x, np.fft.ifftn, s, axes, norm)
 
 
-@rrule.register(fft.ifft2)
-def ifft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ifft2)
+def ifft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ifft2."""
-
-    def ifft2_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.fftn, s, axes, norm)
-
-    return fft.ifft2(x, s, axes, norm, workers=workers, plan=plan), ifft2_pullback
+    return transformed_bar(y_bar, x, np.fft.fftn, s, axes, norm)
 
 
-@rrule.register(fft.fftn)
-def fftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.fftn)
+def fftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.fftn."""
-
-    def fftn_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.ifftn, s, axes, norm)
-
-    return fft.fftn(x, s, axes, norm, workers=workers, plan=plan), fftn_pullback
+    return transformed_bar(y_bar, x, np.fft.ifftn, s, axes, norm)
 
 
-@rrule.register(fft.ifftn)
-def ifftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ifftn)
+def ifftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ifftn."""
-
-    def ifftn_pullback(y_bar):
-        return NoTangent(), transformed_bar(y_bar, x, np.fft.fftn, s, axes, norm)
-
-    return fft.ifftn(x, s, axes, norm, workers=workers, plan=plan), ifftn_pullback
+    return transformed_bar(y_bar, x, np.fft.fftn, s, axes, norm)
 
 
-@rrule.register(fft.rfft)
-def rfft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.rfft)
+def rfft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.rfft."""
-
-    def rfft_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, x, (n,), (axis,), norm)
-
-    return fft.rfft(x, n, axis, norm, workers=workers, plan=plan), rfft_pullback
+    return half_spectrum_bar(y_bar, x, (n,), (axis,), norm)
 
 
-@rrule.register(fft.irfft)
-def irfft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.irfft)
+def irfft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.irfft."""
-
-    def irfft_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, x, (n,), (axis,), norm)
-
-    return fft.irfft(x, n, axis, norm, workers=workers, plan=plan), irfft_pullback
+    return real_transform_bar(y_bar, x, (n,), (axis,), norm)
 
 
-@rrule.register(fft.rfft2)
-def rfft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.rfft2)
+def rfft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.rfft2."""
-
-    def rfft2_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, x, s, axes, norm)
-
-    return fft.rfft2(x, s, axes, norm, workers=workers, plan=plan), rfft2_pullback
+    return half_spectrum_bar(y_bar, x, s, axes, norm)
 
 
-@rrule.register(fft.irfft2)
-def irfft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.irfft2)
+def irfft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.irfft2."""
-
-    def irfft2_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, x, s, axes, norm)
-
-    return fft.irfft2(x, s, axes, norm, workers=workers, plan=plan), irfft2_pullback
+    return real_transform_bar(y_bar, x, s, axes, norm)
 
 
-@rrule.register(fft.rfftn)
-def rfftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.rfftn)
+def rfftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.rfftn."""
-
-    def rfftn_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(y_bar, x, s, axes, norm)
-
-    return fft.rfftn(x, s, axes, norm, workers=workers, plan=plan), rfftn_pullback
+    return half_spectrum_bar(y_bar, x, s, axes, norm)
 
 
-@rrule.register(fft.irfftn)
-def irfftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.irfftn)
+def irfftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.irfftn."""
-
-    def irfftn_pullback(y_bar):
-        return NoTangent(), real_transform_bar(y_bar, x, s, axes, norm)
-
-    return fft.irfftn(x, s, axes, norm, workers=workers, plan=plan), irfftn_pullback
+    return real_transform_bar(y_bar, x, s, axes, norm)
 
 
-@rrule.register(fft.hfft)
-def hfft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.hfft)
+def hfft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.hfft."""
-
-    def hfft_pullback(y_bar):
-        return NoTangent(), conj(real_transform_bar(y_bar, x, (n,), (axis,), OPPOSITE[norm]))
-
-    return fft.hfft(x, n, axis, norm, workers=workers, plan=plan), hfft_pullback
+    return conj(real_transform_bar(y_bar, x, (n,), (axis,), OPPOSITE[norm]))
 
 
-@rrule.register(fft.ihfft)
-def ihfft_rrule(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ihfft)
+def ihfft_pullback(y_bar, x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ihfft."""
-
-    def ihfft_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(conj(y_bar), x, (n,), (axis,), OPPOSITE[norm])
-
-    return fft.ihfft(x, n, axis, norm, workers=workers, plan=plan), ihfft_pullback
+    return half_spectrum_bar(conj(y_bar), x, (n,), (axis,), OPPOSITE[norm])
 
 
-@rrule.register(fft.hfft2)
-def hfft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.hfft2)
+def hfft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.hfft, along each of the axes."""
-
-    def hfft2_pullback(y_bar):
-        return NoTangent(), conj(real_transform_bar(y_bar, x, s, axes, OPPOSITE[norm]))
-
-    return fft.hfft2(x, s, axes, norm, workers=workers, plan=plan), hfft2_pullback
+    return conj(real_transform_bar(y_bar, x, s, axes, OPPOSITE[norm]))
 
 
-@rrule.register(fft.ihfft2)
-def ihfft2_rrule(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ihfft2)
+def ihfft2_pullback(y_bar, x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ihfft, along each of the axes."""
-
-    def ihfft2_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(conj(y_bar), x, s, axes, OPPOSITE[norm])
-
-    return fft.ihfft2(x, s, axes, norm, workers=workers, plan=plan), ihfft2_pullback
+    return half_spectrum_bar(conj(y_bar), x, s, axes, OPPOSITE[norm])
 
 
-@rrule.register(fft.hfftn)
-def hfftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.hfftn)
+def hfftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.hfft, along each of the axes."""
-
-    def hfftn_pullback(y_bar):
-        return NoTangent(), conj(real_transform_bar(y_bar, x, s, axes, OPPOSITE[norm]))
-
-    return fft.hfftn(x, s, axes, norm, workers=workers, plan=plan), hfftn_pullback
+    return conj(real_transform_bar(y_bar, x, s, axes, OPPOSITE[norm]))
 
 
-@rrule.register(fft.ihfftn)
-def ihfftn_rrule(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+@pullback(fft.ihfftn)
+def ihfftn_pullback(y_bar, x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
     """As np.fft.ihfft, along each of the axes."""
-
-    def ihfftn_pullback(y_bar):
-        return NoTangent(), half_spectrum_bar(conj(y_bar), x, s, axes, OPPOSITE[norm])
-
-    return fft.ihfftn(x, s, axes, norm, workers=workers, plan=plan), ihfftn_pullback
+    return half_spectrum_bar(conj(y_bar), x, s, axes, OPPOSITE[norm])
 
 
-@rrule.register(fft.fftshift)
-def fftshift_rrule(x, axes=None):
+@pullback(fft.fftshift)
+def fftshift_pullback(y_bar, x, axes=None):
     """x_bar = y_bar, shifted back."""
-
-    def fftshift_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.fft.ifftshift(y_bar, axes), x)
-
-    return fft.fftshift(x, axes), fftshift_pullback
+    return unbroadcast(np.fft.ifftshift(y_bar, axes), x)
 
 
-@rrule.register(fft.ifftshift)
-def ifftshift_rrule(x, axes=None):
+@pullback(fft.ifftshift)
+def ifftshift_pullback(y_bar, x, axes=None):
     """x_bar = y_bar, shifted back."""
-
-    def ifftshift_pullback(y_bar):
-        return NoTangent(), unbroadcast(np.fft.fftshift(y_bar, axes), x)
-
-    return fft.ifftshift(x, axes), ifftshift_pullback
+    return unbroadcast(np.fft.fftshift(y_bar, axes), x)
 
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1, 1.6])

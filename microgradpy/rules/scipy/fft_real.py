@@ -13,77 +13,50 @@ from typing import Any
 import numpy as np
 from scipy import fft
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.fft import OPPOSITE, resized
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 _ROOT = np.sqrt(2.0)
 
 
-@rrule.register(fft.dct)
-def dct_rrule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+@pullback(fft.dct)
+@pullback(fft.dst)
+def real_transform_pullback(
+    y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None, *, f
+):
     """x_bar is the transpose of y_bar, cut off or filled up to the length of x."""
-
-    def dct_pullback(y_bar):
-        return NoTangent(), transposed_bar(y_bar, x, fft.dct, type, (axis,), norm, orthogonalize)
-
-    return fft.dct(x, type, n, axis, norm, workers=workers, orthogonalize=orthogonalize), dct_pullback
+    return transposed_bar(y_bar, x, f, type, (axis,), norm, orthogonalize)
 
 
-@rrule.register(fft.idct)
-def idct_rrule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+@pullback(fft.idct)
+def idct_pullback(y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
     """As dct of the type that is the inverse, with the opposite norm."""
-
-    def idct_pullback(y_bar):
-        orthogonal = _is_orthogonal(norm, orthogonalize)
-        return NoTangent(), transposed_bar(y_bar, x, fft.dct, _INVERSE_TYPE[type], (axis,), OPPOSITE[norm], orthogonal)
-
-    return fft.idct(x, type, n, axis, norm, workers=workers, orthogonalize=orthogonalize), idct_pullback
+    orthogonal = _is_orthogonal(norm, orthogonalize)
+    return transposed_bar(y_bar, x, fft.dct, _INVERSE_TYPE[type], (axis,), OPPOSITE[norm], orthogonal)
 
 
-@rrule.register(fft.dst)
-def dst_rrule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
-    """As dct."""
-
-    def dst_pullback(y_bar):
-        return NoTangent(), transposed_bar(y_bar, x, fft.dst, type, (axis,), norm, orthogonalize)
-
-    return fft.dst(x, type, n, axis, norm, workers=workers, orthogonalize=orthogonalize), dst_pullback
-
-
-@rrule.register(fft.idst)
-def idst_rrule(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+@pullback(fft.idst)
+def idst_pullback(y_bar, x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
     """As idct."""
-
-    def idst_pullback(y_bar):
-        orthogonal = _is_orthogonal(norm, orthogonalize)
-        return NoTangent(), transposed_bar(y_bar, x, fft.dst, _INVERSE_TYPE[type], (axis,), OPPOSITE[norm], orthogonal)
-
-    return fft.idst(x, type, n, axis, norm, workers=workers, orthogonalize=orthogonalize), idst_pullback
+    orthogonal = _is_orthogonal(norm, orthogonalize)
+    return transposed_bar(y_bar, x, fft.dst, _INVERSE_TYPE[type], (axis,), OPPOSITE[norm], orthogonal)
 
 
-@rrule.register(fft.dctn)
-def dctn_rrule(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
+@pullback(fft.dctn)
+def dctn_pullback(y_bar, x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
     """As dct, along each of the axes."""
-
-    def dctn_pullback(y_bar):
-        return NoTangent(), transposed_bar(y_bar, x, fft.dct, type, _axes(x, s, axes), norm, orthogonalize)
-
-    return fft.dctn(x, type, s, axes, norm, workers=workers, orthogonalize=orthogonalize), dctn_pullback
+    return transposed_bar(y_bar, x, fft.dct, type, _axes(x, s, axes), norm, orthogonalize)
 
 
-@rrule.register(fft.idctn)
-def idctn_rrule(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+@pullback(fft.idctn)
+def idctn_pullback(y_bar, x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
     """As idct, along each of the axes."""
-
-    def idctn_pullback(y_bar):
-        along, orthogonal = _axes(x, s, axes), _is_orthogonal(norm, orthogonalize)
-        return NoTangent(), transposed_bar(y_bar, x, fft.dct, _INVERSE_TYPE[type], along, OPPOSITE[norm], orthogonal)
-
-    return fft.idctn(x, type, s, axes, norm, workers=workers, orthogonalize=orthogonalize), idctn_pullback
+    along, orthogonal = _axes(x, s, axes), _is_orthogonal(norm, orthogonalize)
+    return transposed_bar(y_bar, x, fft.dct, _INVERSE_TYPE[type], along, OPPOSITE[norm], orthogonal)
 
 
 def _axes(x: Any, s: Any, axes: Any) -> tuple[int, ...]:

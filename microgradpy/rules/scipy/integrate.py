@@ -13,6 +13,7 @@ from scipy import integrate
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.mathematics.differences import trapezoid_height_bar, trapezoid_place_bar, trapezoid_step_bar
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.rules.scipy import integrate_equations as integrate_equations
@@ -56,20 +57,14 @@ def _without_place(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return bars[0], *bars[2:]
 
 
-@rrule.register(integrate.trapezoid)
-def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
+@pullback(integrate.trapezoid)
+def trapezoid_pullback(z_bar, y, x=None, dx=1.0, axis=-1):
     """As np.trapezoid."""
-
-    def trapezoid_pullback(z_bar):
-        return (
-            NoTangent(),
-            trapezoid_height_bar(z_bar, y, x, dx, axis),
-            trapezoid_place_bar(z_bar, y, x, axis),
-            trapezoid_step_bar(z_bar, y, x, dx, axis),
-            NoTangent(),
-        )
-
-    return integrate.trapezoid(y, x, dx, axis), trapezoid_pullback
+    return (
+        trapezoid_height_bar(z_bar, y, x, dx, axis),
+        trapezoid_place_bar(z_bar, y, x, axis),
+        trapezoid_step_bar(z_bar, y, x, dx, axis),
+    )
 
 
 @rrule.register(integrate.cumulative_trapezoid)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy import interpolate_grid as interpolate_grid
 from microgradpy.rules.scipy import interpolate_hermite as interpolate_hermite
@@ -25,26 +26,16 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 
-@rrule.register(interpolate.PPoly.__call__)
-def polynomial_call_rrule(self, x, nu=0, extrapolate=None):
+@pullback(interpolate.PPoly.__call__)
+def polynomial_call_pullback(y_bar, self, x, nu=0, extrapolate=None, *, y):
     """y = sum(c_k (x - x_i)^k): x_bar = y_bar * y', and the cotangents of c and of x_i are those of the polynomial."""
-    y = self(x, nu, extrapolate)
-
-    def polynomial_call_pullback(y_bar):
-        return NoTangent(), polynomial_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
-
-    return y, polynomial_call_pullback
+    return polynomial_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
 
 
-@rrule.register(interpolate.BSpline.__call__)
-def spline_call_rrule(self, x, nu=0, extrapolate=None):
+@pullback(interpolate.BSpline.__call__)
+def spline_call_pullback(y_bar, self, x, nu=0, extrapolate=None, *, y):
     """y = sum(c_j b_j(x)): x_bar = y_bar * y', c_bar_j = sum(y_bar * b_j(x))."""
-    y = self(x, nu, extrapolate)
-
-    def spline_call_pullback(y_bar):
-        return NoTangent(), spline_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
-
-    return y, spline_call_pullback
+    return spline_bar(y_bar, self, x, nu, extrapolate), place_bar(y_bar, self, x, nu, extrapolate)
 
 
 @cotangent_of(2)
@@ -178,32 +169,22 @@ def make_interp_spline_rrule(x, y, k=3, t=None, bc_type=None, axis=0, check_fini
     return spline, make_interp_spline_pullback
 
 
-@rrule.register(interpolate.BSpline)
-def spline_rrule(t, c, k, extrapolate=True, axis=0):
+@pullback(interpolate.BSpline)
+def spline_pullback(spline_bar, t, c, k, extrapolate=True, axis=0, *, spline):
     """The object holds its coefficients, with the axis of the spline in front."""
-    spline = interpolate.BSpline(t, c, k, extrapolate, axis)
-
-    def spline_pullback(spline_bar):
-        c_bar = attribute_bar(spline_bar, spline, "c")
-        if not is_structural_zero(c_bar):
-            c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
-        return NoTangent(), attribute_bar(spline_bar, spline, "t"), c_bar
-
-    return spline, spline_pullback
+    c_bar = attribute_bar(spline_bar, spline, "c")
+    if not is_structural_zero(c_bar):
+        c_bar = unbroadcast(np.moveaxis(c_bar, 0, axis), c)
+    return attribute_bar(spline_bar, spline, "t"), c_bar
 
 
-@rrule.register(interpolate.PPoly)
-def polynomial_rrule(c, x, extrapolate=None, axis=0):
+@pullback(interpolate.PPoly)
+def polynomial_pullback(polynomial_bar, c, x, extrapolate=None, axis=0, *, polynomial):
     """The object holds its coefficients, with the axes of powers and pieces in front."""
-    polynomial = interpolate.PPoly(c, x, extrapolate, axis)
-
-    def polynomial_pullback(polynomial_bar):
-        c_bar = attribute_bar(polynomial_bar, polynomial, "c")
-        if not is_structural_zero(c_bar):
-            c_bar = unbroadcast(np.moveaxis(c_bar, (0, 1), (axis, axis + 1)), c)
-        return NoTangent(), c_bar, attribute_bar(polynomial_bar, polynomial, "x")
-
-    return polynomial, polynomial_pullback
+    c_bar = attribute_bar(polynomial_bar, polynomial, "c")
+    if not is_structural_zero(c_bar):
+        c_bar = unbroadcast(np.moveaxis(c_bar, (0, 1), (axis, axis + 1)), c)
+    return c_bar, attribute_bar(polynomial_bar, polynomial, "x")
 
 
 _PLACES = np.array([0.0, 0.7, 1.1, 2.0, 2.6])

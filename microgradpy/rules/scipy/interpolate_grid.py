@@ -9,6 +9,7 @@ import numpy as np
 from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.interpolate_fields import attribute_bar, fields_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
@@ -16,16 +17,11 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
 
 
-@rrule.register(interpolate.interp1d.__call__, interpolate.interp1d)
-def interp1d_call_rrule(self, x):
+@pullback(interpolate.interp1d.__call__, interpolate.interp1d)
+def interp1d_call_pullback(y_bar, self, x, *, y):
     """Between two points, y = (1 - w) y0 + w y1: y0_bar = (1 - w) y_bar, and x_bar = y_bar * the slope of the line."""
-    y = self(x)
-
-    def interp1d_call_pullback(y_bar):
-        bars = line_bars(y_bar, self, x)
-        return NoTangent(), bars[0], bars[1]
-
-    return y, interp1d_call_pullback
+    bars = line_bars(y_bar, self, x)
+    return bars[0], bars[1]
 
 
 _STEPS = ("nearest", "nearest-up", "previous", "next", "zero")

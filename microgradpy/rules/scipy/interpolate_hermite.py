@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import interpolate
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.interpolate_fields import attribute_bar
 from microgradpy.tangents.arithmetic import conj, unbroadcast
@@ -30,29 +31,19 @@ class Curve(NamedTuple):
     chords: np.ndarray
 
 
-@rrule.register(interpolate.CubicHermiteSpline)
-def hermite_rrule(x, y, dydx, axis=0, extrapolate=None):
+@pullback(interpolate.CubicHermiteSpline)
+def hermite_pullback(spline_bar, x, y, dydx, axis=0, extrapolate=None, *, spline):
     """c = (t / h, (m - d0) / h - t, d0, y0), t = (d0 + d1 - 2 m) / h, with the width h and the chord's slope m of a piece."""
-    spline = interpolate.CubicHermiteSpline(x, y, dydx, axis, extrapolate)
-
-    def hermite_pullback(spline_bar):
-        curve = curve_bars(spline_bar, spline, x, y, axis)
-        x_bar, y_bar = points_bars(curve, spline_bar, spline, x, y, axis)
-        return NoTangent(), x_bar, y_bar, unbroadcast(as_values(curve.slopes, y, axis), dydx)
-
-    return spline, hermite_pullback
+    curve = curve_bars(spline_bar, spline, x, y, axis)
+    x_bar, y_bar = points_bars(curve, spline_bar, spline, x, y, axis)
+    return x_bar, y_bar, unbroadcast(as_values(curve.slopes, y, axis), dydx)
 
 
-@rrule.register(interpolate.PchipInterpolator)
-def pchip_rrule(x, y, axis=0, extrapolate=None):
+@pullback(interpolate.PchipInterpolator)
+def pchip_pullback(spline_bar, x, y, axis=0, extrapolate=None, *, spline):
     """As CubicHermiteSpline, with slopes that are weighted harmonic means of those of the chords beside a point (F. N. Fritsch,
     J. Butland, SIAM J. Sci. Comput. 5, 1984, 300-304)."""
-    spline = interpolate.PchipInterpolator(x, y, axis, extrapolate)
-
-    def pchip_pullback(spline_bar):
-        return NoTangent(), *chosen_bars(spline_bar, spline, x, y, axis, PCHIP)
-
-    return spline, pchip_pullback
+    return (*chosen_bars(spline_bar, spline, x, y, axis, PCHIP),)
 
 
 @rrule.register(interpolate.Akima1DInterpolator)

@@ -12,6 +12,7 @@ from scipy import interpolate
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import attribute_rule, examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent, Tangent, is_structural_zero
@@ -118,17 +119,12 @@ def coefficients_bar(polynomial_bar: Any, count: int) -> Any:
     return np.zeros(count) if is_structural_zero(found) else np.asarray(found)
 
 
-@rrule.register(np.poly1d.__call__)
-def poly1d_call_rrule(self, val):
+@pullback(np.poly1d.__call__)
+def poly1d_call_pullback(y_bar, self, val, *, y):
     """y = sum_k c_k x^k: c_bar_k = sum(y_bar * x^k), x_bar = y_bar * y'."""
-    y = self(val)
-
-    def poly1d_call_pullback(y_bar):
-        powers = np.vander(np.ravel(val), len(self.coeffs))
-        value_bar = unbroadcast(y_bar * np.polyval(np.polyder(self.coeffs), val), val)
-        return NoTangent(), Tangent(np.poly1d, coeffs=unbroadcast(np.ravel(y_bar) @ powers, self.coeffs)), value_bar
-
-    return y, poly1d_call_pullback
+    powers = np.vander(np.ravel(val), len(self.coeffs))
+    value_bar = unbroadcast(y_bar * np.polyval(np.polyder(self.coeffs), val), val)
+    return Tangent(np.poly1d, coeffs=unbroadcast(np.ravel(y_bar) @ powers, self.coeffs)), value_bar
 
 
 def _declare_coefficients(name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.linear_algebra.solving import cofactors
 from microgradpy.rules.registry import example, examples, non_differentiable, rrule
 from microgradpy.rules.scipy import linalg_factors as linalg_factors
@@ -27,19 +28,14 @@ non_differentiable(linalg.get_blas_funcs, linalg.get_lapack_funcs)
 _ASSUMED = inspect.signature(linalg.solve).parameters["assume_a"].default  # None of newer versions looks for itself
 
 
-@rrule.register(linalg.solve)
-def solve_rrule(
-    a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=_ASSUMED, transposed=False
+@pullback(linalg.solve)
+def solve_pullback(
+    z_bar, a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=_ASSUMED, transposed=False, *, z
 ):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H; of `transposed` that of the transpose. Under an assumption, a_bar is
     brought to the entries that are read."""
-    z = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
-
-    def solve_pullback(z_bar):
-        bars = solve_bars(z_bar, a, b, z, assume_a, lower, transposed)
-        return NoTangent(), bars[0], bars[1]
-
-    return z, solve_pullback
+    bars = solve_bars(z_bar, a, b, z, assume_a, lower, transposed)
+    return bars[0], bars[1]
 
 
 def solve_bars(z_bar: Any, a: Any, b: Any, z: Any, assumed: Any, lower: bool, transposed: bool) -> tuple[Any, Any]:
@@ -107,26 +103,17 @@ def inv_rrule(a, overwrite_a=False, check_finite=True, **structure):
     return z, inv_pullback
 
 
-@rrule.register(linalg.det)
-def det_rrule(a, overwrite_a=False, check_finite=True):
+@pullback(linalg.det)
+def det_pullback(z_bar, a, overwrite_a=False, check_finite=True):
     """a_bar = z_bar * (the cofactors of a), which exist for singular matrices too."""
-
-    def det_pullback(z_bar):
-        return NoTangent(), unbroadcast(np.expand_dims(z_bar, (-1, -2)) * conj(cofactors(a)), a)
-
-    return linalg.det(a, check_finite=check_finite), det_pullback
+    return unbroadcast(np.expand_dims(z_bar, (-1, -2)) * conj(cofactors(a)), a)
 
 
-@rrule.register(linalg.cho_solve)
-def cho_solve_rrule(c_and_lower, b, overwrite_b=False, check_finite=True):
+@pullback(linalg.cho_solve)
+def cho_solve_pullback(z_bar, c_and_lower, b, overwrite_b=False, check_finite=True, *, z):
     """z = a^-1 b of a = c c^H (or c^H c): b_bar = a^-1 z_bar, a_bar = -b_bar z^H, c_bar = (a_bar + a_bar^H) c."""
-    z = linalg.cho_solve(c_and_lower, b, check_finite=check_finite)
-
-    def cho_solve_pullback(z_bar):
-        b_bar = linalg.cho_solve(c_and_lower, z_bar, check_finite=False)
-        return NoTangent(), cho_solve_factor_bar(b_bar, c_and_lower, b, z), unbroadcast(b_bar, b)
-
-    return z, cho_solve_pullback
+    b_bar = linalg.cho_solve(c_and_lower, z_bar, check_finite=False)
+    return cho_solve_factor_bar(b_bar, c_and_lower, b, z), unbroadcast(b_bar, b)
 
 
 def cho_solve_factor_bar(b_bar: Any, c_and_lower: Any, b: Any, z: Any) -> tuple[Any, None]:
@@ -145,16 +132,11 @@ def outer_bar(b_bar: Any, b: Any, z: Any) -> Any:
     return -(b_bar @ adjoint(z))
 
 
-@rrule.register(linalg.lu_solve)
-def lu_solve_rrule(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+@pullback(linalg.lu_solve)
+def lu_solve_pullback(z_bar, lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True, *, z):
     """z = a^-1 b of a = p l u: b_bar = a^-H z_bar, a_bar = -b_bar z^H, l_bar = p^H a_bar u^H, u_bar = (p l)^H a_bar."""
-    z = linalg.lu_solve(lu_and_piv, b, trans=trans, check_finite=check_finite)
-
-    def lu_solve_pullback(z_bar):
-        bars = lu_solve_bars(z_bar, lu_and_piv, b, z, trans)
-        return NoTangent(), bars[0], bars[1], NoTangent()
-
-    return z, lu_solve_pullback
+    bars = lu_solve_bars(z_bar, lu_and_piv, b, z, trans)
+    return bars[0], bars[1]
 
 
 def lu_solve_bars(z_bar: Any, lu_and_piv: Any, b: Any, z: Any, trans: int) -> tuple[Any, Any]:

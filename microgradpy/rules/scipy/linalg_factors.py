@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.linear_algebra.singular import lstsq_bars, pinv_bar, refuse_left_out, singular_values_bar, svd_bar
 from microgradpy.rules.numpy.linear_algebra.solving import cholesky_bar, qr_bar
 from microgradpy.rules.registry import examples, rrule
@@ -20,15 +21,10 @@ from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
-@rrule.register(linalg.cholesky)
-def cholesky_rrule(a, lower=False, overwrite_a=False, check_finite=True):
+@pullback(linalg.cholesky)
+def cholesky_pullback(c_bar, a, lower=False, overwrite_a=False, check_finite=True, *, c):
     """As np.linalg.cholesky: of a = c c^H, or of a = c^H c and the triangle above, which is the default here."""
-    c = linalg.cholesky(a, lower=lower, check_finite=check_finite)
-
-    def cholesky_pullback(c_bar):
-        return NoTangent(), factor_bar(c_bar, a, c, lower)
-
-    return c, cholesky_pullback
+    return factor_bar(c_bar, a, c, lower)
 
 
 @cotangent_of(1)
@@ -38,15 +34,10 @@ def factor_bar(c_bar: Any, a: Any, c: Any, lower: bool) -> Any:
     return unbroadcast(a_bar, a)
 
 
-@rrule.register(linalg.cho_factor)
-def cho_factor_rrule(a, lower=False, overwrite_a=False, check_finite=True):
+@pullback(linalg.cho_factor)
+def cho_factor_pullback(y_bar, a, lower=False, overwrite_a=False, check_finite=True, *, y):
     """As cholesky; the other triangle has what stands there in a."""
-    y = linalg.cho_factor(a, lower=lower, check_finite=check_finite)
-
-    def cho_factor_pullback(y_bar):
-        return NoTangent(), cho_factor_bar(y_bar[0], a, y[0], lower)
-
-    return y, cho_factor_pullback
+    return cho_factor_bar(y_bar[0], a, y[0], lower)
 
 
 def cho_factor_bar(c_bar: Any, a: Any, c: Any, lower: bool) -> Any:
@@ -61,16 +52,11 @@ def cho_factor_bar(c_bar: Any, a: Any, c: Any, lower: bool) -> Any:
     return bar + unbroadcast(other(c_bar, 1 if lower else -1), a) if is_kept else bar
 
 
-@rrule.register(linalg.lu)
-def lu_rrule(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+@pullback(linalg.lu)
+def lu_pullback(y_bar, a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False, *, y):
     """a = p l u: p^H a_bar = l^-H (tril(l^H l_bar, -1) + triu(u_bar u^H)) u^-H. Rows below the square part of l are a2 u^-1,
     columns right of that of u are l^-1 a2."""
-    y = linalg.lu(a, permute_l=permute_l, check_finite=check_finite, p_indices=p_indices)
-
-    def lu_pullback(y_bar):
-        return NoTangent(), lu_bar(y_bar, a, permute_l), NoTangent(), NoTangent(), NoTangent()
-
-    return y, lu_pullback
+    return lu_bar(y_bar, a, permute_l)
 
 
 @cotangent_of(1)
@@ -107,15 +93,10 @@ def factors_bar(lower_bar: Any, upper_bar: Any, lower: Any, upper: Any) -> np.nd
     )
 
 
-@rrule.register(linalg.lu_factor)
-def lu_factor_rrule(a, overwrite_a=False, check_finite=True):
+@pullback(linalg.lu_factor)
+def lu_factor_pullback(y_bar, a, overwrite_a=False, check_finite=True, *, y):
     """As lu, with both factors in one matrix."""
-    y = linalg.lu_factor(a, check_finite=check_finite)
-
-    def lu_factor_pullback(y_bar):
-        return NoTangent(), lu_factor_bar(y_bar[0], a, y)
-
-    return y, lu_factor_pullback
+    return lu_factor_bar(y_bar[0], a, y)
 
 
 def lu_factor_bar(packed_bar: Any, a: Any, y: Any) -> Any:
@@ -174,36 +155,24 @@ def pivoted_qr_bar(y_bar: Any, a: Any, y: Any, mode: str, pivoting: bool) -> Any
     return unbroadcast(bar[..., np.argsort(order)], a)
 
 
-@rrule.register(linalg.svd)
-def svd_rrule(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+@pullback(linalg.svd)
+def svd_pullback(
+    y_bar, a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True, lapack_driver="gesdd", *, y
+):
     """As np.linalg.svd."""
-    y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
-
-    def svd_pullback(y_bar):
-        return NoTangent(), svd_bar(y_bar, a, y, compute_uv, False)
-
-    return y, svd_pullback
+    return svd_bar(y_bar, a, y, compute_uv, False)
 
 
-@rrule.register(linalg.svdvals)
-def svdvals_rrule(a, overwrite_a=False, check_finite=True):
+@pullback(linalg.svdvals)
+def svdvals_pullback(s_bar, a, overwrite_a=False, check_finite=True):
     """a = u s v^H: a_bar = u s_bar v^H."""
-
-    def svdvals_pullback(s_bar):
-        return NoTangent(), singular_values_bar(s_bar, a, False)
-
-    return linalg.svdvals(a, check_finite=check_finite), svdvals_pullback
+    return singular_values_bar(s_bar, a, False)
 
 
-@rrule.register(linalg.pinv)
-def pinv_rrule(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+@pullback(linalg.pinv)
+def pinv_pullback(y_bar, a, *, atol=None, rtol=None, return_rank=False, check_finite=True, y):
     """As np.linalg.pinv."""
-    y = linalg.pinv(a, atol=atol, rtol=rtol, return_rank=return_rank, check_finite=check_finite)
-
-    def pinv_pullback(y_bar):
-        return NoTangent(), pseudoinverse_bar(y_bar, a, y, atol, rtol, return_rank)
-
-    return y, pinv_pullback
+    return pseudoinverse_bar(y_bar, a, y, atol, rtol, return_rank)
 
 
 @cotangent_of(1)
@@ -219,18 +188,12 @@ def pseudoinverse_bar(y_bar: Any, a: Any, y: Any, atol: Any, rtol: Any, return_r
     return pinv_bar(z_bar, a, z, None, False)
 
 
-@rrule.register(linalg.lstsq)
-def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
+@pullback(linalg.lstsq)
+def lstsq_pullback(y_bar, a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None, *, y):
     """As np.linalg.lstsq."""
-    y = linalg.lstsq(a, b, cond=cond, check_finite=check_finite, lapack_driver=lapack_driver)
-
-    def lstsq_pullback(y_bar):
-        # Squares of moduli are real, though newer versions of SciPy give them as complex numbers.
-        squares_bar = None if is_structural_zero(y_bar[1]) else np.real(y_bar[1])
-        bars = lstsq_bars((y_bar[0], squares_bar, *y_bar[2:]), a, b, y)
-        return NoTangent(), bars[0], bars[1], NoTangent()
-
-    return y, lstsq_pullback
+    squares_bar = None if is_structural_zero(y_bar[1]) else np.real(y_bar[1])
+    bars = lstsq_bars((y_bar[0], squares_bar, *y_bar[2:]), a, b, y)
+    return bars[0], bars[1]
 
 
 def _table(*shape: int) -> np.ndarray:

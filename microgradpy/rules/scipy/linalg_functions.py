@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan
@@ -46,15 +47,10 @@ def expm_bar(y_bar: Any, a: Any) -> Any:
     return unbroadcast(np.reshape(result, np.shape(a)), a)
 
 
-@rrule.register(linalg.logm)
-def logm_rrule(A):
+@pullback(linalg.logm)
+def logm_pullback(y_bar, A, *, y):
     """A_bar = L(A, y_bar^H)^H, where L is the upper right block of the logarithm of [[A, e], [0, A]]."""
-    y = linalg.logm(A)
-
-    def logm_pullback(y_bar):
-        return NoTangent(), logm_bar(y_bar, A, y)
-
-    return y, logm_pullback
+    return logm_bar(y_bar, A, y)
 
 
 @cotangent_of(1)
@@ -115,55 +111,35 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
     return np.where(singular, np.nan, linalg.solve_sylvester(regular, other, q))
 
 
-@rrule.register(linalg.solve_sylvester)
-def solve_sylvester_rrule(a, b, q):
+@pullback(linalg.solve_sylvester)
+def solve_sylvester_pullback(x_bar, a, b, q, *, x):
     """a x + x b = q: q_bar solves a^H q_bar + q_bar b^H = x_bar, a_bar = -q_bar x^H, b_bar = -x^H q_bar."""
-    x = linalg.solve_sylvester(a, b, q)
-
-    def solve_sylvester_pullback(x_bar):
-        q_bar = sylvester(adjoint(a), adjoint(b), x_bar)
-        a_bar = unbroadcast(-(q_bar @ adjoint(x)), a)
-        return NoTangent(), a_bar, unbroadcast(-(adjoint(x) @ q_bar), b), unbroadcast(q_bar, q)
-
-    return x, solve_sylvester_pullback
+    q_bar = sylvester(adjoint(a), adjoint(b), x_bar)
+    a_bar = unbroadcast(-(q_bar @ adjoint(x)), a)
+    return a_bar, unbroadcast(-(adjoint(x) @ q_bar), b), unbroadcast(q_bar, q)
 
 
-@rrule.register(linalg.solve_continuous_lyapunov)
-def solve_continuous_lyapunov_rrule(a, q):
+@pullback(linalg.solve_continuous_lyapunov)
+def solve_continuous_lyapunov_pullback(x_bar, a, q, *, x):
     """a x + x a^H = q: q_bar solves a^H q_bar + q_bar a = x_bar, a_bar = -q_bar x^H - q_bar^H x."""
-    x = linalg.solve_continuous_lyapunov(a, q)
-
-    def solve_continuous_lyapunov_pullback(x_bar):
-        q_bar = linalg.solve_continuous_lyapunov(adjoint(a), x_bar)
-        a_bar = -(q_bar @ adjoint(x)) - adjoint(q_bar) @ x
-        return NoTangent(), unbroadcast(a_bar, a), unbroadcast(q_bar, q)
-
-    return x, solve_continuous_lyapunov_pullback
+    q_bar = linalg.solve_continuous_lyapunov(adjoint(a), x_bar)
+    a_bar = -(q_bar @ adjoint(x)) - adjoint(q_bar) @ x
+    return unbroadcast(a_bar, a), unbroadcast(q_bar, q)
 
 
-@rrule.register(linalg.solve_discrete_lyapunov)
-def solve_discrete_lyapunov_rrule(a, q, method=None):
+@pullback(linalg.solve_discrete_lyapunov)
+def solve_discrete_lyapunov_pullback(x_bar, a, q, method=None, *, x):
     """x = a x a^H + q: q_bar solves q_bar = a^H q_bar a + x_bar, a_bar = q_bar a x^H + q_bar^H a x."""
-    x = linalg.solve_discrete_lyapunov(a, q, method=method)
-
-    def solve_discrete_lyapunov_pullback(x_bar):
-        q_bar = linalg.solve_discrete_lyapunov(adjoint(a), x_bar, method=method)
-        a_bar = q_bar @ a @ adjoint(x) + adjoint(q_bar) @ a @ x
-        return NoTangent(), unbroadcast(a_bar, a), unbroadcast(q_bar, q), NoTangent()
-
-    return x, solve_discrete_lyapunov_pullback
+    q_bar = linalg.solve_discrete_lyapunov(adjoint(a), x_bar, method=method)
+    a_bar = q_bar @ a @ adjoint(x) + adjoint(q_bar) @ a @ x
+    return unbroadcast(a_bar, a), unbroadcast(q_bar, q)
 
 
-@rrule.register(linalg.polar)
-def polar_rrule(a, side="right"):
+@pullback(linalg.polar)
+def polar_pullback(y_bar, a, side="right", *, y):
     """a = u p with p = sqrt(a^H a): p_bar gets -(u^H u_bar) p^-1, m_bar solves p m_bar + m_bar p = p_bar, and
     a_bar = u_bar p^-1 + a (m_bar + m_bar^H). The left one is that of a^H."""
-    y = linalg.polar(a, side=side)
-
-    def polar_pullback(y_bar):
-        return NoTangent(), polar_bar(y_bar, a, y, side), NoTangent()
-
-    return y, polar_pullback
+    return polar_bar(y_bar, a, y, side)
 
 
 @cotangent_of(1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import example, examples, rrule
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.decompositions import adjoint
@@ -30,16 +31,13 @@ def mapped(op_bar: Any, trans: Any) -> Any:
     return np.swapaxes(op_bar, -1, -2) if number == 1 else adjoint(op_bar)
 
 
-@rrule.register(linalg.solve_triangular)
-def solve_triangular_rrule(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True):
+@pullback(linalg.solve_triangular)
+def solve_triangular_pullback(
+    z_bar, a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True, *, z
+):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H in the triangle that is read."""
-    z = linalg.solve_triangular(a, b, trans=trans, lower=lower, unit_diagonal=unit_diagonal, check_finite=check_finite)
-
-    def solve_triangular_pullback(z_bar):
-        bars = solve_triangular_bars(z_bar, a, b, z, trans, lower, unit_diagonal)
-        return NoTangent(), bars[0], bars[1]
-
-    return z, solve_triangular_pullback
+    bars = solve_triangular_bars(z_bar, a, b, z, trans, lower, unit_diagonal)
+    return bars[0], bars[1]
 
 
 def solve_triangular_bars(
@@ -61,16 +59,11 @@ def solve_triangular_bars(
     return unbroadcast(a_bar, a), unbroadcast(right_bar, b)
 
 
-@rrule.register(linalg.solve_banded)
-def solve_banded_rrule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+@pullback(linalg.solve_banded)
+def solve_banded_pullback(z_bar, l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True, *, z):
     """a z = b: b_bar = a^-H z_bar, a_bar = -b_bar z^H along the diagonals that are given."""
-    z = linalg.solve_banded(l_and_u, ab, b, check_finite=check_finite)
-
-    def solve_banded_pullback(z_bar):
-        b_bar = linalg.solve_banded(l_and_u[::-1], adjoint_bands(ab, l_and_u), z_bar, check_finite=False)
-        return NoTangent(), NoTangent(), bands_bar(b_bar, z, ab, l_and_u[1]), unbroadcast(b_bar, b)
-
-    return z, solve_banded_pullback
+    b_bar = linalg.solve_banded(l_and_u[::-1], adjoint_bands(ab, l_and_u), z_bar, check_finite=False)
+    return NoTangent(), bands_bar(b_bar, z, ab, l_and_u[1]), unbroadcast(b_bar, b)
 
 
 def adjoint_bands(ab: Any, l_and_u: Any) -> np.ndarray:
@@ -105,17 +98,12 @@ def _as_columns(x: Any) -> Any:
     return np.expand_dims(x, -1) if np.ndim(x) == 1 else x
 
 
-@rrule.register(linalg.solveh_banded)
-def solveh_banded_rrule(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
+@pullback(linalg.solveh_banded)
+def solveh_banded_pullback(z_bar, ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True, *, z):
     """a z = b of a Hermitian a: b_bar = a^-1 z_bar, a_bar = -(b_bar z^H + z b_bar^H) along the diagonals that are given, and
     half of its real part on the main one."""
-    z = linalg.solveh_banded(ab, b, lower=lower, check_finite=check_finite)
-
-    def solveh_banded_pullback(z_bar):
-        b_bar = linalg.solveh_banded(ab, z_bar, lower=lower, check_finite=False)
-        return NoTangent(), hermitian_bands_bar(b_bar, z, ab, lower), unbroadcast(b_bar, b)
-
-    return z, solveh_banded_pullback
+    b_bar = linalg.solveh_banded(ab, z_bar, lower=lower, check_finite=False)
+    return hermitian_bands_bar(b_bar, z, ab, lower), unbroadcast(b_bar, b)
 
 
 @cotangent_of(2)
@@ -130,16 +118,11 @@ def hermitian_bands_bar(b_bar: Any, z: Any, ab: Any, lower: bool) -> Any:
     return unbroadcast(bar, ab)
 
 
-@rrule.register(linalg.solve_toeplitz)
-def solve_toeplitz_rrule(c_or_cr, b, check_finite=True):
+@pullback(linalg.solve_toeplitz)
+def solve_toeplitz_pullback(z_bar, c_or_cr, b, check_finite=True, *, z):
     """t z = b: b_bar = t^-H z_bar, and -b_bar z^H, summed along each diagonal, is the cotangent of what stands there."""
-    z = linalg.solve_toeplitz(c_or_cr, b, check_finite=check_finite)
-
-    def solve_toeplitz_pullback(z_bar):
-        bars = solve_toeplitz_bars(z_bar, c_or_cr, b, z)
-        return NoTangent(), bars[0], bars[1]
-
-    return z, solve_toeplitz_pullback
+    bars = solve_toeplitz_bars(z_bar, c_or_cr, b, z)
+    return bars[0], bars[1]
 
 
 def solve_toeplitz_bars(z_bar: Any, c_or_cr: Any, b: Any, z: Any) -> tuple[Any, Any]:
@@ -155,15 +138,11 @@ def solve_toeplitz_bars(z_bar: Any, c_or_cr: Any, b: Any, z: Any) -> tuple[Any, 
     return (c_bar, r_bar) if is_pair else c_bar, unbroadcast(right_bar, b)
 
 
-@rrule.register(linalg.toeplitz)
-def toeplitz_rrule(c, r=None):
+@pullback(linalg.toeplitz)
+def toeplitz_pullback(y_bar, c, r=None):
     """y_ij is c_(i-j) or r_(j-i): y_bar is summed along each diagonal. Without r, r = conj(c)."""
-
-    def toeplitz_pullback(y_bar):
-        bars = toeplitz_bars(y_bar, c, r)
-        return NoTangent(), bars[0], bars[1]
-
-    return linalg.toeplitz(c, r), toeplitz_pullback
+    bars = toeplitz_bars(y_bar, c, r)
+    return bars[0], bars[1]
 
 
 def toeplitz_bars(y_bar: Any, c: Any, r: Any) -> tuple[Any, Any]:
@@ -188,14 +167,10 @@ def diagonal_sums(y_bar: Any, places: np.ndarray) -> np.ndarray:
     return np.moveaxis(sums, 0, -1)
 
 
-@rrule.register(linalg.circulant)
-def circulant_rrule(c):
+@pullback(linalg.circulant)
+def circulant_pullback(y_bar, c):
     """y_ij = c_(i-j), counted around: y_bar is summed over the places of each entry."""
-
-    def circulant_pullback(y_bar):
-        return NoTangent(), circulant_bar(y_bar, c)
-
-    return linalg.circulant(c), circulant_pullback
+    return circulant_bar(y_bar, c)
 
 
 @cotangent_of(1)
@@ -206,15 +181,11 @@ def circulant_bar(y_bar: Any, c: Any) -> Any:
     return unbroadcast(diagonal_sums(y_bar, places).reshape(np.shape(c)), c)
 
 
-@rrule.register(linalg.hankel)
-def hankel_rrule(c, r=None):
+@pullback(linalg.hankel)
+def hankel_pullback(y_bar, c, r=None):
     """y_ij is entry i + j of c followed by r[1:], which is 0 unless given: y_bar is summed along each antidiagonal."""
-
-    def hankel_pullback(y_bar):
-        bars = hankel_bars(y_bar, c, r)
-        return NoTangent(), bars[0], bars[1]
-
-    return linalg.hankel(c, r), hankel_pullback
+    bars = hankel_bars(y_bar, c, r)
+    return bars[0], bars[1]
 
 
 def hankel_bars(y_bar: Any, c: Any, r: Any) -> tuple[Any, Any]:

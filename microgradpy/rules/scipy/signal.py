@@ -12,7 +12,8 @@ import numpy as np
 from scipy import signal
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import example, examples
 from microgradpy.rules.scipy.ndimage import border_bar, line_bars
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.casts import in_precision_of
@@ -21,50 +22,28 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(signal.convolve)
-def convolve_rrule(in1, in2, mode="full", method="auto"):
+@pullback(signal.convolve)
+def convolve_pullback(z_bar, in1, in2, mode="full", method="auto"):
     """See above."""
-
-    def convolve_pullback(z_bar):
-        whole = whole_bar(z_bar, in1, in2, mode, None)
-        return NoTangent(), operand_bar(whole, in1, in2, None), operand_bar(whole, in2, in1, None)
-
-    return signal.convolve(in1, in2, mode, method), convolve_pullback
+    whole = whole_bar(z_bar, in1, in2, mode, None)
+    return operand_bar(whole, in1, in2, None), operand_bar(whole, in2, in1, None)
 
 
-@rrule.register(signal.fftconvolve)
-def fftconvolve_rrule(in1, in2, mode="full", axes=None):
+@pullback(signal.fftconvolve)
+@pullback(signal.oaconvolve)
+def fftconvolve_pullback(z_bar, in1, in2, mode="full", axes=None):
     """See above."""
-
-    def fftconvolve_pullback(z_bar):
-        whole = whole_bar(z_bar, in1, in2, mode, axes)
-        return NoTangent(), operand_bar(whole, in1, in2, axes), operand_bar(whole, in2, in1, axes)
-
-    return signal.fftconvolve(in1, in2, mode, axes), fftconvolve_pullback
+    whole = whole_bar(z_bar, in1, in2, mode, axes)
+    return operand_bar(whole, in1, in2, axes), operand_bar(whole, in2, in1, axes)
 
 
-@rrule.register(signal.oaconvolve)
-def oaconvolve_rrule(in1, in2, mode="full", axes=None):
-    """See above."""
-
-    def oaconvolve_pullback(z_bar):
-        whole = whole_bar(z_bar, in1, in2, mode, axes)
-        return NoTangent(), operand_bar(whole, in1, in2, axes), operand_bar(whole, in2, in1, axes)
-
-    return signal.oaconvolve(in1, in2, mode, axes), oaconvolve_pullback
-
-
-@rrule.register(signal.correlate)
-def correlate_rrule(in1, in2, mode="full", method="auto"):
+@pullback(signal.correlate)
+def correlate_pullback(z_bar, in1, in2, mode="full", method="auto"):
     """The convolution with conj(in2) reversed."""
-
-    def correlate_pullback(z_bar):
-        turned = reversed_conjugate(in2, None)
-        whole = whole_bar(z_bar, in1, turned, mode, None)
-        in2_bar = unbroadcast(reversed_conjugate(operand_bar(whole, turned, in1, None), None), in2)
-        return NoTangent(), operand_bar(whole, in1, turned, None), in2_bar
-
-    return signal.correlate(in1, in2, mode, method), correlate_pullback
+    turned = reversed_conjugate(in2, None)
+    whole = whole_bar(z_bar, in1, turned, mode, None)
+    in2_bar = unbroadcast(reversed_conjugate(operand_bar(whole, turned, in1, None), None), in2)
+    return operand_bar(whole, in1, turned, None), in2_bar
 
 
 def reversed_conjugate(x: Any, axes: Any) -> Any:
@@ -103,17 +82,12 @@ def operand_bar(whole: Any, a: Any, b: Any, axes: Any) -> Any:
     return unbroadcast(found[tuple(part)], a)
 
 
-@rrule.register(signal.lfilter)
-def lfilter_rrule(b, a, x, axis=-1, zi=None):
+@pullback(signal.lfilter)
+def lfilter_pullback(y_bar, b, a, x, axis=-1, zi=None, *, y):
     """a * y = b * x (convolutions): with u the filter 1 / conj(a) of y_bar, backwards in time, x_bar = conj(b) * u backwards,
     b_bar_k = sum(conj(x_n) u_(n+k)), a_bar_k = -sum(conj(y_n) u_(n+k))."""
-    y = signal.lfilter(b, a, x, axis, zi)
-
-    def lfilter_pullback(y_bar):
-        bars = lfilter_bars(y_bar, b, a, x, y, axis, zi)
-        return NoTangent(), bars[0], bars[1], bars[2]
-
-    return y, lfilter_pullback
+    bars = lfilter_bars(y_bar, b, a, x, y, axis, zi)
+    return bars[0], bars[1], bars[2]
 
 
 def lfilter_bars(y_bar: Any, b: Any, a: Any, x: Any, y: Any, axis: int, zi: Any) -> tuple[Any, Any, Any]:
@@ -138,17 +112,14 @@ def _delayed_sums(u: np.ndarray, x: np.ndarray, count: int) -> np.ndarray:
     return np.array([np.sum(u[..., k:] * x[..., : max(length - k, 0)]) for k in range(count)])
 
 
-@rrule.register(signal.savgol_filter)
-def savgol_filter_rrule(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0):
+@pullback(signal.savgol_filter)
+def savgol_filter_pullback(
+    y_bar, x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode="interp", cval=0.0, *, y
+):
     """The filter is a convolution, near the ends of mode "interp" a matrix times the first and the last window."""
-    y = signal.savgol_filter(x, window_length, polyorder, deriv, delta, axis, mode, cval)
-
-    def savgol_filter_pullback(y_bar):
-        x_bar = smoothed_bar(y_bar, y, x, (window_length, polyorder, deriv, delta), axis, mode)
-        none, spacing = NoTangent(), spacing_bar(y_bar, y, deriv, delta, cval)
-        return none, x_bar, none, none, none, spacing, none, none, border_bar(mode)
-
-    return y, savgol_filter_pullback
+    x_bar = smoothed_bar(y_bar, y, x, (window_length, polyorder, deriv, delta), axis, mode)
+    none, spacing = NoTangent(), spacing_bar(y_bar, y, deriv, delta, cval)
+    return x_bar, none, none, none, spacing, none, none, border_bar(mode)
 
 
 def spacing_bar(y_bar: Any, y: Any, deriv: int, delta: Any, cval: Any) -> Any:

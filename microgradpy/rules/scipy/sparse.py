@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import attribute_rule, examples, rrule
 from microgradpy.rules.scipy import sparse_blocks as sparse_blocks
 from microgradpy.rules.scipy.sparse_entries import (
@@ -73,18 +74,12 @@ def rmatmul_rrule(self, other):
     return other @ self, rmatmul_pullback
 
 
-@rrule.register(sparse.csr_array.dot)
-@rrule.register(sparse.coo_array.dot)
-def dot_rrule(self, other):
+@pullback(sparse.csr_array.dot)
+@pullback(sparse.coo_array.dot)
+def dot_pullback(y_bar, self, other, *, y):
     """As a @ x."""
-
-    y = self.dot(other)
-
-    def dot_pullback(y_bar):
-        bars = product_bars(y_bar, y, self, other)
-        return NoTangent(), bars[0], bars[1]
-
-    return y, dot_pullback
+    bars = product_bars(y_bar, y, self, other)
+    return bars[0], bars[1]
 
 
 @rrule.register(sparse.csr_matrix.__mul__)

@@ -8,21 +8,17 @@ import numpy as np
 from scipy import sparse
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.sparse_entries import are_inside, bar_at, check_format, data_bar, of_entries, places
 from microgradpy.tangents.arithmetic import conj, unbroadcast
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(sparse.kron)
-def kron_rrule(A, B, format=None):
+@pullback(sparse.kron)
+def kron_pullback(y_bar, A, B, format=None, *, y):
     """Every entry is the product of one of A and one of B."""
-    y = sparse.kron(A, B, format)
-
-    def kron_pullback(y_bar):
-        return NoTangent(), *kron_bars(y_bar, y, A, B)
-
-    return y, kron_pullback
+    return (*kron_bars(y_bar, y, A, B),)
 
 
 def kron_bars(y_bar: Any, y: Any, left: Any, right: Any) -> tuple[Any, Any]:

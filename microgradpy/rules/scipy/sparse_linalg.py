@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.rules.scipy.implicit import refuse_unsolved
 from microgradpy.rules.scipy.sparse import adjoint_of, entries_bar
@@ -21,17 +22,12 @@ from microgradpy.tangents.thunks import not_implemented
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
-@rrule.register(linalg.spsolve)
-def spsolve_rrule(A, b, permc_spec=None, use_umfpack=True):
+@pullback(linalg.spsolve)
+def spsolve_pullback(x_bar, A, b, permc_spec=None, use_umfpack=True, *, x):
     """See above."""
-    x = linalg.spsolve(A, b, permc_spec, use_umfpack)
-
-    def spsolve_pullback(x_bar):
-        refuse_sparse_side(b)
-        b_bar = np.reshape(linalg.spsolve(sparse.csc_matrix(adjoint_of(A)), x_bar), np.shape(x_bar))
-        return NoTangent(), entries_bar(A, -b_bar, x), unbroadcast(np.reshape(b_bar, np.shape(b)), b)
-
-    return x, spsolve_pullback
+    refuse_sparse_side(b)
+    b_bar = np.reshape(linalg.spsolve(sparse.csc_matrix(adjoint_of(A)), x_bar), np.shape(x_bar))
+    return entries_bar(A, -b_bar, x), unbroadcast(np.reshape(b_bar, np.shape(b)), b)
 
 
 def refuse_sparse_side(b: Any) -> None:
@@ -53,28 +49,12 @@ def solve_rrule(self, rhs, trans="N"):
     return self.solve(rhs, trans), solve_pullback
 
 
-@rrule.register(linalg.cg)
-def cg_rrule(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """See above; the matrix is Hermitian."""
-    outcome = linalg.cg(A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback)
-
-    def cg_pullback(y_bar):
-        bars = iterated_bars(y_bar, A, b, outcome)
-        return NoTangent(), bars[0], bars[1], zero_cotangent(x0)
-
-    return outcome, cg_pullback
-
-
-@rrule.register(linalg.bicgstab)
-def bicgstab_rrule(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """See above."""
-    outcome = linalg.bicgstab(A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback)
-
-    def bicgstab_pullback(y_bar):
-        bars = iterated_bars(y_bar, A, b, outcome)
-        return NoTangent(), bars[0], bars[1], zero_cotangent(x0)
-
-    return outcome, bicgstab_pullback
+@pullback(linalg.cg)
+@pullback(linalg.bicgstab)
+def iterated_pullback(y_bar, A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, outcome):
+    """See above; the matrix of cg is Hermitian."""
+    bars = iterated_bars(y_bar, A, b, outcome)
+    return bars[0], bars[1], zero_cotangent(x0)
 
 
 @rrule.register(linalg.gmres)

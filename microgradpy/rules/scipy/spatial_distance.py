@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import distance
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
@@ -84,14 +85,10 @@ def cosine_bars(y_bar: Any, a: np.ndarray, b: np.ndarray, y: np.ndarray) -> tupl
         return a_bar, b * np.sum(cosines, axis=0)[:, None] / norms_b**2 - weight.T @ a
 
 
-@rrule.register(distance.squareform)
-def squareform_rrule(X, force="no", checks=True):
+@pullback(distance.squareform)
+def squareform_pullback(y_bar, X, force="no", checks=True):
     """A table with each number at (i, j) and (j, i), or the other way round, what stands above the diagonal."""
-
-    def squareform_pullback(y_bar):
-        return NoTangent(), squareform_bar(y_bar, X)
-
-    return distance.squareform(X, force, checks), squareform_pullback
+    return squareform_bar(y_bar, X)
 
 
 @cotangent_of(1)

@@ -28,13 +28,8 @@ def array_pullback(y_bar, object, dtype=None, *, copy=True, order="K", y):
 
 
 @pullback(np.asarray)
-def asarray_pullback(y_bar, a, dtype=None, *, order=None, y):
-    """a_bar = y_bar."""
-    return made_of_bar(y_bar, a, y)
-
-
 @pullback(np.asanyarray)
-def asanyarray_pullback(y_bar, a, dtype=None, *, order=None, y):
+def asarray_pullback(y_bar, a, dtype=None, *, order=None, y):
     """a_bar = y_bar."""
     return made_of_bar(y_bar, a, y)
 

@@ -34,15 +34,10 @@ examples(np.diag, (_table(3),), (_table(2, 3),), (_table(3, 3), 1), (_table(2), 
 
 
 @pullback(np.triu)
-def triu_pullback(y_bar, m, k=0):
-    """m_bar = the same triangle of y_bar."""
-    return unbroadcast(np.triu(y_bar, k), m)
-
-
 @pullback(np.tril)
-def tril_pullback(y_bar, m, k=0):
+def triangle_pullback(y_bar, m, k=0, *, f):
     """m_bar = the same triangle of y_bar."""
-    return unbroadcast(np.tril(y_bar, k), m)
+    return unbroadcast(f(y_bar, k), m)
 
 
 for _triangle in (np.triu, np.tril):

@@ -27,14 +27,10 @@ def linspace_pullback(y_bar, start, stop, num=50, endpoint=True):
     )
 
 
-@rrule.register(np.arange, arity=1)
-def arange_to_rrule(stop, *, dtype=None):
+@pullback(np.arange, arity=1)
+def arange_to_pullback(y_bar, stop, *, dtype=None):
     """The end of a range decides how many entries there are, not which."""
-
-    def arange_to_pullback(y_bar):
-        return NoTangent(), NoTangent()
-
-    return np.arange(stop, dtype=dtype), arange_to_pullback
+    return NoTangent()
 
 
 @pullback(np.arange)

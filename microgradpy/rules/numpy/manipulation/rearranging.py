@@ -26,15 +26,10 @@ def flip_pullback(y_bar, m, axis=None):
 
 
 @pullback(np.fliplr)
-def fliplr_pullback(y_bar, m):
-    """m_bar = y_bar, flipped again."""
-    return np.fliplr(y_bar)
-
-
 @pullback(np.flipud)
-def flipud_pullback(y_bar, m):
+def mirrored_pullback(y_bar, m, *, f):
     """m_bar = y_bar, flipped again."""
-    return np.flipud(y_bar)
+    return f(y_bar)
 
 
 @pullback(np.rot90)

@@ -115,20 +115,10 @@ def squeeze_pullback(y_bar, a, axis=None):
 
 
 @pullback(np.atleast_1d, arity=1)
-def atleast_1d_pullback(y_bar, a):
-    """a_bar = y_bar in a's shape."""
-    return np.reshape(y_bar, np.shape(a))
-
-
 @pullback(np.atleast_2d, arity=1)
-def atleast_2d_pullback(y_bar, a):
-    """a_bar = y_bar in a's shape."""
-    return np.reshape(y_bar, np.shape(a))
-
-
 @pullback(np.atleast_3d, arity=1)
-def atleast_3d_pullback(y_bar, a):
-    """a_bar = y_bar in a's shape."""
+def atleast_pullback(y_bar, a):
+    """a_bar = y_bar in the shape of a."""
     return np.reshape(y_bar, np.shape(a))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.rules.derivatives import derivative, pullback
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import divide, unbroadcast
 from microgradpy.tangents.powers import power_base_bar, power_exponent_bar
 from microgradpy.tangents.types import NoTangent, is_structural_zero
@@ -130,25 +130,16 @@ examples(np.fmod, *_REAL)
 _STRIP = np.array([0.7, -5.3, 2.6])
 
 
-@rrule.register(np.modf)
-def modf_rrule(x):
+@pullback(np.modf)
+def modf_pullback(y_bar, x):
     """x = fraction + whole part: x_bar = fraction_bar."""
-
-    def modf_pullback(y_bar):
-        return NoTangent(), part_bar(y_bar[0], 1.0, x)
-
-    return np.modf(x), modf_pullback
+    return part_bar(y_bar[0], 1.0, x)
 
 
-@rrule.register(np.divmod)
-def divmod_rrule(x, y):
+@pullback(np.divmod)
+def divmod_pullback(z_bar, x, y, *, z):
     """(q, r) with x = q y + r and a whole q: x_bar = r_bar, y_bar = -q * r_bar."""
-    z = np.divmod(x, y)
-
-    def divmod_pullback(z_bar):
-        return NoTangent(), part_bar(z_bar[1], 1.0, x), part_bar(z_bar[1], -z[0], y)
-
-    return z, divmod_pullback
+    return part_bar(z_bar[1], 1.0, x), part_bar(z_bar[1], -z[0], y)
 
 
 def part_bar(d: Any, factor: Any, x: Any) -> Any:

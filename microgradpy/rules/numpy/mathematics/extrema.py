@@ -125,26 +125,11 @@ _REAL_PAIRS = ((0.6,), (_VECTOR,), (_GRID,), (_STACK,), (_GRID, 0), (_GRID, -1),
 
 
 @pullback(np.max)
-def max_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The largest entries share y_bar evenly."""
-    return extremum_bar(y_bar, a, y, axis, keepdims)
-
-
 @pullback(np.amax)
-def amax_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The largest entries share y_bar evenly."""
-    return extremum_bar(y_bar, a, y, axis, keepdims)
-
-
 @pullback(np.min)
-def min_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The smallest entries share y_bar evenly."""
-    return extremum_bar(y_bar, a, y, axis, keepdims)
-
-
 @pullback(np.amin)
-def amin_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The smallest entries share y_bar evenly."""
+def extremum_pullback(y_bar, a, axis=None, *, keepdims=False, y):
+    """The entries that are the largest, or the smallest, share y_bar evenly."""
     return extremum_bar(y_bar, a, y, axis, keepdims)
 
 
@@ -177,14 +162,9 @@ _REAL_AREAS = ((_LINE,), (_FIELD,), (_FIELD, 0), (_FIELD, -1), (_BLOCK, (0, 2)),
 
 
 @pullback(np.nanmax)
-def nanmax_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The largest numbers share y_bar evenly."""
-    return nan_extremum_bar(y_bar, a, y, axis, keepdims)
-
-
 @pullback(np.nanmin)
-def nanmin_pullback(y_bar, a, axis=None, *, keepdims=False, y):
-    """The smallest numbers share y_bar evenly."""
+def nan_extremum_pullback(y_bar, a, axis=None, *, keepdims=False, y):
+    """As max and min, among the entries that are no NaN."""
     return nan_extremum_bar(y_bar, a, y, axis, keepdims)
 
 

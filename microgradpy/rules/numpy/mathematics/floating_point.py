@@ -8,10 +8,9 @@ import numpy as np
 
 from microgradpy.rules.derivatives import derivative, pullback
 from microgradpy.rules.numpy.mathematics.arithmetic import part_bar
-from microgradpy.rules.registry import examples, non_differentiable, rrule
+from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangent_of
-from microgradpy.tangents.types import NoTangent
 
 non_differentiable(np.spacing, np.signbit)
 
@@ -32,15 +31,10 @@ examples(np.copysign, *_REAL)
 _STRIP = np.array([0.7, -5.3, 2.6])
 
 
-@rrule.register(np.frexp)
-def frexp_rrule(x):
+@pullback(np.frexp)
+def frexp_pullback(y_bar, x, *, y):
     """x = mantissa * 2^exponent: x_bar = mantissa_bar / 2^exponent."""
-    y = np.frexp(x)
-
-    def frexp_pullback(y_bar):
-        return NoTangent(), part_bar(y_bar[0], np.ldexp(1.0, -y[1]), x)
-
-    return y, frexp_pullback
+    return part_bar(y_bar[0], np.ldexp(1.0, -y[1]), x)
 
 
 examples(np.frexp, (0.7,), (_STRIP,), (_TABLE,))

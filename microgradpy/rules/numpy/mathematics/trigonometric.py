@@ -130,36 +130,21 @@ examples(np.arctanh, (0.6,), (_VECTOR,), (_COMPLEX,))
 
 
 @pullback(np.degrees)
-def degrees_pullback(z_bar, x):
-    """x_bar = z_bar * 180 / pi."""
-    return np.degrees(z_bar)
+@pullback(np.rad2deg)
+@pullback(np.radians)
+@pullback(np.deg2rad)
+def angle_unit_pullback(z_bar, x, *, f):
+    """The function is linear, so x_bar is the same of z_bar."""
+    return f(z_bar)
 
 
 examples(np.degrees, *_REAL)
 
 
-@pullback(np.rad2deg)
-def rad2deg_pullback(z_bar, x):
-    """x_bar = z_bar * 180 / pi."""
-    return np.rad2deg(z_bar)
-
-
 examples(np.rad2deg, *_REAL)
 
 
-@pullback(np.radians)
-def radians_pullback(z_bar, x):
-    """x_bar = z_bar * pi / 180."""
-    return np.radians(z_bar)
-
-
 examples(np.radians, *_REAL)
-
-
-@pullback(np.deg2rad)
-def deg2rad_pullback(z_bar, x):
-    """x_bar = z_bar * pi / 180."""
-    return np.deg2rad(z_bar)
 
 
 examples(np.deg2rad, *_REAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.indexing import diagonal_bar
 from microgradpy.rules.numpy.mathematics.extrema import ceiling_bar, clip_bar, extremum_bar, floor_bar
 from microgradpy.rules.numpy.mathematics.sums import cumprod_bar, cumsum_bar, prod_bar
@@ -14,26 +15,13 @@ from microgradpy.tangents.linear import dot_left_bar, dot_right_bar, expand_redu
 from microgradpy.tangents.types import NoTangent
 
 
-@rrule.register(np.ndarray.conj)
-@rrule.register(np.generic.conj)
-def array_conj_rrule(self):
+@pullback(np.ndarray.conj)
+@pullback(np.generic.conj)
+@pullback(np.ndarray.conjugate)
+@pullback(np.generic.conjugate)
+def array_conjugate_pullback(y_bar, self):
     """self_bar = conj(y_bar)."""
-
-    def array_conj_pullback(y_bar):
-        return NoTangent(), conj(y_bar)
-
-    return self.conj(), array_conj_pullback
-
-
-@rrule.register(np.ndarray.conjugate)
-@rrule.register(np.generic.conjugate)
-def array_conjugate_rrule(self):
-    """self_bar = conj(y_bar)."""
-
-    def array_conjugate_pullback(y_bar):
-        return NoTangent(), conj(y_bar)
-
-    return self.conjugate(), array_conjugate_pullback
+    return conj(y_bar)
 
 
 _VECTOR = np.array([0.7, -1.4, 2.2])
@@ -44,84 +32,48 @@ _NUMBER = np.float64(1.3)
 _REDUCED = ((_VECTOR,), (_TABLE,), (_TABLE, 0), (_STACK, -1), (_STACK, (0, 2)))
 
 
-@rrule.register(np.ndarray.sum)
-@rrule.register(np.generic.sum)
-def array_sum_rrule(self, axis=None, *, keepdims=False):
+@pullback(np.ndarray.sum)
+@pullback(np.generic.sum)
+def array_sum_pullback(y_bar, self, axis=None, *, keepdims=False):
     """self_bar = y_bar, repeated."""
-
-    def array_sum_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar, self, axis, keepdims), NoTangent()
-
-    return self.sum(axis=axis, keepdims=keepdims), array_sum_pullback
+    return expand_reduced(y_bar, self, axis, keepdims)
 
 
-@rrule.register(np.ndarray.mean)
-@rrule.register(np.generic.mean)
-def array_mean_rrule(self, axis=None, *, keepdims=False):
+@pullback(np.ndarray.mean)
+@pullback(np.generic.mean)
+def array_mean_pullback(y_bar, self, axis=None, *, keepdims=False):
     """self_bar = y_bar / n, repeated."""
-
-    def array_mean_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar / mean_count(self, axis), self, axis, keepdims), NoTangent()
-
-    return self.mean(axis=axis, keepdims=keepdims), array_mean_pullback
+    return expand_reduced(y_bar / mean_count(self, axis), self, axis, keepdims)
 
 
-@rrule.register(np.ndarray.prod)
-@rrule.register(np.generic.prod)
-def array_prod_rrule(self, axis=None, *, keepdims=False):
+@pullback(np.ndarray.prod)
+@pullback(np.generic.prod)
+def array_prod_pullback(y_bar, self, axis=None, *, keepdims=False):
     """self_bar = y_bar * (the product of the other entries)."""
-
-    def array_prod_pullback(y_bar):
-        return NoTangent(), prod_bar(y_bar, self, axis, keepdims), NoTangent()
-
-    return self.prod(axis=axis, keepdims=keepdims), array_prod_pullback
+    return prod_bar(y_bar, self, axis, keepdims)
 
 
-@rrule.register(np.ndarray.max)
-@rrule.register(np.generic.max)
-def array_max_rrule(self, axis=None, *, keepdims=False):
-    """The largest entries share y_bar evenly."""
-    y = self.max(axis=axis, keepdims=keepdims)
-
-    def array_max_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims), NoTangent()
-
-    return y, array_max_pullback
+@pullback(np.ndarray.max)
+@pullback(np.generic.max)
+@pullback(np.ndarray.min)
+@pullback(np.generic.min)
+def array_extremum_pullback(y_bar, self, axis=None, *, keepdims=False, y):
+    """The entries that are the largest, or the smallest, share y_bar evenly."""
+    return extremum_bar(y_bar, self, y, axis, keepdims)
 
 
-@rrule.register(np.ndarray.min)
-@rrule.register(np.generic.min)
-def array_min_rrule(self, axis=None, *, keepdims=False):
-    """The smallest entries share y_bar evenly."""
-    y = self.min(axis=axis, keepdims=keepdims)
-
-    def array_min_pullback(y_bar):
-        return NoTangent(), extremum_bar(y_bar, self, y, axis, keepdims), NoTangent()
-
-    return y, array_min_pullback
-
-
-@rrule.register(np.ndarray.var)
-@rrule.register(np.generic.var)
-def array_var_rrule(self, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.ndarray.var)
+@pullback(np.generic.var)
+def array_var_pullback(y_bar, self, axis=None, *, ddof=0, keepdims=False):
     """self_bar = y_bar * 2 (self - mean) / (n - ddof)."""
-
-    def array_var_pullback(y_bar):
-        return NoTangent(), var_bar(y_bar, self, axis, ddof, keepdims), NoTangent()
-
-    return self.var(axis=axis, ddof=ddof, keepdims=keepdims), array_var_pullback
+    return var_bar(y_bar, self, axis, ddof, keepdims)
 
 
-@rrule.register(np.ndarray.std)
-@rrule.register(np.generic.std)
-def array_std_rrule(self, axis=None, *, ddof=0, keepdims=False):
+@pullback(np.ndarray.std)
+@pullback(np.generic.std)
+def array_std_pullback(y_bar, self, axis=None, *, ddof=0, keepdims=False, y):
     """self_bar = y_bar * (self - mean) / ((n - ddof) y), 0 where y = 0."""
-    y = self.std(axis=axis, ddof=ddof, keepdims=keepdims)
-
-    def array_std_pullback(y_bar):
-        return NoTangent(), std_bar(y_bar, self, y, axis, ddof, keepdims), NoTangent()
-
-    return y, array_std_pullback
+    return std_bar(y_bar, self, y, axis, ddof, keepdims)
 
 
 for _class in (np.ndarray, np.generic):
@@ -133,26 +85,18 @@ for _class in (np.ndarray, np.generic):
 examples(np.ndarray.var, (_TABLE,), (_TABLE, 1), ddof=1)
 
 
-@rrule.register(np.ndarray.cumsum)
-@rrule.register(np.generic.cumsum)
-def array_cumsum_rrule(self, axis=None):
+@pullback(np.ndarray.cumsum)
+@pullback(np.generic.cumsum)
+def array_cumsum_pullback(y_bar, self, axis=None):
     """self_bar_i = the sum of y_bar_k for k >= i."""
-
-    def array_cumsum_pullback(y_bar):
-        return NoTangent(), cumsum_bar(y_bar, self, axis), NoTangent()
-
-    return self.cumsum(axis=axis), array_cumsum_pullback
+    return cumsum_bar(y_bar, self, axis)
 
 
-@rrule.register(np.ndarray.cumprod)
-@rrule.register(np.generic.cumprod)
-def array_cumprod_rrule(self, axis=None):
+@pullback(np.ndarray.cumprod)
+@pullback(np.generic.cumprod)
+def array_cumprod_pullback(y_bar, self, axis=None):
     """self_bar as for np.cumprod, exact with zeros."""
-
-    def array_cumprod_pullback(y_bar):
-        return NoTangent(), cumprod_bar(y_bar, self, axis), NoTangent()
-
-    return self.cumprod(axis=axis), array_cumprod_pullback
+    return cumprod_bar(y_bar, self, axis)
 
 
 examples(np.ndarray.prod, (_TABLE[:0], 1), (np.array(2.5), 0))
@@ -184,40 +128,21 @@ def array_dot_rrule(self, b):
 examples(np.ndarray.dot, (_TABLE, _VECTOR), (_TABLE, _TABLE.T), (_VECTOR, _VECTOR), (_TABLE, 2.0), (_COMPLEX, _VECTOR))
 
 
-@rrule.register(np.ndarray.clip)
-@rrule.register(np.generic.clip)
-def array_clip_rrule(self, min=None, max=None):
+@pullback(np.ndarray.clip)
+@pullback(np.generic.clip)
+def array_clip_pullback(y_bar, self, min=None, max=None):
     """As np.clip: half the cotangent passes at an edge."""
-
-    def array_clip_pullback(y_bar):
-        return (
-            NoTangent(),
-            clip_bar(y_bar, self, min, max),
-            floor_bar(y_bar, self, min, max),
-            ceiling_bar(y_bar, self, min, max),
-        )
-
-    return self.clip(min, max), array_clip_pullback
+    return clip_bar(y_bar, self, min, max), floor_bar(y_bar, self, min, max), ceiling_bar(y_bar, self, min, max)
 
 
 examples(np.ndarray.clip, (_TABLE, -0.5, 1.0), (_TABLE, None, 0.8), (_TABLE, _VECTOR - 1.0), (_TABLE, 0.5, None))
 example(np.generic.clip, _NUMBER, -0.5, 1.0)
 
 
-@rrule.register(np.ndarray.trace)
-def array_trace_rrule(self, offset=0, axis1=0, axis2=1):
+@pullback(np.ndarray.trace)
+def array_trace_pullback(y_bar, self, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
-
-    def array_trace_pullback(y_bar):
-        return (
-            NoTangent(),
-            diagonal_bar(np.expand_dims(y_bar, -1), self, offset, axis1, axis2),
-            NoTangent(),
-            NoTangent(),
-            NoTangent(),
-        )
-
-    return self.trace(offset, axis1, axis2), array_trace_pullback
+    return diagonal_bar(np.expand_dims(y_bar, -1), self, offset, axis1, axis2)
 
 
 examples(np.ndarray.trace, (_TABLE,), (_TABLE, 1), (_STACK, 0, 1, 2))

@@ -20,15 +20,11 @@ _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 _NUMBER = np.float64(1.3)
 
 
-@rrule.register(np.ndarray.copy, arity=1)
-@rrule.register(np.generic.copy, arity=1)
-def array_copy_rrule(self):
+@pullback(np.ndarray.copy, arity=1)
+@pullback(np.generic.copy, arity=1)
+def array_copy_pullback(y_bar, self):
     """self_bar = y_bar."""
-
-    def array_copy_pullback(y_bar):
-        return NoTangent(), y_bar
-
-    return self.copy(), array_copy_pullback
+    return y_bar
 
 
 @pullback(copied)
@@ -40,27 +36,18 @@ def copied_pullback(y_bar, x, order="C"):
 examples(copied, (_TABLE,))
 
 
-@rrule.register(np.ndarray.astype)
-@rrule.register(np.generic.astype)
-def array_astype_rrule(self, dtype):
+@pullback(np.ndarray.astype)
+@pullback(np.generic.astype)
+def array_astype_pullback(y_bar, self, dtype, *, y):
     """self_bar = y_bar; none if self was rounded to integers."""
-    y = self.astype(dtype)
-
-    def array_astype_pullback(y_bar):
-        return NoTangent(), made_of_bar(y_bar, self, y), NoTangent()
-
-    return y, array_astype_pullback
+    return made_of_bar(y_bar, self, y)
 
 
-@rrule.register(np.ndarray.item, arity=1)
-@rrule.register(np.generic.item, arity=1)
-def array_item_rrule(self):
+@pullback(np.ndarray.item, arity=1)
+@pullback(np.generic.item, arity=1)
+def array_item_pullback(y_bar, self):
     """The only entry: self_bar = y_bar in the shape of self."""
-
-    def array_item_pullback(y_bar):
-        return NoTangent(), expand_reduced(y_bar, self, None, False)
-
-    return self.item(), array_item_pullback
+    return expand_reduced(y_bar, self, None, False)
 
 
 @rrule.register(np.ndarray.item)
@@ -86,15 +73,11 @@ def item_bar(y_bar: Any, x: Any, index: tuple[Any, ...]) -> np.ndarray:
     return x_bar
 
 
-@rrule.register(np.ndarray.tolist)
-@rrule.register(np.generic.tolist)
-def array_tolist_rrule(self):
+@pullback(np.ndarray.tolist)
+@pullback(np.generic.tolist)
+def array_tolist_pullback(y_bar, self):
     """The nested list of the entries: self_bar = the array of their cotangents."""
-
-    def array_tolist_pullback(y_bar):
-        return NoTangent(), tolist_bar(y_bar, self)
-
-    return self.tolist(), array_tolist_pullback
+    return tolist_bar(y_bar, self)
 
 
 @cotangent_of(1)
@@ -114,15 +97,11 @@ example(np.generic.item, _NUMBER)
 _GRID = np.arange(1.0, 7.0).reshape(2, 3)
 
 
-@rrule.register(np.ndarray.to_device)
-@rrule.register(np.generic.to_device)
-def array_to_device_rrule(self, device, /):
+@pullback(np.ndarray.to_device)
+@pullback(np.generic.to_device)
+def array_to_device_pullback(y_bar, self, device, /):
     """self_bar = y_bar."""
-
-    def array_to_device_pullback(y_bar):
-        return NoTangent(), y_bar, NoTangent()
-
-    return self.to_device(device), array_to_device_pullback
+    return y_bar
 
 
 example(np.ndarray.to_device, _GRID, "cpu")

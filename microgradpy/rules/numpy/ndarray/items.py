@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.indexing import choices_bar, compress_bar, diagonal_bar, take_bar
 from microgradpy.rules.numpy.manipulation.rearranging import repeat_bar
-from microgradpy.rules.registry import example, examples, rrule
+from microgradpy.rules.registry import example, examples
 from microgradpy.tangents.types import NoTangent
 
 _VECTOR = np.array([0.7, -1.4, 2.2, 0.1])
 _STACK = np.arange(12.0).reshape(2, 3, 2) * 0.7 % 3.1 - 1.5
 
 
-@rrule.register(np.ndarray.compress)
-def array_compress_rrule(self, condition, axis=None):
+@pullback(np.ndarray.compress)
+def array_compress_pullback(y_bar, self, condition, axis=None):
     """self_bar = y_bar at the entries that were taken, zero elsewhere."""
-
-    def array_compress_pullback(y_bar):
-        return NoTangent(), compress_bar(y_bar, self, condition, axis), NoTangent(), NoTangent()
-
-    return self.compress(condition, axis), array_compress_pullback
+    return compress_bar(y_bar, self, condition, axis)
 
 
 examples(np.ndarray.compress, (_VECTOR, [True, False, True]), (_STACK, [False, True], -1))
 
 
-@rrule.register(np.ndarray.choose)
-def array_choose_rrule(self, choices, *, mode="raise"):
+@pullback(np.ndarray.choose)
+def array_choose_pullback(y_bar, self, choices, *, mode="raise"):
     """Each entry of y_bar goes to the choice that it was taken from."""
-
-    def array_choose_pullback(y_bar):
-        return NoTangent(), NoTangent(), choices_bar(y_bar, self, choices, mode)
-
-    return self.choose(choices, mode=mode), array_choose_pullback
+    return NoTangent(), choices_bar(y_bar, self, choices, mode)
 
 
 _NUMBERS = np.array([0, 1, 0, 1])
@@ -44,36 +37,24 @@ _TABLE = np.array([[0.9, 2.1, -0.6], [1.8, -1.1, 0.3]])
 _NUMBER = np.float64(1.3)
 
 
-@rrule.register(np.ndarray.repeat)
-@rrule.register(np.generic.repeat)
-def array_repeat_rrule(self, repeats, axis=None):
+@pullback(np.ndarray.repeat)
+@pullback(np.generic.repeat)
+def array_repeat_pullback(y_bar, self, repeats, axis=None):
     """self_bar = for each entry the sum of y_bar over its repetitions."""
-
-    def array_repeat_pullback(y_bar):
-        return NoTangent(), repeat_bar(y_bar, self, repeats, axis), NoTangent(), NoTangent()
-
-    return self.repeat(repeats, axis), array_repeat_pullback
+    return repeat_bar(y_bar, self, repeats, axis)
 
 
-@rrule.register(np.ndarray.take)
-@rrule.register(np.generic.take)
-def array_take_rrule(self, indices, axis=None):
+@pullback(np.ndarray.take)
+@pullback(np.generic.take)
+def array_take_pullback(y_bar, self, indices, axis=None):
     """self_bar = zeros to which each entry of y_bar is added where it was taken."""
-
-    def array_take_pullback(y_bar):
-        return NoTangent(), take_bar(y_bar, self, indices, axis), NoTangent(), NoTangent()
-
-    return self.take(indices, axis), array_take_pullback
+    return take_bar(y_bar, self, indices, axis)
 
 
-@rrule.register(np.ndarray.diagonal)
-def array_diagonal_rrule(self, offset=0, axis1=0, axis2=1):
+@pullback(np.ndarray.diagonal)
+def array_diagonal_pullback(y_bar, self, offset=0, axis1=0, axis2=1):
     """y_bar on the diagonal, zero elsewhere."""
-
-    def array_diagonal_pullback(y_bar):
-        return NoTangent(), diagonal_bar(y_bar, self, offset, axis1, axis2), NoTangent(), NoTangent(), NoTangent()
-
-    return self.diagonal(offset, axis1, axis2), array_diagonal_pullback
+    return diagonal_bar(y_bar, self, offset, axis1, axis2)
 
 
 example(np.generic.repeat, _NUMBER, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.manipulation.shape import reshape_bar, transpose_bar
 from microgradpy.rules.registry import example, examples, mark_inert_attribute, non_differentiable, rrule
 from microgradpy.tangents.memory_order import order_of_reading
@@ -85,46 +86,30 @@ def array_flatten_rrule(self, order="C"):
     return self.flatten(order), array_flatten_pullback
 
 
-@rrule.register(np.ndarray.squeeze)
-@rrule.register(np.generic.squeeze)
-def array_squeeze_rrule(self, axis=None):
+@pullback(np.ndarray.squeeze)
+@pullback(np.generic.squeeze)
+def array_squeeze_pullback(y_bar, self, axis=None):
     """self_bar = y_bar in the shape of self."""
-
-    def array_squeeze_pullback(y_bar):
-        return NoTangent(), np.reshape(y_bar, np.shape(self)), NoTangent()
-
-    return self.squeeze(axis), array_squeeze_pullback
+    return np.reshape(y_bar, np.shape(self))
 
 
-@rrule.register(np.ndarray.swapaxes)
-def array_swapaxes_rrule(self, axis1, axis2):
+@pullback(np.ndarray.swapaxes)
+def array_swapaxes_pullback(y_bar, self, axis1, axis2):
     """self_bar = y_bar with the same axes swapped."""
-
-    def array_swapaxes_pullback(y_bar):
-        return NoTangent(), np.swapaxes(y_bar, axis1, axis2), NoTangent(), NoTangent()
-
-    return self.swapaxes(axis1, axis2), array_swapaxes_pullback
+    return np.swapaxes(y_bar, axis1, axis2)
 
 
-@rrule.register(np.ndarray.transpose, arity=1)
-@rrule.register(np.generic.transpose, arity=1)
-def array_transpose_rrule(self):
+@pullback(np.ndarray.transpose, arity=1)
+@pullback(np.generic.transpose, arity=1)
+def array_transpose_pullback(y_bar, self):
     """self_bar = y_bar.T."""
-
-    def array_transpose_pullback(y_bar):
-        return NoTangent(), np.transpose(y_bar)
-
-    return self.transpose(), array_transpose_pullback
+    return np.transpose(y_bar)
 
 
-@rrule.register(np.ndarray.transpose, arity=2)
-def array_transpose_of_order_rrule(self, axes):
+@pullback(np.ndarray.transpose, arity=2)
+def array_transpose_of_order_pullback(y_bar, self, axes):
     """self_bar = y_bar with its axes put back."""
-
-    def array_transpose_of_order_pullback(y_bar):
-        return NoTangent(), transpose_bar(y_bar, axes), NoTangent()
-
-    return self.transpose(axes), array_transpose_of_order_pullback
+    return transpose_bar(y_bar, axes)
 
 
 @rrule.register(np.ndarray.transpose)

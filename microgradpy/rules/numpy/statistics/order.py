@@ -61,27 +61,12 @@ def nanmedian_pullback(y_bar, a, axis=None, *, keepdims=False):
 
 
 @pullback(np.quantile)
-def quantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
-    """y = (1 - t) a_(i) + t a_(i+1), for the i-th entries in order and the rank i + t of q."""
-    return quantile_bar(y_bar, a, q, axis, method, np.quantile), level_bar(y_bar, a, q, axis, method, np.quantile)
-
-
 @pullback(np.nanquantile)
-def nanquantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
-    """y = (1 - t) a_(i) + t a_(i+1), for the i-th numbers in order and the rank i + t of q."""
-    return quantile_bar(y_bar, a, q, axis, method, np.nanquantile), level_bar(y_bar, a, q, axis, method, np.nanquantile)
-
-
 @pullback(np.percentile)
-def percentile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
-    """y = (1 - t) a_(i) + t a_(i+1), for the i-th entries in order and the rank i + t of q."""
-    return quantile_bar(y_bar, a, q, axis, method, np.percentile), level_bar(y_bar, a, q, axis, method, np.percentile)
-
-
 @pullback(np.nanpercentile)
-def nanpercentile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False):
-    """y = (1 - t) a_(i) + t a_(i+1), for the i-th numbers in order and the rank i + t of q."""
-    return quantile_bar(y_bar, a, q, axis, method, np.nanpercentile), level_bar(y_bar, a, q, axis, method, np.nanpercentile)
+def quantile_pullback(y_bar, a, q, axis=None, *, method="linear", keepdims=False, f):
+    """y = (1 - t) a_(i) + t a_(i+1), for the i-th entries (or numbers) in order and the rank i + t of q."""
+    return quantile_bar(y_bar, a, q, axis, method, f), level_bar(y_bar, a, q, axis, method, f)
 
 
 @cotangent_of(1)

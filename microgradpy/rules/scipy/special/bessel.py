@@ -111,20 +111,16 @@ for _f in (special.y0, special.y1, special.k0, special.k1, special.k0e, special.
 
 
 @pullback(special.jv)
-def jv_pullback(y_bar, v, z):
-    """z_bar = y_bar * (J_(v-1) - J_(v+1)) / 2."""
-    slope = 0.5 * (special.jv(shifted(v, -1.0), z) - special.jv(shifted(v, 1.0), z))
+@pullback(special.yv)
+@pullback(special.hankel1)
+@pullback(special.hankel2)
+def bessel_pullback(y_bar, v, z, *, f):
+    """z_bar = y_bar * conj(f_(v-1) - f_(v+1)) / 2, of which the real part if z is real: J, Y and the functions of Hankel."""
+    slope = 0.5 * (f(shifted(v, -1.0), z) - f(shifted(v, 1.0), z))
     return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 IN_ORDER = "of a Bessel function in its order"
-
-
-@pullback(special.yv)
-def yv_pullback(y_bar, v, z):
-    """z_bar = y_bar * (Y_(v-1) - Y_(v+1)) / 2."""
-    slope = 0.5 * (special.yv(shifted(v, -1.0), z) - special.yv(shifted(v, 1.0), z))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 
 @pullback(special.yn)
@@ -155,20 +151,6 @@ def kn_pullback(y_bar, n, x):
     return NoTangent(), unbroadcast(y_bar * slope, x)
 
 
-@pullback(special.hankel1)
-def hankel1_pullback(y_bar, v, z):
-    """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-    slope = 0.5 * (special.hankel1(shifted(v, -1.0), z) - special.hankel1(shifted(v, 1.0), z))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
-@pullback(special.hankel2)
-def hankel2_pullback(y_bar, v, z):
-    """z_bar = y_bar * conj(H_(v-1) - H_(v+1)) / 2, of which the real part if z is real."""
-    slope = 0.5 * (special.hankel2(shifted(v, -1.0), z) - special.hankel2(shifted(v, 1.0), z))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 for _f in (special.jv, special.yv, special.iv, special.kv, special.hankel1, special.hankel2):
     examples(_f, *_COMPLEX_TOO)
 for _f in (special.yn, special.kn):
@@ -176,16 +158,10 @@ for _f in (special.yn, special.kn):
 
 
 @pullback(special.jve)
-def jve_pullback(y_bar, v, z, *, y):
-    """y = exp(-|Im z|) J_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    slope = 0.5 * (special.jve(shifted(v, -1.0), z) - special.jve(shifted(v, 1.0), z))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
-
-
 @pullback(special.yve)
-def yve_pullback(y_bar, v, z, *, y):
-    """y = exp(-|Im z|) Y_v(z): the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
-    slope = 0.5 * (special.yve(shifted(v, -1.0), z) - special.yve(shifted(v, 1.0), z))
+def scaled_bessel_pullback(y_bar, v, z, *, y, f):
+    """y = exp(-|Im z|) f_v(z), of J and Y: the part of the exponential is i sign(Im z) Re(conj(y_bar) y)."""
+    slope = 0.5 * (f(shifted(v, -1.0), z) - f(shifted(v, 1.0), z))
     return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope) - 1j * faded(y_bar, y, np.imag(z)), z)
 
 

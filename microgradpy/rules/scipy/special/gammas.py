@@ -39,13 +39,8 @@ def gamma_derivative(x, *, y):
 
 
 @derivative(special.gammaln)
-def gammaln_derivative(x):
-    """psi(x)."""
-    return special.psi(x)
-
-
 @derivative(special.loggamma)
-def loggamma_derivative(x):
+def gammaln_derivative(x):
     """psi(x)."""
     return special.psi(x)
 

@@ -123,27 +123,17 @@ for _f in (special.struve, special.modstruve):
 
 
 @pullback(special.spherical_jn)
-def spherical_jn_pullback(y_bar, n, z, derivative=False, *, y):
-    """z_bar = y_bar * j_n'(z); j_n'' by Bessel's equation."""
-    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_jn, -1.0)
-
-
 @pullback(special.spherical_yn)
-def spherical_yn_pullback(y_bar, n, z, derivative=False, *, y):
-    """z_bar = y_bar * y_n'(z); y_n'' by Bessel's equation."""
-    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_yn, -1.0)
+def spherical_bessel_pullback(y_bar, n, z, derivative=False, *, y, f):
+    """z_bar = y_bar * f'(z), of j_n and y_n; f'' by Bessel's equation."""
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, f, -1.0)
 
 
 @pullback(special.spherical_in)
-def spherical_in_pullback(y_bar, n, z, derivative=False, *, y):
-    """z_bar = y_bar * i_n'(z); i_n'' by the modified Bessel's equation."""
-    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_in, 1.0)
-
-
 @pullback(special.spherical_kn)
-def spherical_kn_pullback(y_bar, n, z, derivative=False, *, y):
-    """z_bar = y_bar * k_n'(z); k_n'' by the modified Bessel's equation."""
-    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, special.spherical_kn, 1.0)
+def modified_spherical_bessel_pullback(y_bar, n, z, derivative=False, *, y, f):
+    """z_bar = y_bar * f'(z), of i_n and k_n; f'' by the modified Bessel's equation."""
+    return NoTangent(), spherical_bar(y_bar, z, y, n, derivative, f, 1.0)
 
 
 @cotangent_of(1)
@@ -163,44 +153,14 @@ for _f in (special.spherical_jn, special.spherical_yn, special.spherical_in, spe
 
 
 @pullback(special.jvp)
-def jvp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of J_v: z_bar = y_bar * the next one."""
-    slope = special.jvp(v, z, np.add(n, 1))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 @pullback(special.yvp)
-def yvp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of Y_v: z_bar = y_bar * the next one."""
-    slope = special.yvp(v, z, np.add(n, 1))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 @pullback(special.ivp)
-def ivp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of I_v: z_bar = y_bar * the next one."""
-    slope = special.ivp(v, z, np.add(n, 1))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 @pullback(special.kvp)
-def kvp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of K_v: z_bar = y_bar * the next one."""
-    slope = special.kvp(v, z, np.add(n, 1))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 @pullback(special.h1vp)
-def h1vp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of Hankel's function of the first kind: z_bar = y_bar * the next one."""
-    slope = special.h1vp(v, z, np.add(n, 1))
-    return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
-
-
 @pullback(special.h2vp)
-def h2vp_pullback(y_bar, v, z, n=1):
-    """The n-th derivative of Hankel's function of the second kind: z_bar = y_bar * the next one."""
-    slope = special.h2vp(v, z, np.add(n, 1))
+def bessel_slope_pullback(y_bar, v, z, n=1, *, f):
+    """The n-th derivative of a Bessel function: z_bar = y_bar * the next one."""
+    slope = f(v, z, np.add(n, 1))
     return not_implemented(IN_ORDER), unbroadcast(y_bar * conj(slope), z)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from microgradpy.rules.registry import examples, rrule
+from microgradpy.rules.derivatives import pullback
+from microgradpy.rules.registry import examples
 from microgradpy.rules.scipy.special.operands import numbers
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -16,25 +17,16 @@ from microgradpy.tangents.types import NoTangent
 dirichlet, multivariate_normal = stats.dirichlet, stats.multivariate_normal
 
 
-@rrule.register(dirichlet.logpdf)
-def dirichlet_logpdf_rrule(x, alpha):
+@pullback(stats.dirichlet.logpdf)
+def dirichlet_logpdf_pullback(y_bar, x, alpha):
     """x_bar = y_bar * (alpha - 1) / x, alpha_bar = y_bar * (log(x) - psi(alpha) + psi(the sum of alpha))."""
-
-    def dirichlet_logpdf_pullback(y_bar):
-        return NoTangent(), *dirichlet_bars(y_bar, x, alpha)
-
-    return stats.dirichlet.logpdf(x, alpha), dirichlet_logpdf_pullback
+    return (*dirichlet_bars(y_bar, x, alpha),)
 
 
-@rrule.register(dirichlet.pdf)
-def dirichlet_pdf_rrule(x, alpha):
+@pullback(stats.dirichlet.pdf)
+def dirichlet_pdf_pullback(y_bar, x, alpha, *, y):
     """As `logpdf`, times y."""
-    y = stats.dirichlet.pdf(x, alpha)
-
-    def dirichlet_pdf_pullback(y_bar):
-        return NoTangent(), *dirichlet_bars(y_bar * y, x, alpha)
-
-    return y, dirichlet_pdf_pullback
+    return (*dirichlet_bars(y_bar * y, x, alpha),)
 
 
 def dirichlet_bars(y_bar: Any, x: Any, alpha: Any) -> tuple[Any, Any]:
@@ -65,26 +57,17 @@ for _f in (dirichlet.logpdf, dirichlet.pdf):
     )
 
 
-@rrule.register(multivariate_normal.logpdf)
-def multivariate_normal_logpdf_rrule(x, mean=None, cov=1, allow_singular=False):
+@pullback(stats.multivariate_normal.logpdf)
+def multivariate_normal_logpdf_pullback(y_bar, x, mean=None, cov=1, allow_singular=False):
     """With d = x - mean and P = cov^-1: x_bar = -y_bar * P d, mean_bar = -x_bar, cov_bar = y_bar * (P d d^T P - P) / 2, in the
     lower triangle, which is what SciPy reads."""
-
-    def multivariate_normal_logpdf_pullback(y_bar):
-        return NoTangent(), *normal_bars(y_bar, x, mean, cov, allow_singular), NoTangent()
-
-    return stats.multivariate_normal.logpdf(x, mean, cov, allow_singular), multivariate_normal_logpdf_pullback
+    return *normal_bars(y_bar, x, mean, cov, allow_singular), NoTangent()
 
 
-@rrule.register(multivariate_normal.pdf)
-def multivariate_normal_pdf_rrule(x, mean=None, cov=1, allow_singular=False):
+@pullback(stats.multivariate_normal.pdf)
+def multivariate_normal_pdf_pullback(y_bar, x, mean=None, cov=1, allow_singular=False, *, y):
     """As `logpdf`, times y."""
-    y = stats.multivariate_normal.pdf(x, mean, cov, allow_singular)
-
-    def multivariate_normal_pdf_pullback(y_bar):
-        return NoTangent(), *normal_bars(y_bar * y, x, mean, cov, allow_singular), NoTangent()
-
-    return y, multivariate_normal_pdf_pullback
+    return *normal_bars(y_bar * y, x, mean, cov, allow_singular), NoTangent()
 
 
 def normal_bars(y_bar: Any, x: Any, mean: Any, cov: Any, allow_singular: bool) -> tuple[Any, Any, Any]:
@@ -134,14 +117,10 @@ def covariance_bar(bar: Any, cov: Any) -> Any:
     return np.tril(bar) + np.tril(bar, -1)
 
 
-@rrule.register(multivariate_normal.entropy)
-def multivariate_normal_entropy_rrule(mean=None, cov=1):
+@pullback(stats.multivariate_normal.entropy)
+def multivariate_normal_entropy_pullback(y_bar, mean=None, cov=1):
     """y = log(det(2 pi e cov)) / 2: cov_bar = y_bar * cov^-1 / 2, in the lower triangle."""
-
-    def multivariate_normal_entropy_pullback(y_bar):
-        return NoTangent(), NoTangent(), entropy_bar(y_bar, cov, mean)
-
-    return stats.multivariate_normal.entropy(mean, cov), multivariate_normal_entropy_pullback
+    return NoTangent(), entropy_bar(y_bar, cov, mean)
 
 
 def entropy_bar(y_bar: Any, cov: Any, mean: Any) -> Any:

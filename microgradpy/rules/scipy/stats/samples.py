@@ -10,6 +10,7 @@ from scipy import special, stats
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.callables import differentiated
+from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import attribute_rule, example, examples, rrule
 from microgradpy.tangents.arithmetic import floating, unbroadcast
 from microgradpy.tangents.thunks import not_implemented
@@ -27,18 +28,13 @@ def regression(x: Any, y: Any) -> Any:
     return slope, intercept, r, 2.0 * stats.t.sf(np.abs(t), freedom), error
 
 
-@rrule.register(stats.linregress)
-def linregress_rrule(x, y):
+@pullback(stats.linregress)
+def linregress_pullback(result_bar, x, y, *, result):
     """As `regression`. Two points have a line without errors."""
-    result = stats.linregress(x, y)
-
-    def linregress_pullback(result_bar):
-        _, back = differentiated(regression if len(x) > 2 else line, floating(np.array(x)), floating(np.array(y)))
-        bars = back(tuple(result_bar[:5] if len(x) > 2 else result_bar[:2]))[1:]
-        given = zip(bars, (x, y), strict=True)
-        return NoTangent(), *(NoTangent() if is_structural_zero(bar) else unbroadcast(bar, z) for bar, z in given)
-
-    return result, linregress_pullback
+    _, back = differentiated(regression if len(x) > 2 else line, floating(np.array(x)), floating(np.array(y)))
+    bars = back(tuple(result_bar[:5] if len(x) > 2 else result_bar[:2]))[1:]
+    given = zip(bars, (x, y), strict=True)
+    return (*(NoTangent() if is_structural_zero(bar) else unbroadcast(bar, z) for bar, z in given),)
 
 
 _RESULT: Any = type(stats.linregress([0.0, 1.0, 3.0], [0.0, 1.0, 2.0]))
@@ -153,38 +149,26 @@ def _declare(function: Any, text: Callable[..., Any], axis: int | None) -> None:
         return function(a, axis=axis), sample_pullback
 
 
-@rrule.register(stats.moment)
-def moment_rrule(a, order=1, axis=0):
+@pullback(stats.moment)
+def moment_pullback(y_bar, a, order=1, axis=0):
     """As `central_moment`."""
-
-    def moment_pullback(y_bar):
-        return NoTangent(), sample_bar(moment, a, axis, y_bar, order), NoTangent(), NoTangent()
-
-    return stats.moment(a, order, axis=axis), moment_pullback
+    return sample_bar(moment, a, axis, y_bar, order)
 
 
 def moment(a: Any, axis: int, order: int) -> Any:
     return central_moment(a, order, axis)
 
 
-@rrule.register(stats.pmean)
-def pmean_rrule(a, p, *, axis=0):
+@pullback(stats.pmean)
+def pmean_pullback(y_bar, a, p, *, axis=0):
     """As `power_mean`; the power is a constant."""
-
-    def pmean_pullback(y_bar):
-        return NoTangent(), sample_bar(power_mean, a, axis, y_bar, p), not_implemented("the power of stats.pmean")
-
-    return stats.pmean(a, p, axis=axis), pmean_pullback
+    return sample_bar(power_mean, a, axis, y_bar, p), not_implemented("the power of stats.pmean")
 
 
-@rrule.register(stats.trim_mean)
-def trim_mean_rrule(a, proportiontocut, axis=0):
+@pullback(stats.trim_mean)
+def trim_mean_pullback(y_bar, a, proportiontocut, axis=0):
     """As `trimmed_mean`: what is left out has no derivative."""
-
-    def trim_mean_pullback(y_bar):
-        return NoTangent(), sample_bar(trimmed_mean, a, axis, y_bar, proportiontocut), NoTangent(), NoTangent()
-
-    return stats.trim_mean(a, proportiontocut, axis=axis), trim_mean_pullback
+    return sample_bar(trimmed_mean, a, axis, y_bar, proportiontocut)
 
 
 @rrule.register(stats.entropy)

@@ -1,0 +1,261 @@
+"""What a walk over a program finds out, after which the next one starts; and what all of them have found."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from microgradpy.dataclasses import dataclass, field
+
+Origin = tuple[Any, ...]
+"""Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
+
+Form = tuple[Any, ...]
+"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
+forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
+
+
+class Escapes(Exception):
+    """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is. `is_tried` says that this
+    is because an exception may be caught there."""
+
+    def __init__(self, origin: Origin, *, is_tried: bool = False) -> None:
+        super().__init__(origin)
+        self.origin, self.is_tried = origin, is_tried
+
+
+class Mutates(Exception):
+    """Objects of a class are written into, so that two of them cannot be one value."""
+
+    def __init__(self, cls: type) -> None:
+        super().__init__(cls)
+        self.cls = cls
+
+
+class Holds(Exception):
+    """A list holds objects of a class, which have these fields."""
+
+    def __init__(self, origin: Origin, cls: type, names: tuple[str, ...]) -> None:
+        super().__init__(origin, cls, names)
+        self.origin, self.cls, self.names = origin, cls, names
+
+
+class Nests(Exception):
+    """The lists in a list are written into, so many of them deep."""
+
+    def __init__(self, origin: Origin, depth: int) -> None:
+        super().__init__(origin, depth)
+        self.origin, self.depth = origin, depth
+
+
+class Refers(Exception):
+    """What a container, or a field of the objects in a table, holds are objects in another table, or tuples with such."""
+
+    def __init__(self, key: Origin, table: Form) -> None:
+        super().__init__(key, table)
+        self.key, self.table = key, table
+
+
+class Writes(Exception):
+    """A list, dict or array that a call has made is written into, or a function that is made inside is given to another one."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
+class Numbers(Exception):
+    """What a loop carries under a key, and what is None where it begins, is one of the objects of a pool."""
+
+    def __init__(self, loop: Any, key: Any, table: Any) -> None:
+        super().__init__(loop, key, table)
+        self.loop, self.key, self.table = loop, key, table
+
+
+class Assigned(Exception):
+    """A field of a part of an argument, or what a dict has under a key, is written into."""
+
+    def __init__(self, path: tuple[Any, ...], name: Any) -> None:
+        super().__init__(path, name)
+        self.path, self.name = path, name
+
+
+class Changes(Exception):
+    """A list or dict that is a part of an argument is written into."""
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class Reads(Exception):
+    """What such a list or dict holds is read."""
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class Whole(Exception):
+    """A container is used as a whole: it is to be one input, as it stands."""
+
+    def __init__(self, path: tuple[Any, ...]) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class Shrinks(Exception):
+    """Items of a list are taken away."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
+        self.origin = origin
+
+
+class HoldsNone(Exception):
+    """A container of objects may hold None as well."""
+
+    def __init__(self, key: Origin) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class Guards(Exception):
+    """Some loops in the body of a `try` change what the handlers see."""
+
+    def __init__(self, loops: set[Any]) -> None:
+        super().__init__(loops)
+        self.loops = loops
+
+
+LEARNED = Assigned, Changes, Escapes, Guards, Holds, HoldsNone, Nests, Mutates, Reads, Refers, Shrinks, Whole, Writes
+Learned = (
+    Assigned | Changes | Escapes | Guards | Holds | HoldsNone | Mutates | Nests | Reads | Refers | Shrinks | Whole | Writes
+)
+"""What a walk finds out, after which the next one starts."""
+
+
+class NotInSight(Exception):
+    """A call cannot be written where it is made."""
+
+
+@final
+@dataclass(eq=False)
+class Facts:
+    """What earlier walks have found: the origins of what stays memory, the classes whose objects are written into, the lists
+    that get more items, those that hold objects, by class and fields, those that hold lists that are written into, and what
+    calls make that is written into."""
+
+    kept: set[Origin] = field(default_factory=set)
+    mutable: set[type] = field(default_factory=set)
+    grown: set[Origin] = field(default_factory=set)
+    tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
+    nested: dict[Origin, int] = field(default_factory=dict)
+    written: set[Origin] = field(default_factory=set)
+    shrinking: set[Origin] = field(default_factory=set)
+    """The lists of which items are taken away."""
+    refers: dict[Origin, Form] = field(default_factory=dict)
+    """The tables that items of containers, and fields of objects in tables, are in."""
+    with_none: set[Origin] = field(default_factory=set)
+    """The containers of objects in which there may be None."""
+    assigned: dict[tuple[tuple[Any, ...], Any], None] = field(default_factory=dict)
+    """The fields of parts of arguments that are written into, by how the parts are reached."""
+    changed: dict[tuple[Any, ...], None] = field(default_factory=dict)
+    """The lists and dicts among the parts of arguments that are written into."""
+    read: set[tuple[Any, ...]] = field(default_factory=set)
+    """Those of which what they hold is read."""
+    wholes: set[tuple[Any, ...]] = field(default_factory=set)
+    """The containers among the arguments that are used as such, by how they are reached."""
+    barred: set[Origin] = field(default_factory=set)
+    """Of what is written into that which cannot be followed."""
+    classes: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
+    """The classes, and the names of the fields, of the objects that constructors make."""
+    pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
+    """The classes whose objects are in pools, with their fields."""
+    unpooled: set[type] = field(default_factory=set)
+    """Those of which this was tried, and something is not followed."""
+    guarded: set[Any] = field(default_factory=set)
+    """The loops that hand over what they have changed to the handlers around them."""
+
+    def learn(self, found: Learned) -> None:
+        match found:
+            case Assigned() | Changes() | Reads() | Whole():
+                self.learn_of_arguments(found)
+            case Escapes(origin=origin):
+                self.keep(origin)
+            case Guards(loops=loops):
+                self.guarded |= loops
+            case Holds(origin=origin):
+                self.kept |= {origin} & self.tables.keys()
+                self.tables[origin] = found.cls, found.names
+            case Nests(origin=origin):
+                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
+                self.nested[origin] = found.depth
+            case HoldsNone() | Refers():
+                self.learn_of_items(found)
+            case Shrinks(origin=origin):
+                self.kept |= {origin} & self.shrinking
+                self.shrinking.add(origin)
+            case Mutates():
+                self.mutable.add(found.cls)
+            case Writes(origin=origin):
+                self.barred |= {origin} & self.written
+                self.written.add(origin)
+
+    def learn_of_items(self, found: HoldsNone | Refers) -> None:
+        match found:
+            case HoldsNone(key=key):
+                self.with_none.add(key)
+            case Refers(key=key):
+                self.refers[key] = found.table
+
+    def learn_of_arguments(self, found: Assigned | Changes | Reads | Whole) -> None:
+        match found:
+            case Assigned(path=path, name=name):
+                self.assigned[path, name] = None
+            case Changes(path=path):
+                self.changed[path] = None
+            case Reads(path=path):
+                self.read.add(path)
+            case Whole(path=path):
+                self.wholes.add(path)
+
+    def keep(self, origin: Origin) -> None:
+        """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
+        if origin[:1] == ("pool",):
+            self.unpooled.add(origin[1])
+            del self.pools[origin[1]]
+            self.kept |= {site for site, (cls, _) in self.classes.items() if cls is origin[1]}
+        elif self.may_be_pooled(origin):
+            cls, names = self.classes[origin]
+            self.pools[cls] = names
+            of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
+            self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
+            self.kept -= of_lists
+            self.refers = {key: form for key, form in self.refers.items() if of_lists.isdisjoint(origins_in(form))}
+        else:
+            self.barred |= {origin} & self.written
+            self.kept.add(origin)
+
+    def made_at(self, origin: Origin) -> Origin:
+        """Where what has an origin is made, or the first of the objects of a pool."""
+        if origin[:1] != ("pool",):
+            return origin
+        return next(site for site, (cls, _) in self.classes.items() if cls is origin[1])
+
+    def may_be_pooled(self, origin: Origin) -> bool:
+        """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
+        cls, names = self.classes.get(origin, (None, ()))
+        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
+
+
+def origins_in(form: Form | None) -> tuple[Origin, ...]:
+    """The tables in what a container refers to."""
+    if form is None:
+        return ()
+    if form[0] == "maybe":
+        return (form[1],)
+    if form[0] == "any":
+        return form[1]  # type: ignore[no-any-return]
+    if form[0] != "tuple":
+        return (form,)
+    return tuple(origin for each in form[1] for origin in origins_in(each))
