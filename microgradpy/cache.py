@@ -21,7 +21,7 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.resolve import Guard
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Location
-from microgradpy.ir.reasons import Reason
+from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.modes import Mode
@@ -50,6 +50,9 @@ class Unit:
     active: tuple[bool, ...]
     result_kind: Kind
     result_active: bool = True
+    active_parts: tuple[bool, ...] | None = None
+    passed: int = 0
+    """How many of the last parts of its result are lists that it was given and has written into."""
     absent: tuple[bool, ...] = ()
     primal: Callable[..., Any] | None = None
     waiting: Any = None
@@ -107,9 +110,10 @@ class Unit:
     selects: bool = True
     """Whether its cotangents may have zeros of a selection that it makes."""
     writes: bool = False
-    needs_tracking: bool = False
+    may_write: MayWrite | None = None
+    """What it may write, so that there is nothing else of it."""
     reasons: tuple[Reason, ...] = ()
-    """Why it needs tracking, or else why calls in it are left to run time."""
+    """Why calls in it are left to run time."""
     in_progress: bool = True
     relies_on: set[Unit] = field(default_factory=set)
     """The units of which it was assumed what they will come to, until all of them are there."""

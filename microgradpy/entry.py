@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, CACHE_SIZE, Unit, followed_by, is_valid
-from microgradpy.compiler import analysed, compile_unit, shared_by
+from microgradpy.compiler import analysed, compile_unit
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.gradient_compiler import EXOTIC
@@ -23,8 +22,10 @@ from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import is_numeric
 from microgradpy.ir.objects import LEAVES, features_in
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
+from microgradpy.pipeline import shared_by
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -339,9 +340,8 @@ def _new_plan(
     function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool
 ) -> Plan | None:
     kinds = kinds_of(bound.values, value_kind)
-    try:
-        unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
-    except NeedsTracking:
+    unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
+    if isinstance(unit, MayWrite):
         return None
     if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
         return None
@@ -407,13 +407,14 @@ def _push_plan_for(
     kinds = kinds_of(bound.values, value_kind)
     try:
         unit = analysed(function, kinds, active)
-        is_open = not is_inner and unit.runs_unseen
-        if not unit.is_pushable or (is_open and may_write(function, bound.values, followed_by(unit))):
+        if isinstance(unit, MayWrite) or not unit.is_pushable:
+            return None
+        if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
             return None
         run = unit.pushforward or add_pushforward(function, unit, kinds)
-        plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
-    except (NeedsTracking, NotPushable):
+    except NotPushable:
         return None
+    plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
     if signature is not None:
         _keep_plan((moves, signature), plan)
     return plan

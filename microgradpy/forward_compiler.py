@@ -1,6 +1,6 @@
 """The road to a pushforward, which is made for a unit when somebody wants it:
 
-    text -> frontend.lower -> ad.instrument -> ad.primal -> ad.forward -> passes -> codegen -> load
+    program_again -> primal_of -> forward_of -> linking
 """
 
 from __future__ import annotations
@@ -9,26 +9,22 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
-from microgradpy.ad import forward as forward_pass
-from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
-from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.tangent_calls import NotPushable
-from microgradpy.ad.texts import check_texts
-from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import Session, program_of
+from microgradpy.compiler import Session
 from microgradpy.dataclasses import dataclass
+from microgradpy.errors import CompilerBug
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const, Function, Op
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import walk
-from microgradpy.ir.verifier import verify
-from microgradpy.linking import VERIFY, bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
+from microgradpy.linking import bind_awaited, bindings_of, errors_of_compiler, is_looked_at, link
 from microgradpy.originals import builtins_in_place
-from microgradpy.passes.dead_code import eliminate_dead_code
+from microgradpy.pipeline import forward_of, primal_of, program_again
 from microgradpy.rules.registry import frule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.room import with_room
@@ -71,11 +67,13 @@ class ForwardSession(Session):
         self.met_units: dict[int, _Callee] = {}
         self.constants: dict[int, Const] = {}
 
-    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(
+        self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]
+    ) -> Unit | MayWrite | None:
         function = called.callee if isinstance(called, Apart) else called
         # What has a rule for forward mode only has a text for reverse mode: the dispatcher chooses.
         unit = None if frule.has(function) else super().unit(called, kinds, active)
-        if unit is not None:
+        if isinstance(unit, Unit):
             self.met_units[id(unit)] = _Callee(function, unit, kinds)
         return unit
 
@@ -86,19 +84,12 @@ class ForwardSession(Session):
         return self.constants[id(unit)]
 
 
-def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function:
+def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Function | MayWrite:
     """The IR of the pushforward of a unit."""
-    ir = program_of(function, unit, kinds)
+    program = program_again(function, unit, kinds)
     session = ForwardSession(function, unit)
-    primal, _ = check_texts(primal_pass.transform(ir, kinds, unit.active, session))
-    differentiated = tuple(var for var, flag in zip(ir.inputs, unit.active, strict=True) if flag)
-    made = eliminate_dead_code(forward_pass.transform(primal, differentiated, session))
-    if session.checks:
-        made = check_pushforward(made, primal, session.checks)
-    made = bind_unassigned(made)
-    if VERIFY:
-        verify(made)
-    return made
+    primal = primal_of(program, kinds, unit.active, session)
+    return primal if isinstance(primal, MayWrite) else forward_of(program.ir, primal, unit.active, session)
 
 
 @with_room
@@ -115,6 +106,8 @@ def add_pushforward(function: types.FunctionType, unit: Unit, kinds: tuple[Kind,
                 except NotPushable:
                     unit.is_pushable = False
                     raise
+                if isinstance(made, MayWrite):
+                    raise CompilerBug(f"the primal of {unit.name} does not write, and then it does: {made.what}")
                 callee.unit.pushing = made
                 waiting += _called_by(made)
         run = _finished(root)

@@ -19,9 +19,10 @@ from microgradpy.cache import Adjoint, Unit, lock
 from microgradpy.codegen.loading import DUMP_VARIABLE
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.verifier import verify
-from microgradpy.linking import VERIFY, Source, link, load_adjoint, making
+from microgradpy.linking import Source, link, load_adjoint, making
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.passes.unit_seed import doubles, with_unit_seed
+from microgradpy.pipeline import VERIFY
 from microgradpy.runtime.room import with_room
 
 EXOTIC = frozenset((Decimal, Fraction))

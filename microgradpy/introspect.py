@@ -7,13 +7,11 @@ import types
 from collections.abc import Callable
 from typing import Any, final
 
-from microgradpy.ad import primal as primal_pass
 from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import Unit, followed_by, reached_units
-from microgradpy.compiler import Session, analysed, compile_unit, derive
+from microgradpy.compiler import Session, analysed, compile_tracked, compile_unit, why_tracked
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
@@ -24,11 +22,12 @@ from microgradpy.ir.kinds import UNKNOWN, Kind
 from microgradpy.ir.locations import BlockLocation, IRStatement, Locations
 from microgradpy.ir.nodes import Function
 from microgradpy.ir.printer import print_blocks
-from microgradpy.ir.reasons import TRACKED, Reason, advice, commented, in_order
-from microgradpy.linking import paired, unit_name
+from microgradpy.ir.reasons import TRACKED, MayWrite, Reason, advice, commented, in_order
+from microgradpy.linking import unit_name
 from microgradpy.originals import is_library
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.patterns import matched, renewed, unit_by_pattern, why_not_in_sight
+from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
@@ -107,7 +106,7 @@ def reverse_differentiate(ir: IR) -> IR:
         return ir
     ready = IR("instrumented", instrument_function(lower_function(ir.source).function), ir.source)
     found, session = _transform(ready)
-    pair = paired(*derive(ready.function, found, session.own.active, session))
+    pair = pair_of(*reverse_of(ready.function, found, session.own.active, session))
     return replace(ready, stage="adjoint", function=write_in_place(pair.adjoint), calls=tuple(found.calls.values()))
 
 
@@ -119,10 +118,9 @@ def forward_differentiate(ir: IR) -> IR:
     function = ir.source
     count = len(lower_function(function).function.inputs)
     unit = Unit(unit_name(function), (True,) * count, UNKNOWN)
-    try:
-        made = forward_function(function, unit, (UNKNOWN,) * count)
-    except NeedsTracking:
-        raise MutationError(f"{function.__qualname__} may write, so that it has no pushforward") from None
+    made = forward_function(function, unit, (UNKNOWN,) * count)
+    if isinstance(made, MayWrite):
+        raise MutationError(f"{function.__qualname__} may write, so that it has no pushforward")
     return replace(ir, stage="pushforward", function=made)
 
 
@@ -131,10 +129,9 @@ def _transform(ir: IR) -> tuple[Primal, Session]:
     for tracks in (False, True):
         unit = Unit(unit_name(ir.source), (True,) * count, UNKNOWN, tracks=tracks)
         session = Session(ir.source, unit)
-        try:
-            return primal_pass.transform(ir.function, (UNKNOWN,) * count, unit.active, session), session
-        except NeedsTracking:
-            continue
+        found = primal_of(Program(ir.function), (UNKNOWN,) * count, unit.active, session)
+        if isinstance(found, Primal):
+            return found, session
     raise CompilerBug(f"{ir.source.__qualname__} cannot be tracked")
 
 
@@ -155,14 +152,13 @@ def code_pushforward(f: Callable[..., Any], *args: Any, argnums: int | tuple[int
     """The source text of the generated pushforward of `f`: from its inputs and the tangents of the differentiated ones to
     the value and its tangent. Arguments as for `code_primal`. A function that may write has none: MutationError."""
     function, kinds, active = signature_of(f, args, argnums)
-    try:
-        unit = analysed(function, kinds, active)
-    except NeedsTracking:
+    unit = analysed(function, kinds, active)
+    if isinstance(unit, MayWrite):
         raise MutationError(
             f"{function.__qualname__} may write, so that it has no pushforward of its own",
             place_of(function),
             "jvp and pushforward go by its pullback.",
-        ) from None
+        )
     if unit.pushforward is None:
         add_pushforward(function, unit, kinds)
     return unit.pushforward_text
@@ -194,16 +190,16 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
     values = [*captured_values(function), *owner, *args]
     read = matched(function, values) if len(values) == len(kinds) and RUN.mode == Mode() else None
     read = None if read is None else renewed(function, read, values)
-    unit = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
-    if unit is not None:
-        return unit, in_order(unit.reasons)
-    try:
-        unit = compile_unit(function, kinds, active)
-    except NeedsTracking as needed:
-        return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(needed.reasons)
+    of_parts = None if read is None else unit_by_pattern(function, read, values, read.pattern.spread(active))
+    if of_parts is not None:
+        return of_parts, in_order(of_parts.reasons)
+    unit = compile_unit(function, kinds, active)
+    if isinstance(unit, MayWrite):
+        reasons = why_tracked(function, kinds, active).reasons
+        return compile_tracked(function, kinds, active, is_root=True), in_order(reasons)
     if len(values) == len(kinds) and unit.runs_unseen and may_write(function, values, followed_by(unit)):
         reasons = (_reason_of_unknown(function, unit), *why_not_in_sight(function, values))
-        return compile_unit(function, kinds, active, tracks=True, is_root=True), in_order(reasons)
+        return compile_tracked(function, kinds, active, is_root=True), in_order(reasons)
     whole = why_not_in_sight(function, values) if unit.reasons and len(values) == len(kinds) else ()
     return unit, in_order((*whole, *unit.reasons))
 

@@ -17,12 +17,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, ClassVar, Protocol, final
 
 from microgradpy.ad.calls import Unit as CallUnit
-from microgradpy.ad.counters import count_again
 from microgradpy.ad.primal import Primal
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.ad.reverse import Reverse
-from microgradpy.ad.saved_values import Pair, save
-from microgradpy.ad.unassigned import bind_unassigned
+from microgradpy.ad.saved_values import Pair
 from microgradpy.boundary import GENERATED, Generated
 from microgradpy.cache import Adjoint, Unit, lock, reached_units
 from microgradpy.codegen.emit import Emitted, emit
@@ -34,19 +31,11 @@ from microgradpy.ir.kinds import Array
 from microgradpy.ir.nodes import Const, Function, Location, Op, Opcode, Statement
 from microgradpy.ir.rewrite import rename
 from microgradpy.ir.traversal import walk
-from microgradpy.ir.verifier import verify
 from microgradpy.originals import builtins_in_place
-from microgradpy.passes.augmented_items import join_augmented_items
-from microgradpy.passes.dead_code import eliminate_dead_code
 from microgradpy.passes.fresh_arrays import fresh_results, write_in_place
-from microgradpy.passes.left_items import leave_items
-from microgradpy.passes.needless_copies import drop_needless_copies
-from microgradpy.passes.uniform_lists import read_uniform_lists
-from microgradpy.rules.number_lists import for_each
+from microgradpy.pipeline import pair_of
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.room import with_room
-
-VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
 
 
 @final
@@ -117,7 +106,7 @@ def errors_of_compiler(code: types.CodeType, namespace: dict[str, Any]) -> Itera
     """What goes wrong inside is no error of the user's, as nothing of theirs runs here."""
     try:
         yield
-    except (DifferentiationError, NeedsTracking, CompilerBug, RecursionError, MemoryError):
+    except (DifferentiationError, CompilerBug, RecursionError, MemoryError):
         raise
     except Exception as error:
         if isinstance(error, SyntaxError) and "too many" in str(error):
@@ -139,24 +128,6 @@ def emit_primal(function: types.FunctionType, pair: Pair, unit: Unit) -> tuple[E
 
 def _names_module(statement: Statement) -> bool:
     return isinstance(statement, Op) and statement.callee in (Opcode.GLOBAL, Opcode.CLOSURE)
-
-
-def paired(primal: Primal, reverse: Reverse) -> Pair:
-    """The pair of functions with what is saved between them. Nothing in the adjoint is written in place yet."""
-    pair = save(primal, reverse if primal.memory is not None else _simplified(primal, reverse))
-    if primal.memory is not None:
-        pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
-    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
-    if VERIFY:
-        verify(pair.primal)
-        verify(write_in_place(pair.adjoint))
-    return pair
-
-
-def _simplified(primal: Primal, reverse: Reverse) -> Reverse:
-    """The adjoint without reads of what it knows by itself, and without stores that change nothing."""
-    region = leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each))
-    return replace(reverse, region=count_again(primal.function, region, reverse.frames))
 
 
 @final
@@ -192,7 +163,7 @@ def finish(unit: Unit) -> None:
         if waiting is not None:
             function = waiting.origin()
             with resting(), builtins_in_place(), errors_of_compiler(function.__code__, function.__globals__):
-                _generate(function, paired(waiting.primal, waiting.reverse), unit)
+                _generate(function, pair_of(waiting.primal, waiting.reverse), unit)
             unit.waiting = None
 
 

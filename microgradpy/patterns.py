@@ -15,17 +15,17 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followed_by, lock
-from microgradpy.compiler import compile_unit, instrumented
+from microgradpy.compiler import compile_unit
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import UNKNOWN, Kind, Sequence, holds_no_lists, holds_no_objects
 from microgradpy.ir.nodes import Function
-from microgradpy.ir.reasons import Reason
+from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.linking import errors_of_compiler
 from microgradpy.pattern_texts import Texts, has_fields
+from microgradpy.pipeline import instrumented
 from microgradpy.projecting import WHOLE, is_projected
 from microgradpy.promotion.driver import Promoted, Promotion, promote
 from microgradpy.promotion.given import IDENTICAL, holds_layers, holds_objects, is_holder, objects_named
@@ -196,9 +196,8 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
     if read.pattern.has_aliases and any(active[number] for number in read.pattern.leaves):
         return None  # its gradient stands in two places
     kinds = kinds_of(read.leaves, value_kind)
-    try:
-        unit = compile_unit(function, (*kinds, *(UNKNOWN,) * read.pattern.objects), active, pattern=read.pattern)
-    except (NeedsTracking, DifferentiationError):
+    unit = _unit_of_parts(function, read, kinds, active)
+    if unit is None:
         patterns.decline(read.pattern, values)
         return None
     writes = unit.runs_unseen and may_write(function, values, followed_by(unit))
@@ -211,6 +210,16 @@ def unit_by_pattern(function: types.FunctionType, read: Match, values: list[Any]
         patterns.decline(read.pattern, values)
         return None
     return unit
+
+
+def _unit_of_parts(
+    function: types.FunctionType, read: Match, kinds: tuple[Kind, ...], active: tuple[bool, ...]
+) -> Unit | None:
+    try:
+        unit = compile_unit(function, (*kinds, *(UNKNOWN,) * read.pattern.objects), active, pattern=read.pattern)
+    except DifferentiationError:
+        return None
+    return None if isinstance(unit, MayWrite) else unit
 
 
 def check_unchanged_parts(function: types.FunctionType, read: Match, values: list[Any]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, input_names
 from microgradpy.cache import Unit, is_valid
-from microgradpy.compiler import compile_unit
+from microgradpy.compiler import compile_tracked
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
@@ -76,7 +76,7 @@ def tracked_unit(
     if any(readers):
         kinds = tuple(unknown_from((kind,)) if reads else kind for kind, reads in zip(kinds, readers, strict=True))
         active = tuple(flag or reads for flag, reads in zip(active, readers, strict=True))
-    return compile_unit(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
+    return compile_tracked(function, kinds, active, is_root=is_root, catches=catches)
 
 
 def _kind_of_input(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """The road to an adjoint that keeps the zeros of selections, which is made for a unit when NaN came out of the general one:
 
-    text -> frontend.lower -> ad.instrument -> ad.primal -> ad.reverse, with ad.zeros -> codegen -> load
+    program_again -> primal_of -> reverse_of, with ad.zeros -> pair_of -> linking
 
 It reads what the unit's primal has saved, so the two must agree on it, as for the seed 1 (`gradient_compiler`); if they do not,
 the general adjoint is taken, whose NaN says that nothing is known.
@@ -12,21 +12,19 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
-from microgradpy.ad import primal as primal_pass
-from microgradpy.ad.apart_items import read_items_at_places
 from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
-from microgradpy.ad.primal_builder import NeedsTracking
-from microgradpy.ad.texts import check_texts
 from microgradpy.cache import Unit, lock
-from microgradpy.compiler import Session, derive, program_of
+from microgradpy.compiler import Session
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import DifferentiationError
 from microgradpy.ir.kinds import Kind
 from microgradpy.ir.nodes import Const
-from microgradpy.linking import emit_primal, load_adjoint, paired
+from microgradpy.ir.reasons import MayWrite
+from microgradpy.linking import emit_primal, load_adjoint
 from microgradpy.originals import builtins_in_place
 from microgradpy.passes.fresh_arrays import write_in_place
+from microgradpy.pipeline import pair_of, primal_of, program_again, reverse_of
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.modes import changed_mode
 from microgradpy.runtime.room import with_room
@@ -52,9 +50,11 @@ class _Session(Session):
         self.seed_is_selected = seed_is_selected
         self.functions: dict[int, types.FunctionType] = {}
 
-    def unit(self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
+    def unit(
+        self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]
+    ) -> Unit | MayWrite | None:
         unit = super().unit(called, kinds, active)
-        if unit is not None:
+        if isinstance(unit, Unit):
             self.functions[id(unit)] = called.callee if isinstance(called, Apart) else called
         return unit
 
@@ -86,21 +86,21 @@ def _compiled(function: types.FunctionType, unit: Unit, seed_is_selected: bool) 
     try:
         with changed_mode(**unit.mode._asdict()), builtins_in_place():
             return _derived(function, unit, seed_is_selected) or general
-    except (DifferentiationError, NeedsTracking):
+    except DifferentiationError:
         return general
 
 
 def _derived(function: types.FunctionType, unit: Unit, seed_is_selected: bool) -> Keeping | None:
     """The adjoint, if it reads what the primal has saved, and nobody looks at each result or at where the pullback stops."""
-    ir = program_of(function, unit, unit.kinds)
+    program = program_again(function, unit, unit.kinds)
     session = _Session(function, unit, seed_is_selected)
-    if session.tells_apart:
-        ir = read_items_at_places(ir)
     if session.checks or session.stopping is not None:
         return None
-    primal, _ = check_texts(primal_pass.transform(ir, unit.kinds, unit.active, session))
-    primal, reverse = derive(ir, primal, unit.active, session)
-    forward, source = emit_primal(function, paired(primal, reverse), unit)
+    primal = primal_of(program, unit.kinds, unit.active, session)
+    if isinstance(primal, MayWrite):
+        return None
+    primal, reverse = reverse_of(program.ir, primal, unit.active, session)
+    forward, source = emit_primal(function, pair_of(primal, reverse), unit)
     if unit.primal_text is None or forward.text != unit.primal_text[0]:
         return None
     made, bindings = load_adjoint(unit, source, write_in_place(source.adjoint), f"{unit.name}_adjoint")

@@ -25,7 +25,20 @@ from microgradpy import (
 )
 from microgradpy.cache import CACHE
 from tests.programs import another_module
-from tests.programs.mutation import MUTATION, in_sight, library, modules, numbered, queues, replaced, stored
+from tests.programs.mutation import (
+    MUTATION,
+    in_sight,
+    library,
+    modules,
+    mutual_recursion,
+    numbered,
+    queues,
+    recursion,
+    recursive_functions,
+    recursive_objects,
+    replaced,
+    stored,
+)
 
 
 class Base:
@@ -272,8 +285,9 @@ def test_a_list_that_is_returned_is_the_users() -> None:
     assert seed == [0.0, 1.0, 0.0, 0.0]
 
 
-WITH_MEMORY = {each.__name__ for each in (in_sight, library, modules, numbered, queues, replaced, stored)}
-OF_MEMORY = [p for p in MUTATION if p.function.__module__ in WITH_MEMORY]
+OF_RECURSION = {each.__name__ for each in (mutual_recursion, recursion, recursive_functions, recursive_objects)}
+TABLES = {each.__name__ for each in (in_sight, library, modules, numbered, queues, replaced, stored)} | OF_RECURSION
+OF_MEMORY = [p for p in MUTATION if p.function.__module__ in TABLES]
 
 
 @pytest.mark.parametrize("program", [p for p in OF_MEMORY if not isinstance(p.args[0], list)], ids=lambda p: p.id)
@@ -298,7 +312,7 @@ def test_what_others_take_the_place_of_is_in_sight_under_one_name(program: Any) 
 
 
 LEFT_AS_OBJECTS = {
-    "old_dict_under_another_name", "view_of_a_dict_that_grows", "tuple_compared", "one_row_twice", 
+    "old_dict_under_another_name", "view_of_a_dict_that_grows", "tuple_compared", "one_row_twice",
     "shape_without_a_height", "shape_that_is_a_key", "the_same_tuple", "the_same_row", "the_same_row_of_numbers",
 }  # fmt: skip
 
@@ -343,6 +357,21 @@ def test_an_error_in_another_module_shows_the_call() -> None:
         gradient(calls_another_module, 0.5)
     last = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert (last.filename, last.line) == (__file__, "return ball.checked(x / x)")
+
+
+STAYS_MEMORY = {
+    "captured_and_other", "children_appended", "deeper_than_the_list",
+    "default_none_list", "early_return_search", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
+    "kids_branch", "kids_list_kept", "kids_replaced", "kids_same_list_twice", "kids_with_none", "list_returned_from_the_bottom",
+    "memo_2d", "nested_rec2", "put_back", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
+    "same_object_twice", "seen_in_a_set", "shown_between", "shown_on_each_level", "swapped_args", "weights_of_subclasses",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if p.function.__module__ in OF_RECURSION], ids=lambda p: p.id)
+def test_what_functions_that_call_themselves_write_into_is_in_sight(program: Any) -> None:
+    text = code_adjoint(program.function, *copy.deepcopy(program.args))
+    assert ("shadows" in text) == (program.function.__name__ in STAYS_MEMORY)
 
 
 class Link:

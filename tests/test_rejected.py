@@ -156,7 +156,7 @@ def test_a_failure_of_the_compiler_is_a_bug_to_report(monkeypatch: pytest.Monkey
     def innocent(x):
         return x * x
 
-    monkeypatch.setattr("microgradpy.compiler.derive", fails)
+    monkeypatch.setattr("microgradpy.compiler.reverse_of", fails)
     with pytest.raises(CompilerBug, match=r"innocent \(.*test_rejected.py:\d+\).*KeyError: 'lost'\n.*report") as caught:
         gradient(innocent, 2.0)
     shown = traceback.extract_tb(caught.value.__traceback__)

@@ -89,6 +89,9 @@ class AdjointBuilder(Buffers):
     selects: bool = field(default=False, kw_only=True)
     rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
     slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
+    passed: Mapping[Var, int] = field(default_factory=dict, kw_only=True)
+    """What is returned, with how many of its last parts are lists that the function was given and has written into: the
+    caller hands their cotangents over, to be written into."""
 
     def helper(self, function: Callable[..., object], *arguments: Value, hint: str = "", kind: Kind | None = None) -> Value:
         """The value of a call of a function of this package."""
@@ -283,6 +286,8 @@ class AdjointBuilder(Buffers):
             total = self.helper(arithmetic.item_cotangent, container, index, part, hint=self.bar_name(container), kind=proven)
         else:
             buffer = self.buffer(current)
+            if function is arithmetic.add_item and isinstance(self.kind(current), Sequence):  # type: ignore[arg-type]
+                proven = self.kind(buffer)  # what is added to a list stays one
             total = self.helper(function, buffer, container, index, part, hint=self.bar_name(container), kind=proven)
         assert isinstance(total, Var)
         self.owned.add(total)

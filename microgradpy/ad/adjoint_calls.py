@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import assert_never
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
@@ -48,7 +50,11 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    carries_nothing,
+    cotangent_kind,
+    cotangents_of,
     holds_numbers,
+    is_items,
     is_numeric,
     is_tuple_of_numbers,
 )
@@ -177,26 +183,45 @@ def _undo_unit_for(adjoint: AdjointBuilder, call: UnitCall, cotangent: Value, is
     for argument, is_absent in zip(arguments, absent, strict=True):
         targets.append(Const(None) if is_absent else argument)
         kinds.append(Inert("NoneType") if is_absent else adjoint.bar_kind(argument))
+    for index in call.passed:
+        number = sum(unit.active[:index])
+        if unit.active[index] and not absent[number] and is_items(adjoint.kind(call.arguments[index])):
+            kinds[number] = bar_of_part(adjoint.kind(call.arguments[index]))
     half = adjoint.adjoint_half(unit, is_selected)
+    handed = [index in call.passed for index, is_active in enumerate(unit.active) if is_active]
     if len(targets) == 1:
         (bar,) = adjoint.operation(half, (call.saved, cotangent), kinds=tuple(kinds))
         adjoint.select(bar, all(half.value.gives_selected))
-        adjoint.accumulate(targets[0], bar)
+        _hand_over(adjoint, targets[0], bar, handed[0])
     else:
         (bars,) = adjoint.operation(half, (call.saved, cotangent))
-        unpack_into(adjoint, bars, tuple(targets), tuple(kinds), half.value.gives_selected)
+        unpack_into(adjoint, bars, tuple(targets), tuple(kinds), half.value.gives_selected, handed)
 
 
 def unpack_into(
-    adjoint: AdjointBuilder, bars: Value, targets: tuple[Value, ...], kinds: tuple[Kind, ...], selected: tuple[bool, ...] = ()
+    adjoint: AdjointBuilder,
+    bars: Value,
+    targets: tuple[Value, ...],
+    kinds: tuple[Kind, ...],
+    selected: tuple[bool, ...] = (),
+    handed: Iterable[bool] = (),
 ) -> None:
     """Add each item of a tuple of cotangents to the target it belongs to; `selected` says of which the zeros are those of a
-    selection, if that is known of each."""
+    selection, if that is known of each, and `handed` which are handed over, to be written into."""
     hints = tuple(adjoint.bar_name(target) if adjoint.is_active(target) else "_" for target in targets)
     results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=kinds, hints=hints)
     adjoint.selected.update(zip(results, selected, strict=False))
-    for target, result in zip(targets, results, strict=True):
-        adjoint.accumulate(target, result)
+    for target, result, is_handed in zip(targets, results, chain(handed, repeat(False)), strict=False):
+        _hand_over(adjoint, target, result, is_handed)
+
+
+def _hand_over(adjoint: AdjointBuilder, target: Value, bar: Var, is_handed: bool) -> None:
+    """Add a cotangent to its target; nobody else has one that is handed over."""
+    if is_handed and is_items(adjoint.kind(bar)):
+        adjoint.owned.add(bar)
+        adjoint.pass_on(target, bar)
+    else:
+        adjoint.accumulate(target, bar)
 
 
 # Structure
@@ -241,7 +266,8 @@ def _field_of(adjoint: AdjointBuilder, cotangent: Value, place: Field) -> Value:
 def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
     kind = adjoint.kind(cotangent)
     if isinstance(kind, TupleOf) and len(kind.items) == len(call.items):
-        unpack_into(adjoint, cotangent, call.items, kind.items)
+        count = len(kind.items) - adjoint.passed.get(call.result, 0)
+        unpack_into(adjoint, cotangent, call.items, kind.items, handed=(place >= count for place in range(len(kind.items))))
         return
     if is_tuple_of_numbers(adjoint.kind(call.result)) and kind == UNKNOWN:
         count = len(call.items)
@@ -272,6 +298,9 @@ def _is_equal(key: Const, other: Value) -> bool:
 
 
 def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
+    if call.passed:
+        _undo_parts(adjoint, call)
+        return
     cotangents = tuple(map(adjoint.take, call.results))
     found = [value for value in cotangents if value is not None]
     if not found:
@@ -298,6 +327,45 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
     (whole,) = adjoint.operation(Opcode.TUPLE, items)
     part = adjoint.helper(run_time.from_items, call.source, whole, kind=adjoint.bar_kind(call.source))
     adjoint.accumulate(call.source, part)
+
+
+def _undo_parts(adjoint: AdjointBuilder, call: Unpack) -> None:
+    """Hand the cotangents of the lists that a call has written into over to its adjoint."""
+    if not any(result in adjoint.cotangents for result in call.results):
+        return
+    owned = [adjoint.cotangents.get(result) in adjoint.owned for result in call.results]
+    items: list[Value] = []
+    for place, (result, is_owned) in enumerate(zip(call.results, owned, strict=True)):
+        kind, bar = adjoint.kind(result), adjoint.take(result)
+        if not adjoint.is_active(result) or carries_nothing(kind):
+            items.append(Const(None))
+        elif is_items(kind):
+            if is_owned and isinstance(bar, Var):
+                adjoint.owned.add(bar)
+            bars = adjoint.as_list(Const(None) if bar is None else bar, result)
+            if place >= len(call.results) - call.passed:
+                bars = adjoint.own(bars)
+                adjoint.written |= {bars} if isinstance(bars, Var) else set()
+            items.append(bars)
+        elif bar is None:
+            items.append(_absent(adjoint, result))
+        else:
+            items.append(adjoint.dense(bar, result) if is_numeric(kind) else bar)
+    adjoint.owned.difference_update(item for item in items if isinstance(item, Var))
+    kinds = tuple(
+        Inert("NoneType") if item == Const(None) else bar_of_part(adjoint.kind(result))
+        for item, result in zip(items, call.results, strict=True)
+    )
+    hint = adjoint.bar_name(call.source)
+    (whole,) = adjoint.operation(Opcode.TUPLE, tuple(items), kinds=(TupleOf(kinds),), hints=(hint,))
+    adjoint.accumulate(call.source, whole)
+
+
+def bar_of_part(kind: Kind) -> Kind:
+    """What is known of the cotangent of a part of what a function returns that has written into lists."""
+    if is_items(kind):
+        return cotangents_of(kind)
+    return Inert("NoneType") if carries_nothing(kind) else cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
 
 
 def _absent(adjoint: AdjointBuilder, var: Var) -> Value:

@@ -5,11 +5,24 @@ from __future__ import annotations
 from typing import Protocol
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
+from microgradpy.ad.adjoint_calls import bar_of_part
 from microgradpy.ad.calls import Dispatched, Item, Iterated, Replaced, Unit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ir.input_kinds import kind_of
-from microgradpy.ir.kinds import INT, UNKNOWN, Array, Sequence, holds_numbers, is_items, present_inside
+from microgradpy.ir.kinds import (
+    INT,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Sequence,
+    TupleOf,
+    cotangent_kind,
+    holds_numbers,
+    is_items,
+    present_inside,
+)
 from microgradpy.ir.nodes import Const, Function, Op, Return, Value, Var, fresh, operator_constant
 from microgradpy.ir.traversal import terminators, walk
 
@@ -21,6 +34,14 @@ class Halves(Protocol):
     """Whether zeros of selections are to be strong (see `zeros`)."""
     seed_is_selected: bool
     """Whether the seed may have such zeros."""
+
+    @property
+    def passed(self) -> int:
+        """How many of the last parts of the result are lists that the function was given and has written into."""
+
+    @property
+    def active_parts(self) -> tuple[bool, ...] | None:
+        """Which parts of such a result are active."""
 
     def adjoint_half(self, unit: Unit, is_selected: bool) -> Const:
         """The constant that stands for the unit's adjoint, for a seed that may have zeros of a selection if it says so."""
@@ -121,7 +142,26 @@ def _pieces(primal: Primal) -> frozenset[Var]:
     )
 
 
-def seed_hint(function: Function) -> str:
+def seed_of(builder: AdjointBuilder, primal: Primal, services: Halves) -> Var:
+    """The cotangent of what the function returns. Of a function that returns lists which it has written into, after its value,
+    it has a part for each of these that is active."""
+    is_value = primal.memory is None or primal.takes_value
+    kind, active = cotangent_kind(primal.result_kind) if is_value else UNKNOWN, services.active_parts
+    if active is not None:
+        ends = (t.value for t in terminators(primal.function.body) if isinstance(t, Return))
+        builder.passed = {value: services.passed for value in ends if isinstance(value, Var)}
+        kind = _kind_of_parts(primal.result_kind, active)
+    return builder.variable(kind, _seed_hint(primal.function))
+
+
+def _kind_of_parts(kind: Kind, active: tuple[bool, ...]) -> Kind:
+    if not isinstance(kind, TupleOf) or len(kind.items) != len(active):
+        return UNKNOWN
+    parts = zip(kind.items, active, strict=True)
+    return TupleOf(tuple(bar_of_part(item) if is_active else Inert("NoneType") for item, is_active in parts))
+
+
+def _seed_hint(function: Function) -> str:
     """The seed is called after what is returned if that has one name, and else by a word that is no name of the user's."""
     returned = [terminator.value for terminator in terminators(function.body) if isinstance(terminator, Return)]
     hints = {value.hint for value in returned if isinstance(value, Var)}

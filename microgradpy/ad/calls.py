@@ -30,18 +30,28 @@ class Unit(Protocol):
     """Whether the tangent of its value may have zeros of a selection that it makes."""
     writes: bool
     """Whether the function may write into anything that it did not make."""
+    active_parts: tuple[bool, ...] | None
+    """Which parts of the tuple that it returns depend on what is differentiated, where it is known."""
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Apart:
-    """A constant that stands for a function which is called with parts of its arguments: `function` is its IR for these."""
+    """A constant that stands for a function which is called with parts of its arguments: `function` is its IR for these. One
+    that calls itself has itself in its IR, so that this is put in afterwards.
+
+    The inputs `passed` are lists that it writes into, and the last parts of its result are these lists again; so are their
+    cotangents, which the adjoint writes into, and returns. `kinds` is what its inputs are at least, in whatever call, and
+    `result` what is assumed of its result first."""
 
     callee: FunctionType
     function: Function
     checks: tuple[Any, ...] = ()
     functions: tuple[FunctionType, ...] = ()
     followed: frozenset[CodeType] = frozenset()
+    passed: tuple[int, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    result: Kind | None = None
 
 
 @final
@@ -79,13 +89,15 @@ class Dispatched:
 @final
 @dataclass(frozen=True, slots=True)
 class UnitCall:
-    """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`."""
+    """A call of a function differentiated through its own source: `result, saved = f_primal(*arguments)`. The arguments
+    `passed` are lists that come back as the last parts of the result."""
 
     result: Var
     saved: Var
     unit: Unit
     arguments: tuple[Value, ...]
     where: Location
+    passed: tuple[int, ...] = ()
 
 
 @final
@@ -102,12 +114,13 @@ class Build:
 @final
 @dataclass(frozen=True, slots=True)
 class Unpack:
-    """`a, b = source`"""
+    """`a, b = source`. The last results, `passed` in number, are lists that the call which made the source has written into."""
 
     result: Var
     results: tuple[Var, ...]
     source: Value
     where: Location
+    passed: int = 0
 
 
 @final

@@ -33,6 +33,7 @@ from microgradpy.ir.kinds import (
     BOOL,
     FLOAT,
     INT,
+    UNASSIGNED,
     UNKNOWN,
     Array,
     Inert,
@@ -50,13 +51,14 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     item_kind,
+    join,
     object_with,
     present,
     python_type,
 )
 from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
-from microgradpy.ir.reasons import TRACKED, reason_at
+from microgradpy.ir.reasons import TRACKED, MayWrite, reason_at
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import known_by
@@ -300,7 +302,7 @@ def call_apart(primal: PrimalBuilder, op: Op, apart: Apart) -> None:
     if not call_unit(primal, op, apart, primal.inputs(op)[0]):
         name = apart.callee.__name__
         why = f"`{name}` cannot be called with parts of its arguments"
-        raise NeedsTracking(name, (reason_at(TRACKED, op.where, why),))
+        raise NeedsTracking(MayWrite(name, (reason_at(TRACKED, op.where, why),)))
 
 
 def kind_given(primal: PrimalBuilder, value: Value | Packed) -> Kind:
@@ -317,11 +319,18 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
     if primal.services.tracks and (is_generator(function.__code__) or any(isinstance(value, Packed) for value in bound)):
         return False
     kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))
-    active = (primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
+    active = tuple(primal.any_active(value.items) if isinstance(value, Packed) else primal.is_active(value) for value in bound)
+    passed = called.passed if isinstance(called, Apart) else ()
+    if isinstance(called, Apart) and called.kinds:
+        # One unit for the list that is empty yet and for the one that calls of itself have filled.
+        kinds = tuple(map(join, kinds, called.kinds))
+        active = tuple(flag or (i in passed and _may_be_filled(kinds[i])) for i, flag in enumerate(active))
     try:
-        unit = primal.services.unit(called, kinds, tuple(active))
+        unit = primal.services.unit(called, kinds, active)
     except DifferentiationError:
         return False  # the dispatcher refuses it when it is reached
+    if isinstance(unit, MayWrite):
+        raise NeedsTracking(unit)
     if unit is None or (unit.writes and primal.catches):
         return False  # it may raise after it has written, which the dispatcher deals with
     arguments = tuple(_pack(primal, value) if isinstance(value, Packed) else value for value in bound)
@@ -332,8 +341,15 @@ def call_unit(primal: PrimalBuilder, op: Op, called: FunctionType | Apart, bound
     saved = primal.variable(UNKNOWN, f"{hint}_saved")
     primal.emit(Opcode.UNPACK, (pair,), (result, saved))
     if result in primal.active or primal.services.tracks:
-        primal.record(UnitCall(result, saved, unit, arguments, op.where))
+        primal.record(UnitCall(result, saved, unit, arguments, op.where, passed))
     return True
+
+
+def _may_be_filled(kind: Kind) -> bool:
+    """Whether what is put into a list may be active."""
+    if isinstance(kind, Sequence):
+        return _may_be_filled(kind.item)
+    return not carries_nothing(kind) and kind not in (INT, UNASSIGNED)
 
 
 def dispatch(

@@ -24,7 +24,7 @@ from microgradpy.ad.effects import has_effect, unmarked_effect
 from microgradpy.ad.given_code import asks_class, tells
 from microgradpy.ad.hidden_calls import BOOL, asks_for_truth, condition_inside, steady_condition
 from microgradpy.ad.memory import Memory, analyse
-from microgradpy.ad.primal_builder import PrimalBuilder, Services
+from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder, Services
 from microgradpy.ad.primal_calls import lower_call
 from microgradpy.ad.primal_items import ask_for_items, bind_items, with_pairs_asked
 from microgradpy.ad.primal_structure import lower_structure
@@ -66,6 +66,7 @@ from microgradpy.ir.nodes import (
     Yield,
     function_constant,
 )
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import map_terminator
 from microgradpy.ir.traversal import is_mark, terminators
 from microgradpy.runtime.failures import raise_failure
@@ -85,11 +86,20 @@ class Primal:
     lent: frozenset[Var]
     returned: tuple[Kind, ...]
     result_active: bool
+    returned_parts: tuple[tuple[bool, ...], ...] = ()
     memory: Memory | None = None
+    makes_text: bool = False
+    """Whether it makes text of active values."""
 
     @property
     def result_kind(self) -> Kind:
         return reduce(join, self.returned) if self.returned else Inert("NoneType")
+
+    def active_parts(self, assumed: tuple[bool, ...]) -> tuple[bool, ...]:
+        """Which parts of the tuple that is returned are active, besides those that were assumed to be."""
+        if any(len(parts) != len(assumed) for parts in self.returned_parts):
+            return (True,) * len(assumed)
+        return tuple(map(any, zip(assumed, *self.returned_parts, strict=True)))
 
     @property
     def likely_kind(self) -> Kind:
@@ -114,10 +124,21 @@ class Primal:
         return all(isinstance(v, Var) and v in self.memory.by_value and v not in inputs for v in returned)
 
 
-def transform(function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services) -> Primal:
+def transform(
+    function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services
+) -> Primal | MayWrite:
     """The primal of an instrumented function whose captured variables and parameters have these kinds, and of which those
-    marked `active` are differentiated. Where writes are tracked it is walked again if something active is stored in what
-    was taken for constant."""
+    marked `active` are differentiated. One that may write has none, unless writes are tracked."""
+    try:
+        return _walked_until_steady(function, kinds, active, services)
+    except NeedsTracking as needed:
+        return needed.found
+
+
+def _walked_until_steady(
+    function: Function, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Services
+) -> Primal:
+    """The primal. Where writes are tracked it is walked again if something active is stored in what was taken for constant."""
     forced: frozenset[Var] = frozenset()
     items: dict[Var, Kind] = {}
     iterators = iterators_in(function)
@@ -182,6 +203,7 @@ def _transformed(function: Function, kinds: tuple[Kind, ...], active: tuple[bool
         frozenset(builder.lent),
         tuple(walk.returned),
         walk.returned_active,
+        tuple(walk.returned_parts),
     )
 
 
@@ -202,6 +224,7 @@ class _Walk:
     lent: set[Var] = field(default_factory=set)
     returned: list[Kind] = field(default_factory=list)
     returned_active: bool = False
+    returned_parts: list[tuple[bool, ...]] = field(default_factory=list)
 
     def region(self, region: Region) -> Region:
         with self.builder.region() as statements:
@@ -250,7 +273,13 @@ class _Walk:
         if isinstance(new, Return):
             self.returned.append(self.builder.kind(new.value))
             self.returned_active |= self.builder.is_active(new.value)
+            self.returned_parts.append(self.active_parts(new.value))
         return new
+
+    def active_parts(self, value: Value) -> tuple[bool, ...]:
+        """Which parts of a tuple that is made here are active."""
+        made = self.builder.producers.get(value) if isinstance(value, Var) else None
+        return tuple(map(self.builder.is_active, made.arguments)) if made is not None and made.callee is Opcode.TUPLE else ()
 
     def statement(self, statement: Statement) -> None:
         self.builder.where = statement.where
@@ -363,6 +392,7 @@ class _Walk:
                 break
             # What the body returned was proven from assumptions that do not hold.
             del self.returned[returned:]
+            del self.returned_parts[returned:]
             self.returned_active = returned_active
         results = self.results(statement, [edge.values for edge in edges if isinstance(edge, Break)])
         self.builder.add(replace(made, parameters=parameters, initial=initial, results=results))

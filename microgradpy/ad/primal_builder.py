@@ -30,7 +30,7 @@ from microgradpy.ir.kinds import (
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_NAME, Features
-from microgradpy.ir.reasons import Reason
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
@@ -50,24 +50,27 @@ _ASK_NOTHING: Any = (operator.is_, operator.is_not, isinstance, issubclass, type
 
 
 class NeedsTracking(Exception):
-    """The function may write into something: its cotangents have to be kept with the objects, for these reasons."""
+    """Ends the walk over a function that writes. Who asks for its primal gets what was `found` as a value."""
 
-    def __init__(self, found: str, reasons: tuple[Reason, ...] = ()) -> None:
-        super().__init__(found)
-        self.reasons = reasons
+    def __init__(self, found: MayWrite) -> None:
+        super().__init__(found.what)
+        self.found = found
 
 
 class Services(Protocol):
     """What the primal asks of the compiler. `tracks`: cotangents of mutable objects are in shadows, so that anything may be
-    written into; otherwise, writes raise `NeedsTracking`. `is_root`: the function is the one that the user differentiates."""
+    written into; otherwise, one that may write has no primal. `explains`: that is asked for its reasons.
+    `is_root`: the function is the one that the user differentiates."""
 
     inlines: bool
     tracks: bool
+    explains: bool
     tells_apart: bool
     is_root: bool
 
-    def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | None:
-        """The compiled callee, or None if it has to be called through the dispatcher."""
+    def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Unit | MayWrite | None:
+        """The compiled callee, or None if it has to be called through the dispatcher. One that writes has none, unless that is
+        tracked."""
 
     def kind_returned(self, function: FunctionType, kinds: tuple[Kind, ...]) -> Kind:
         """What is proven of what a function returns that is given nothing differentiated, and called as it stands."""

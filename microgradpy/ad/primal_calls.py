@@ -35,6 +35,7 @@ from microgradpy.ad.hidden_calls import lower_asked, lower_items
 from microgradpy.ad.instrument import GETATTR, OUT_OF_PLACE
 from microgradpy.ad.keys import check_keys_of, dict_with_keys
 from microgradpy.ad.known_functions import makes_texts
+from microgradpy.ad.memory_mode import is_flat
 from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
@@ -193,17 +194,12 @@ def _call_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:
         primal.plain(op, kind=UNKNOWN)
     elif is_hashable(function) and function in OUT_OF_PLACE:
         _augmented(primal, op, OUT_OF_PLACE[function])
-    elif function is getattr and _is_flat(op):
+    elif is_flat(op):
         raise needs_tracking(op, "x.flat", "the array may be written into by way of it", "write x.ravel()")
     elif function is getattr and len(op.arguments) == 2 and isinstance(op.arguments[1], Const):
         _attribute(primal, op, op.arguments[1].value)
     elif not refuse_call(primal, op, callee):
         _call_known(primal, op, function_constant(warn) if function is warnings.warn and _counts_frames(op) else callee)
-
-
-def _is_flat(op: Op) -> bool:
-    """Whether a call of `getattr` makes an iterator through which an array may be written, and which notes where it is."""
-    return len(op.arguments) > 1 and isinstance(op.arguments[1], Const) and op.arguments[1].value == "flat"
 
 
 def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:

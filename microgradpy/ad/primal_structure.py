@@ -19,6 +19,7 @@ from microgradpy.ad.calls import (
     Iterated,
     Replaced,
     Suspend,
+    UnitCall,
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
@@ -205,12 +206,16 @@ def _unpack(primal: PrimalBuilder, op: Op) -> None:
         kinds = kind.items
     else:
         kinds = (item_kind(kind),) * len(op.results)
-    results = tuple(primal.define(old, kind, active) for old, kind in zip(op.results, kinds, strict=True))
+    made = primal.calls.get(source) if isinstance(source, Var) else None
+    flags, passed = (active,) * len(kinds), 0
+    if isinstance(made, UnitCall) and made.unit.active_parts is not None and len(made.unit.active_parts) == len(kinds):
+        flags, passed = made.unit.active_parts, len(made.passed)
+    results = tuple(primal.define(old, kind, flag) for old, kind, flag in zip(op.results, kinds, flags, strict=True))
     primal.emit(Opcode.UNPACK, (source,), results)
     for result in results:
         primal.lend_with(result, (source,))
     if any(result in primal.active for result in results):
-        primal.record(Unpack(results[0], results, source, op.where))
+        primal.record(Unpack(results[0], results, source, op.where, passed))
 
 
 def _append(primal: PrimalBuilder, op: Op) -> None:

@@ -19,7 +19,7 @@ from microgradpy.ad.primal_builder import NeedsTracking, PrimalBuilder
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Kind, Numeric, Optional, Sequence, TupleOf, Unknown, python_type
 from microgradpy.ir.nodes import STATEMENT, Augmented, Const, For, Function, Op, Opcode, Value, Var, While, function_constant
-from microgradpy.ir.reasons import DISPATCHED, TRACKED, Reason, expression_at, reason_at
+from microgradpy.ir.reasons import DISPATCHED, TRACKED, MayWrite, Reason, expression_at, reason_at
 from microgradpy.ir.traversal import walk
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.rules.registry import rrule
@@ -34,14 +34,15 @@ def needs_tracking(op: Op, found: str, why: str, remedy: str = "") -> NeedsTrack
     reason = reason_at(TRACKED, op.where, why, remedy)
     if isinstance(op.payload, Augmented) or op.payload == STATEMENT or op.callee is Opcode.STORE:
         reason = replace(reason, text=op.where.text)  # what is assigned to is a part of it
-    return NeedsTracking(f"{found} in line {op.where.line}", (reason,))
+    return NeedsTracking(MayWrite(f"{found} in line {op.where.line}", (reason,)))
 
 
 def needs_variable(op: Op, is_cell: bool) -> NeedsTracking:
     """What is raised at a read or write of a variable that is kept in a cell, or in its module."""
     why = _ASSIGNED_LATER if is_cell else "functions of the module assign it"
-    needed = needs_tracking(op, "a shared variable", why)
-    return NeedsTracking(str(needed), tuple(replace(reason, text=variable_of(op) or reason.text) for reason in needed.reasons))
+    found = needs_tracking(op, "a shared variable", why).found
+    reasons = tuple(replace(reason, text=variable_of(op) or reason.text) for reason in found.reasons)
+    return NeedsTracking(replace(found, reasons=reasons))
 
 
 def needs_class(op: Op) -> NeedsTracking:
@@ -58,7 +59,7 @@ def whatever_came_first(function: Function, assigned: frozenset[str], reasons: t
         return reasons
     made = (op for op in walk(function.body) if isinstance(op, Op) and isinstance(op.callee, Const))
     of_class = next((op for op in made if isinstance(op.callee.value, Maker) and op.callee.value.makes_class), None)  # type: ignore[union-attr]
-    return reasons if of_class is None else (*needs_class(of_class).reasons, *reasons[1:])
+    return reasons if of_class is None else (*needs_class(of_class).found.reasons, *reasons[1:])
 
 
 _ASSIGNED_LATER = "a function assigns it that may be called later"

@@ -22,7 +22,7 @@ from typing import assert_never, final
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
 from microgradpy.ad.adjoint_calls import undo_call
-from microgradpy.ad.adjoint_setup import Halves, builder_for, seed_hint
+from microgradpy.ad.adjoint_setup import Halves, builder_for, seed_of
 from microgradpy.ad.calls import Call
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
@@ -32,10 +32,8 @@ from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
     BOOL,
-    UNKNOWN,
     Kind,
     Sequence,
-    cotangent_kind,
     is_items,
     is_numeric,
     join,
@@ -86,13 +84,17 @@ def transform(primal: Primal, differentiated: tuple[Var, ...], services: Halves)
     """The adjoint of a primal with respect to some of its inputs."""
     body = primal.function.body
     builder = builder_for(primal, services)
-    is_value = primal.memory is None or primal.takes_value
-    seed = builder.variable(cotangent_kind(primal.result_kind) if is_value else UNKNOWN, seed_hint(primal.function))
+    seed = seed_of(builder, primal, services)
     builder.select(seed, services.seed_is_selected)
     reverse = _Walk(builder, primal.calls, seed, frame_of(body, None, ""))
     with builder.region() as statements:
         reverse.sequence(body, 0, reverse.frame.recorded)
         found = tuple(builder.cotangents.get(var) for var in differentiated)
+        if services.passed:
+            found = tuple(
+                builder.as_list(bar, var) if bar is not None and is_items(builder.kind(var)) else bar
+                for var, bar in zip(differentiated, found, strict=True)
+            )
         # Callers rely on it that the cotangent of a number or an array is no structural zero.
         results = tuple(
             Const(None) if bar is None else builder.dense(bar, var) if is_numeric(builder.kind(var)) else bar

@@ -119,9 +119,9 @@ class Tangents:
 
     def dense(self, value: Value) -> Value:
         """The tangent of an argument as a callee's pushforward takes it."""
-        if not isinstance(value, Var) or not is_numeric(self.builder.kind(value)):
+        if not is_numeric(self.builder.kind(value)):
             return self.dot(value)
-        return self.dot_like(value, value)
+        return self.dot_like(value, value) if isinstance(value, Var) else Const(0.0)
 
     def know_dot(self, var: Var, dot: Value) -> None:
         """Let a variable have a tangent, dense where it is a number or an array."""

@@ -70,8 +70,8 @@ _OF_JSON = Named(("json", "load loads"))
 _STORES: frozenset[Any] = frozenset({operator.setitem, setattr})
 
 
-def check_texts(primal: Primal) -> tuple[Primal, bool]:
-    """The primal with checks of what is read from text, and whether it makes text of active values."""
+def check_texts(primal: Primal) -> Primal:
+    """The primal with checks of what is read from text, which knows whether it makes text of active values."""
     function = primal.function
     statements = list(walk(function.body))
     operations = [statement for statement in statements if isinstance(statement, Op)]
@@ -87,7 +87,7 @@ def check_texts(primal: Primal) -> tuple[Primal, bool]:
     # What is caught may be made of what the code that raised it had.
     given |= {handler.exception for s in statements if isinstance(s, Try) for handler in s.handlers if handler.exception}
     if not made and not given and not any(_reads(_callee(op)) for op in operations):
-        return primal, False
+        return primal
     tainted = _spread(function, statements, made | given)
     # Where nothing is written, what comes from outside of the function, or out of a call, is all that may hold other texts.
     others = {var for var in function.inputs if _may_hold_text(_kind(function, var))}
@@ -103,7 +103,8 @@ def check_texts(primal: Primal) -> tuple[Primal, bool]:
         values = (statement.result, *(value for value in given if isinstance(value, Var)))
         return statement, Op(function_constant(check), values, (fresh("checked"),), where=statement.where)
 
-    return replace(primal, function=replace(function, body=map_statements(function.body, rewrite))), bool(made)
+    checked = replace(function, body=map_statements(function.body, rewrite))
+    return replace(primal, function=checked, makes_text=bool(made))
 
 
 def _is_own(callee: Any) -> bool:

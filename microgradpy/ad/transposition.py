@@ -29,6 +29,7 @@ from microgradpy.errors import DifferentiationError
 from microgradpy.ir.axes import Axes
 from microgradpy.ir.kinds import Array, Kind, Scalar, cotangent_kind, is_numeric
 from microgradpy.ir.nodes import Const, Op, Region, Return, Statement, Value, Var
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.rewrite import substitute
 from microgradpy.ir.traversal import is_none
 from microgradpy.runtime import cotangents as run_time
@@ -52,7 +53,7 @@ class _Closed:
 
     def unit(self, function: FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]) -> Any:
         unit = self._services.unit(function, kinds, active)
-        if unit is None or unit.calls_unknown:
+        if unit is None or isinstance(unit, MayWrite) or unit.calls_unknown:
             raise NotTransposable
         return unit
 

@@ -11,10 +11,9 @@ from typing import Any, final
 
 import numpy as np
 
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import bind
 from microgradpy.cache import Unit, followed_by
-from microgradpy.compiler import compile_unit
+from microgradpy.compiler import compile_tracked, compile_unit, why_tracked
 from microgradpy.errors import MissingRuleError, MutationError, SourceNotFoundError
 from microgradpy.exporting.kinds import Axes, Spec, is_data, spec
 from microgradpy.frontend.source import place_of
@@ -160,26 +159,23 @@ def _is_inert(value: Any) -> bool:
 
 
 def _unit(function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], values: Any) -> Unit:
-    seen = ""
-    try:
-        unit = compile_unit(function, kinds, active)
-    except NeedsTracking as needed:
-        unit = None
-        seen = "" if str(needed) == function.__name__ else f" ({needed})"
-        if values is None and str(needed).startswith("`"):
-            raise MutationError(
-                f"{function.__qualname__} cannot be exported without example arguments: {needed} may write into an array, "
-                "if it is one",
-                place_of(function),
-                "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
-            ) from None
-    if unit is not None:
+    unit = compile_unit(function, kinds, active)
+    if isinstance(unit, Unit):
         if unit.calls_unknown and values is not None and may_write(function, values, followed_by(unit)):
             raise writes_refusal(function, place_of(function), "makes a call of which it is not known whether it writes into")
         return unit
+    unit = why_tracked(function, kinds, active)
+    if values is None and unit.what.startswith("`"):
+        raise MutationError(
+            f"{function.__qualname__} cannot be exported without example arguments: {unit.what} may write into an array, "
+            "if it is one",
+            place_of(function),
+            "Give example arguments, so that their kinds are known; or write x = x + y for x += y.",
+        )
+    seen = "" if unit.what == function.__name__ else f" ({unit.what})"
     if values is None or not PLAIN.issuperset(map(type, values)) or is_generator(function.__code__):
         raise writes_refusal(function, place_of(function), seen=seen)
-    unit = compile_unit(function, kinds, active, tracks=True, is_root=True)
+    unit = compile_tracked(function, kinds, active, is_root=True)
     if not _is_of_arrays(unit.result_kind):
         raise writes_refusal(function, place_of(function), seen=seen, call="return")
     return unit

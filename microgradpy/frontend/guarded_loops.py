@@ -61,7 +61,7 @@ def guarded_for(
     given = _may_fail(items)
 
     def repeated() -> None:
-        for item in given if low.unit.marks_effects else ():
+        for item in given if low.unit.effects.marked() else ():
             low.mark()
             low.emit(function_constant(raise_failure), item, node=source)
         body()

@@ -26,6 +26,7 @@ from microgradpy.frontend import (  # noqa: F401 - these register what they lowe
     lower_with,
 )
 from microgradpy.frontend.lower_functions import lower_code
+from microgradpy.frontend.places import Effects
 from microgradpy.frontend.resolve import Guard, Resolver
 from microgradpy.frontend.scope import mangle_private_names
 from microgradpy.frontend.source import find_source
@@ -36,10 +37,11 @@ from microgradpy.runtime.room import with_room
 @final
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A function's IR, and the module-level names it takes to be constant."""
+    """The IR of a function, the module-level names it takes to be constant, and whether it is another one with marks."""
 
     function: Function
     constants: tuple[Guard, ...]
+    marks_matter: bool
 
 
 @with_room
@@ -58,10 +60,10 @@ def lower_function(
     Raises `SourceNotFoundError` if the text of the running code cannot be found and `UnsupportedSyntaxError` for
     generators and coroutines. Everything else that is not supported is lowered to a `raise` at its place.
     """
-    found = find_source(function)
+    found, effects = find_source(function), Effects(marks_effects)
     resolver = Resolver.of(function) if resolve is None else resolve
     tree = mangle_private_names(found.tree, found.class_name)
     lowered = lower_code(
-        tree, function.__code__, found.file, found.lines, resolver, marks_effects=marks_effects, catches=catches, notes=notes
+        tree, function.__code__, found.file, found.lines, resolver, effects=effects, catches=catches, notes=notes
     )
-    return Lowered(lowered, tuple(resolver.guards.values()))
+    return Lowered(lowered, tuple(resolver.guards.values()), effects.matter)

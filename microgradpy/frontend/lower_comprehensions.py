@@ -140,7 +140,7 @@ def _lower_generators(
 def _loop(
     low: Lowering, generator: ast.comprehension, items: Items, state: tuple[str, ...], body: Step, outside: Step
 ) -> None:
-    if low.unit.marks_effects and low.scopes:
+    if low.scopes and low.unit.effects.marked():
         guarded_for(low, generator.target, generator.iter, items, LoopFrame(state), body, outside)
     else:
         low.for_loop(items, LoopFrame(state), body, generator.target)

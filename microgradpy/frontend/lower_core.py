@@ -121,7 +121,7 @@ class Lowering:
         result = self.variable(name)
         where = self.location(node)
         self.block.statements.append(Op(callee, arguments, (result,), tuple(keywords), payload, where=where))
-        if self.unit.marks_effects and self.scopes and may_have_effect(callee, payload):
+        if self.scopes and may_have_effect(callee, payload) and self.unit.effects.marked():
             self.mark()
         return result
 
@@ -227,7 +227,7 @@ class Lowering:
     def mark(self) -> None:
         """Say what the handlers around see from now on. Most of it is known already: `tidy_marks` sees to that."""
         for scope in self.scopes:
-            if scope.inner_names != self.inner_names and not self.unit.marks_effects:
+            if scope.inner_names != self.inner_names and not self.unit.effects.marked():
                 continue  # inside a comprehension nothing is bound that the handlers outside see
             where = self.location(self.statement)
             hidden = self.inner_names - scope.inner_names
@@ -309,7 +309,7 @@ class Lowering:
 
     def branch(self, condition: Value, then: Step, orelse: Step, node: ast.AST, rest: Step | None = None) -> bool:
         """Lower an `If`. True if `rest`, what follows it in its block, was lowered inside it."""
-        if self.unit.marks_effects and self.scopes and isinstance(condition, Var):
+        if self.scopes and isinstance(condition, Var) and self.unit.effects.marked():
             condition = self.emit(function_constant(exceptions.asked), condition, node=node, name=".holds")
         arms = (self.arm(self.inside(then, node)), self.arm(self.inside(orelse, node)))
         leaving = [arm for arm in arms if not arm.is_open]

@@ -21,7 +21,7 @@ from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.lower_variables import open_cells
 from microgradpy.frontend.marks import loops_with_marks, scopes_that_go_on, tidy_marks
 from microgradpy.frontend.notes import with_notes
-from microgradpy.frontend.places import Group, Step, Unit
+from microgradpy.frontend.places import Effects, Group, Step, Unit
 from microgradpy.frontend.prune import prune
 from microgradpy.frontend.resolve import Resolver, builtin
 from microgradpy.frontend.scope import (
@@ -70,25 +70,25 @@ def lower_code(
     lines: tuple[str, ...],
     resolver: Resolver,
     *,
-    marks_effects: bool = False,
+    effects: Effects | None = None,
     catches: bool = False,
     notes: bool = False,
 ) -> Function:
-    """The IR of a function, given the syntax tree and the code object of the same text. For functions that write,
-    `marks_effects` says after which effect an exception came, and one that `catches` returns a `Failure` instead of raising.
-    With `notes` it notes what its variables are when it returns."""
+    """The IR of a function, given the syntax tree and the code object of the same text. For functions that write, marks say
+    after which of the `effects` an exception came, and one that `catches` returns a `Failure` instead of raising. With `notes`
+    it notes what its variables are when it returns."""
+    effects = Effects() if effects is None else effects
     rebound = rebound_inside(code) | shared_by_inner(code)
     shared = shared_names(code, resolver.module_globals()) | rebound | known_cells(code)
-    if marks_effects:
-        note_cells(code, read_in_cells(tree, code))
+    read = read_in_cells(tree, code) if code.co_cellvars else frozenset()
+    if read and effects.marked():
+        note_cells(code, read)
         shared |= known_cells(code)
     while True:
         for inner, names in shared_in(code, shared):
             note_shared(inner, names)
         try:
-            return _lower_with(
-                tree, code, file, lines, resolver, shared, marks_effects=marks_effects, catches=catches, notes=notes
-            )
+            return _lower_with(tree, code, file, lines, resolver, shared, effects, catches=catches, notes=notes)
         except Shared as found:
             shared |= found.names
             note_cells(code, found.names)
@@ -101,9 +101,9 @@ def _lower_with(
     lines: tuple[str, ...],
     resolver: Resolver,
     shared: frozenset[str],
+    effects: Effects,
     guarded: frozenset[Position] = frozenset(),
     *,
-    marks_effects: bool = False,
     catches: bool = False,
     notes: bool = False,
 ) -> Function:
@@ -137,7 +137,7 @@ def _lower_with(
         packed=frozenset(parameter.var for parameter in parameters if parameter.kind in packed),
         guarded=guarded,
         shared=shared,
-        marks_effects=marks_effects,
+        effects=effects,
         catches=catches,
         notes=fresh("notes") if notes else None,
     )
@@ -148,15 +148,14 @@ def _lower_with(
     if missing:
         raise Shared(missing)
     if unit.notes is not None:
-        region = with_notes(region, unit.notes, parameters, marks_effects)
+        region = with_notes(region, unit.notes, parameters, effects.marked())
     region = prune(region)
-    region = tidy_marks(region, spared=scopes_that_go_on(region) if marks_effects else frozenset())
+    handled = scopes_that_go_on(region)
+    region = tidy_marks(region, spared=handled if handled and effects.marked() else frozenset())
     more = loops_with_marks(region) - guarded
     if more:
         more |= guarded
-        return _lower_with(
-            tree, code, file, lines, resolver, shared, more, marks_effects=marks_effects, catches=catches, notes=notes
-        )
+        return _lower_with(tree, code, file, lines, resolver, shared, effects, more, catches=catches, notes=notes)
     outdated = outdated_names(region, low.closures)
     if outdated:
         raise Shared(outdated)

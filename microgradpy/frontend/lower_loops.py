@@ -62,8 +62,8 @@ def lower_while(low: Lowering, node: ast.While, rest: Step) -> bool | None:
     if is_guarded(low, node):
         guarded_while(low, node, frame)
         return _lower_else(low, node, frame, rest)
-    may_write = low.unit.marks_effects and not _compares_numbers(node.test)
-    if not (bound_in_expression(node.test) or suspends(node.test) or may_write):
+    is_bound = bound_in_expression(node.test) or suspends(node.test)
+    if not is_bound and (_compares_numbers(node.test) or not low.unit.effects.marked()):
         low.while_loop(lambda: low.expression(node.test), frame, lambda: low.statements(node.body, low.go_on), node)
         return _lower_else(low, node, frame, rest)
 
@@ -157,7 +157,7 @@ def lower_items(low: Lowering, node: ast.expr, target: ast.expr | None) -> tuple
             return _lower_reversed(low, inner, target)
         case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[], keywords=[]):
             return _lower_dict_items(low, node, owner, target)
-        case ast.List(elts=[*items]) if low.unit.marks_effects and all(isinstance(item, ast.Constant) for item in items):
+        case ast.List(elts=[*items]) if all(isinstance(item, ast.Constant) for item in items) and low.unit.effects.marked():
             # As Python does: nobody can write into a tuple, so its items stay the constants that they are.
             return _lower_each(low, low.expression(ast.copy_location(ast.Tuple(items, ast.Load()), node)), target)
     return _lower_each(low, low.expression(node), target)

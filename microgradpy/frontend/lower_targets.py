@@ -28,7 +28,7 @@ def is_pattern(target: ast.expr | None) -> bool:
 
 def unpack(low: Lowering, value: Value, variables: tuple[Var, ...], node: ast.AST) -> None:
     """Take a value apart. In the body of a `try` a mark says that the user's code has given the items."""
-    if low.unit.marks_effects and low.scopes and isinstance(value, Var):
+    if low.scopes and isinstance(value, Var) and low.unit.effects.marked():
         value = low.emit(function_constant(exceptions.items_of), value, Const(len(variables)), node=node, name=".items")
     low.block.statements.append(Op(Opcode.UNPACK, (value,), variables, where=low.location(node)))
 

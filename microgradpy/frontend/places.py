@@ -80,6 +80,19 @@ class Protection:
 RETURN, BREAK, CONTINUE = 1, 2, 3
 
 
+@dataclass(slots=True)
+class Effects:
+    """Whether a mark follows whatever may change something. Who asks lowers in another way if so, which is noted: most
+    functions have no handlers, and are lowered alike."""
+
+    are_marked: bool = False
+    matter: bool = False
+
+    def marked(self) -> bool:
+        self.matter = True
+        return self.are_marked
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What does not change while one function is lowered."""
@@ -96,6 +109,6 @@ class Unit:
     packed: frozenset[Var]  # the parameters `*args` and `**kwargs`
     shared: frozenset[str]  # the variables that live in cells, captured ones and those of comprehensions among them
     guarded: frozenset[Position] = frozenset()  # the loops of which a handler sees what they had done so far
-    marks_effects: bool = False  # a mark follows whatever may change something
+    effects: Effects = field(default_factory=Effects)
     catches: bool = False  # the function returns what it would raise
     notes: Var | None = None  # what the variables are noted in where the function returns

@@ -33,6 +33,16 @@ class Reason:
     remedy: str = ""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class MayWrite:
+    """Of a function: that it may write into what others have, so that cotangents have to be kept with the objects. `what` was
+    found first."""
+
+    what: str
+    reasons: tuple[Reason, ...] = ()
+
+
 def reason_at(effect: str, where: Location, why: str, remedy: str = "") -> Reason:
     """The reason at a place, with the expression that stands there."""
     return Reason(effect, where, expression_at(where), why, remedy)

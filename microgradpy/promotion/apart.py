@@ -8,9 +8,8 @@ parts that it reads.
 
 from __future__ import annotations
 
-import itertools
 import types
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,12 +18,12 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Statement, Var, Yield, fresh
 from microgradpy.ir.rewrite import map_statements
-from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
 from microgradpy.promotion.base import field_hint
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.conditions import asked_only
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Named, as_expression
+from microgradpy.promotion.names import Names, used_in
 from microgradpy.promotion.places import Display, Frame, Known, Part, is_thing, origin_of
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.libraries import is_of_large_library
@@ -37,7 +36,7 @@ def flattened(function: Function, roots: Mapping[int, Part], variables: Iterable
     count = len(function.captured)
     kept = [var.hint for number, var in enumerate(function.captured) if number not in roots]
     kept += [parameter.name for number, parameter in enumerate(function.parameters, count) if number not in roots]
-    names = _Names(kept)
+    names = Names(kept)
     for number, var in enumerate(function.inputs):
         own = function.parameters[number - count] if number >= count else None
         leaves = [leaf.known for leaf in roots[number].leaves() if isinstance(leaf.known, Var)] if number in roots else None
@@ -56,24 +55,13 @@ def flattened(function: Function, roots: Mapping[int, Part], variables: Iterable
 
 def without_unread(function: Function) -> Function:
     """The function without empty lists that nobody reads, as the default in `table.get("a", [])` if the key is there."""
-    read = set(used(function.body))
+    read = set(used_in(function.body))
 
     def dropped(statement: Statement) -> tuple[Statement, ...]:
         is_empty = isinstance(statement, Op) and statement.callee is Opcode.LIST and not statement.arguments
         return () if is_empty and read.isdisjoint(statement.results) else (statement,)
 
     return replace(function, body=map_statements(function.body, dropped))
-
-
-class _Names:
-    def __init__(self, taken: Iterable[str]) -> None:
-        self.taken = set(taken)
-
-    def new(self, hint: str) -> str:
-        names = itertools.chain((hint,), (f"{hint}_{number}" for number in itertools.count(1)))
-        found = next(name for name in names if name not in self.taken)
-        self.taken.add(found)
-        return found
 
 
 def call_apart(
@@ -123,8 +111,8 @@ def _called(
     result: Var,
 ) -> Var:
     """The call of what was made of a function, which is given the variables from `outside` that it reads."""
-    leaves = [var for var in dict.fromkeys(used(made.body)) if var in outside]
-    names = _Names(parameter.name for parameter, _ in given)
+    leaves = [var for var in dict.fromkeys(used_in(made.body)) if var in outside]
+    names = Names(parameter.name for parameter, _ in given)
     fields = {known: field_hint(*key) for key, known in walker.fields.items()}
     hints = [leaf.hint or fields.get(leaf) or "value" for leaf in leaves]
     passed = (Parameter(leaf, names.new(hint)) for leaf, hint in zip(leaves, hints, strict=True))
@@ -179,11 +167,3 @@ def _call_that_writes(
     for (part, name), known in changed.items():
         walker.write(part, name, known if isinstance(known, Part) else next(news))
     return value if is_part else results[0]
-
-
-def used(region: Region) -> Iterator[Var]:
-    """The variables that a region reads."""
-    for statement in walk(region):
-        yield from (value for value in uses(statement) if isinstance(value, Var))
-    for terminator in terminators(region):
-        yield from (value for value in terminator_values(terminator) if isinstance(value, Var))

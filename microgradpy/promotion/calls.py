@@ -11,6 +11,7 @@ from typing import Any
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import holds_numbers
 from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
@@ -18,7 +19,6 @@ from microgradpy.ir.traversal import walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
-from microgradpy.promotion.factories import returns_what_it_makes
 from microgradpy.promotion.findings import Escapes, Nests, Origin
 from microgradpy.promotion.functions import Named, as_expression, is_followed
 from microgradpy.promotion.objects import NONE, OPERATORS
@@ -27,6 +27,7 @@ from microgradpy.promotion.places import (
     Cell,
     Closure,
     DictOf,
+    Display,
     Element,
     Frame,
     Generator,
@@ -45,8 +46,10 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.promotion.raising import make_exception, shows_exception, throws
 from microgradpy.promotion.rounds import Rounds
+from microgradpy.promotion.writers import written_captures
 from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 from microgradpy.runtime.written_out import Shrinking
@@ -85,11 +88,11 @@ class Calls(Rounds):
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
-            self.bind_made(op, frame)
-            if op.payload == RAISED:
-                make_exception(self, op, callee, arguments, keywords, frame)
         else:
             self.bind(op.results[0], found, frame)
+        self.bind_made(op, frame)
+        if found is None and op.payload == RAISED:
+            make_exception(self, op, callee, arguments, keywords, frame)
 
     def bind_made(self, op: Op, frame: Frame) -> None:
         """Let the result of an operation be what it has made that is in sight."""
@@ -157,20 +160,27 @@ class Calls(Rounds):
             self.new_dict(op, arguments, frame)
         elif opcode is Opcode.TUPLE:
             return self.new_tuple(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE and self.is_followed(op, origin, arguments):
+        elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
             return False
         return True
 
-    def is_followed(self, op: Op, origin: Origin, arguments: tuple[Known, ...]) -> bool:
+    def follows(self, op: Op, origin: Origin, arguments: tuple[Known, ...]) -> bool:
         """Whether a function that is made inside is in sight."""
-        is_needed = origin in self.facts.written or _is_apart(op) or self.has_names(op.payload.code)
-        return is_needed or any(map(is_thing, arguments))
+        has_things = self.captures_things(op, arguments)
+        return has_things or origin in self.facts.written or _is_apart(op) or self.has_names(op.payload.code)
 
     def has_names(self, code: types.CodeType) -> bool:
         """Whether code names variables of the module that are in sight."""
         return False
+
+    def captures_things(self, op: Op, arguments: tuple[Known, ...]) -> bool:
+        """Whether a function made inside has captured something in sight. What it writes into has to be that."""
+        if isinstance(op.payload, ClosureBody):
+            for number in sorted(written_captures(op.payload, self.written_by)):
+                self.check_written(arguments[number])
+        return any(map(is_thing, arguments))
 
     def collect(self, op: Op, place: ListOf | Table | Object, item: Known, frame: Frame) -> None:
         """What a comprehension does with each item."""
@@ -185,10 +195,11 @@ class Calls(Rounds):
         if isinstance(known, Object):
             self.unpack(op, known, frame)
             return True
+        items: tuple[Known, ...] = known.items if isinstance(known, Display) else ()
         if isinstance(known, Packed):
-            items: tuple[Known, ...] = self.items_of_packed(op, known) if op.payload is None else ()
-        else:
-            items = self.items_of_tuple(known) if op.payload is None else ()
+            items = self.items_of_packed(op, known) if op.payload is None else ()
+        elif not items and op.payload is None:
+            items = self.items_of_tuple(known)
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
         return len(items) == len(op.results)
@@ -217,6 +228,8 @@ class Calls(Rounds):
                 self.check_there(callee)
                 function = self.member_function(callee, "__call__")
                 return self.inline(op, function, (callee, *arguments), keywords, frame, origin_of(callee))
+            case Const(value=function) if function is tie:
+                return self.tied(op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
                 found = self.of_library(op, function, arguments, keywords, frame)
                 if found is not None:
@@ -262,18 +275,11 @@ class Calls(Rounds):
                 place, depth = self.read_from[given[0]]  # type: ignore[index]
                 raise Nests(place.origin, depth)
         elif isinstance(function, types.FunctionType) and is_followed(function, self.function):
-            for each in given:
+            written = self.written_by(function)
+            for number, each in enumerate(given):
                 self.check_given(each)
-
-    def is_factory(self, function: types.FunctionType) -> bool:
-        """Whether a function returns a closure with variables of its own, or objects that it has made."""
-        if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
-            return False
-        try:
-            ir, _ = self.lowered(function, ())
-        except Escapes:
-            return False
-        return returns_what_it_makes(ir)
+                if number in written:
+                    self.check_written(each)
 
     def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
@@ -327,9 +333,17 @@ class Calls(Rounds):
         if origin not in self.facts.kept and isinstance(function, types.FunctionType) and self.reads_items(function, given):
             self.helped = True
             return self.inline(op, function, arguments, keywords, frame, origin)
-        if isinstance(function, types.FunctionType) and any(map(_is_only_in_sight, given)):
+        if isinstance(function, types.FunctionType) and self.is_followed(function, given):
             return self.inline(op, function, arguments, keywords, frame, first_origin(given))
         return None
+
+    def is_followed(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
+        """Whether a function that gets something in sight is written where it is called, as far as it gets no more than lists
+        only if it may write into them."""
+        if any(map(_is_only_in_sight, given)):
+            return True
+        is_container = [number for number, each in enumerate(given) if isinstance(each, ListOf | DictOf)]
+        return bool(is_container) and not self.written_by(function).isdisjoint(is_container)
 
     def known_function(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""

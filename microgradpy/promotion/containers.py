@@ -12,7 +12,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
@@ -76,6 +76,30 @@ class Containers(Numbered):
         self.bind(result, place, frame)
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
+
+    def given_to(self, place: ListOf, item: Known) -> Value:
+        """What a container in sight gets for an item."""
+        if place.picks is not None or (place.field and isinstance(item, ListOf) and item.of is not None):
+            return self.picked_for(place, item)
+        return super().given_to(place, item)
+
+    def picks_of(self, field: Origin) -> Table | None:
+        """The table whose objects the lists in a field hold."""
+        return self.tables_made.get(self.facts.picks.get(field, ()))
+
+    def picked_for(self, column: ListOf, item: Known) -> Value:
+        """A list of objects, none of which is None, for a field of the objects in a table: nobody writes into it any more."""
+        if not isinstance(item, ListOf) or item.sort != "list" or item.depth or column.origin in self.facts.tables:
+            raise Escapes(column.origin)
+        if column.of is not None or column.depth or not (item.of is None or isinstance(item.of, Table)):
+            raise Escapes(column.origin)
+        if item.of is not None and column.picks is None:
+            raise Picks(column.key, item.of.origin)
+        is_empty = item.of is None and self.contents.get(self.now(item)) == ()  # type: ignore[arg-type]
+        if item.holds_none or not (is_empty or item.of is column.picks):
+            raise Escapes(column.origin)
+        self.shown.add(item)
+        return self.now(item)  # type: ignore[return-value]
 
     def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -238,6 +262,8 @@ class Containers(Numbered):
         indices = (index,) if isinstance(target, ListOf) else (*target.indices, index)
         if target.depth:
             return Row(place, indices, version, read)  # type: ignore[arg-type]
+        if place.picks is not None:
+            return Picked(place.picks, read)  # type: ignore[arg-type]
         if place.of is not None and self.kinds.of(index) == INT:
             return self.as_item(place, read)  # type: ignore[arg-type]
         if place.of is not None:

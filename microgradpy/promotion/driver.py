@@ -23,9 +23,11 @@ from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
-from microgradpy.promotion.functions import Lower, is_followed
+from microgradpy.promotion.functions import Lower, is_followed, is_in_file
 from microgradpy.promotion.library import may_be_written
+from microgradpy.promotion.names import statements_of
 from microgradpy.promotion.places import Frame, Part
+from microgradpy.promotion.writers import may_write
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
@@ -33,7 +35,7 @@ from microgradpy.runtime.variables import new_cell
 _MOST_WALKS = 40
 
 
-def _makes_memory(statement: Statement) -> bool:
+def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
@@ -46,8 +48,10 @@ def _makes_memory(statement: Statement) -> bool:
             return True  # it may make a function
         case types.FunctionType(__code__=code) if is_generator(code):
             return True
-        case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(each)) for each in code.co_names):
-            return True  # it may return an object
+        case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(name)) for name in code.co_names):
+            return True  # it may make an object
+        case types.FunctionType() as callee if is_in_file(callee, function) and may_write(callee):
+            return True
         case function if function is new_cell or function is operator.setitem or function is caught:
             return True
         case function if function is getattr:
@@ -56,8 +60,8 @@ def _makes_memory(statement: Statement) -> bool:
     return False
 
 
-def _is_class(found: Any) -> bool:
-    return isinstance(found, type) and is_in_sight(found)
+def _is_class(named: Any) -> bool:
+    return isinstance(named, type) and is_in_sight(named)
 
 
 def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...]) -> bool:
@@ -99,7 +103,7 @@ def followed_code(
     if any(makes_classes(each.__code__) for each in (function, *inside)):
         return frozenset()
     left = set[types.CodeType]()
-    for statement in walk(made.body):
+    for statement in statements_of(made):
         match statement:
             case Op(callee=Const(value=callee), arguments=(_, name, *_)) if callee is getattr:
                 if not isinstance(name, Const) or name.value in names:
@@ -141,7 +145,8 @@ def promote(
 ) -> Promotion:
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
     of the input."""
-    if examples is None and not any(map(_makes_memory, walk(ir.body))) and not _calls_in_loops(function, ir, kinds):
+    makes = any(_makes_memory(function, each) for each in walk(ir.body))
+    if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
     facts = Facts()
     kept: list[Reason] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
@@ -103,6 +104,22 @@ class Whole(Exception):
         self.path = path
 
 
+class Picks(Exception):
+    """What a field of the objects in a table holds are lists of objects in a table."""
+
+    def __init__(self, key: Origin, table: Origin) -> None:
+        super().__init__(key, table)
+        self.key, self.table = key, table
+
+
+class Recurs(Exception):
+    """A function that gets something in sight calls itself."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class Shrinks(Exception):
     """Items of a list are taken away."""
 
@@ -127,10 +144,11 @@ class Guards(Exception):
         self.loops = loops
 
 
-LEARNED = Assigned, Changes, Escapes, Guards, Holds, HoldsNone, Nests, Mutates, Reads, Refers, Shrinks, Whole, Writes
-Learned = (
-    Assigned | Changes | Escapes | Guards | Holds | HoldsNone | Mutates | Nests | Reads | Refers | Shrinks | Whole | Writes
-)
+LEARNED = (
+    Assigned, Changes, Escapes, Guards, Holds, HoldsNone, Mutates, Nests, Picks, Reads, Recurs, Refers, Shrinks, Whole, Writes,
+)  # fmt: skip
+OfTables = HoldsNone | Picks | Recurs | Refers
+Learned = Assigned | Changes | Escapes | Guards | Holds | Mutates | Nests | OfTables | Reads | Shrinks | Whole | Writes
 """What a walk finds out, after which the next one starts."""
 
 
@@ -157,6 +175,8 @@ class Facts:
     """The tables that items of containers, and fields of objects in tables, are in."""
     with_none: set[Origin] = field(default_factory=set)
     """The containers of objects in which there may be None."""
+    picks: dict[Origin, Origin] = field(default_factory=dict)
+    """The tables that objects are in which fields of objects in tables hold lists of."""
     assigned: dict[tuple[tuple[Any, ...], Any], None] = field(default_factory=dict)
     """The fields of parts of arguments that are written into, by how the parts are reached."""
     changed: dict[tuple[Any, ...], None] = field(default_factory=dict)
@@ -171,6 +191,10 @@ class Facts:
     """The classes, and the names of the fields, of the objects that constructors make."""
     pools: dict[type, tuple[str, ...]] = field(default_factory=dict)
     """The classes whose objects are in pools, with their fields."""
+    recursive: set[types.CodeType] = field(default_factory=set)
+    """The functions that call themselves, with something in sight."""
+    returned: dict[types.CodeType, tuple[Origin, bool]] = field(default_factory=dict)
+    """The tables that objects are in which such functions return, and whether they return None, too."""
     unpooled: set[type] = field(default_factory=set)
     """Those of which this was tried, and something is not followed."""
     guarded: set[Any] = field(default_factory=set)
@@ -180,6 +204,8 @@ class Facts:
         match found:
             case Assigned() | Changes() | Reads() | Whole():
                 self.learn_of_arguments(found)
+            case HoldsNone() | Picks() | Recurs() | Refers():
+                self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
             case Guards(loops=loops):
@@ -190,8 +216,6 @@ class Facts:
             case Nests(origin=origin):
                 self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
                 self.nested[origin] = found.depth
-            case HoldsNone() | Refers():
-                self.learn_of_items(found)
             case Shrinks(origin=origin):
                 self.kept |= {origin} & self.shrinking
                 self.shrinking.add(origin)
@@ -200,13 +224,6 @@ class Facts:
             case Writes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.written.add(origin)
-
-    def learn_of_items(self, found: HoldsNone | Refers) -> None:
-        match found:
-            case HoldsNone(key=key):
-                self.with_none.add(key)
-            case Refers(key=key):
-                self.refers[key] = found.table
 
     def learn_of_arguments(self, found: Assigned | Changes | Reads | Whole) -> None:
         match found:
@@ -218,6 +235,17 @@ class Facts:
                 self.read.add(path)
             case Whole(path=path):
                 self.wholes.add(path)
+
+    def learn_of_tables(self, found: OfTables) -> None:
+        match found:
+            case HoldsNone(key=key):
+                self.with_none.add(key)
+            case Refers(key=key):
+                self.refers[key] = found.table
+            case Picks(key=key):
+                self.picks[key] = found.table
+            case Recurs(code=code):
+                self.recursive.add(code)
 
     def keep(self, origin: Origin) -> None:
         """Let what has an origin stay memory; but objects get a pool first, if their class has had none."""
@@ -232,6 +260,7 @@ class Facts:
             self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
             self.kept -= of_lists
             self.refers = {key: form for key, form in self.refers.items() if of_lists.isdisjoint(origins_in(form))}
+            self.picks = {key: table for key, table in self.picks.items() if table not in of_lists}
         else:
             self.barred |= {origin} & self.written
             self.kept.add(origin)

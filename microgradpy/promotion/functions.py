@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from microgradpy.ad.binding import bind_arguments, literal_defaults
@@ -32,15 +34,20 @@ from microgradpy.ir.nodes import (
     fresh,
     function_constant,
 )
-from microgradpy.ir.traversal import regions
+from microgradpy.ir.traversal import regions, terminators, walk
+from microgradpy.promotion import classes
 from microgradpy.promotion.conditions import asked_only
-from microgradpy.promotion.findings import Escapes, Facts, Origin
+from microgradpy.promotion.factories import returns_what_it_makes
+from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
-from microgradpy.promotion.places import Closure, Frame, Generator, Known, Object
+from microgradpy.promotion.places import Closure, Display, Frame, Generator, Known, Object, Part
+from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
+from microgradpy.promotion.writers import may_write, written_captures, written_parameters
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bytecode import names_in
+from microgradpy.runtime.making import LATER
 from microgradpy.runtime.suspension import is_generator
 
 Lower = Callable[[types.FunctionType], tuple[Function, Any]]
@@ -71,8 +78,13 @@ class Functions(Walker):
         self.lower = lower
         self.checks: list[Any] = []
         self.functions: list[types.FunctionType] = []
+        self.codes: list[types.CodeType] = []
+        """The code of what is being written where it is called, since the last function that calls itself."""
+        self.recursions: list[Recursion] = []
+        self.unit: Recursion | None = None
         self.inside_of: list[types.FunctionType] = []
         """The functions that are being written where they are called, outermost first."""
+        self.written: dict[types.FunctionType, frozenset[int]] = {}
         self.known_bodies: dict[types.FunctionType, Function] = {}
 
     def inline(
@@ -90,7 +102,8 @@ class Functions(Walker):
         ir, values = self.bound(function, arguments, keywords, origin, op.where)
         self.inside_of.append(function)
         try:
-            return self.body(op, ir, values, frame, origin)
+            is_apart = function.__globals__ is not self.function.__globals__
+            return self.called(op, function.__code__, lambda: function, ir, values, frame, origin, is_apart)
         finally:
             self.inside_of.pop()
 
@@ -146,6 +159,39 @@ class Functions(Walker):
         self.known_bodies[function] = ir
         return ir
 
+    def written_by(self, function: types.FunctionType) -> frozenset[int]:
+        """Which of its parameters a function of the module may write into."""
+        if function not in self.written:
+            self.written[function] = frozenset()  # of one that calls itself
+            if is_in_file(function, self.function) and may_write(function):
+                try:
+                    ir, _ = self.lowered(function, ())
+                    self.written[function] = written_parameters(ir, self.written_by)
+                except Escapes:
+                    pass
+        return self.written[function]
+
+    def is_factory(self, function: types.FunctionType) -> bool:
+        """Whether a function returns a closure with variables of its own, or an object that it has made."""
+        if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
+            return False
+        try:
+            ir, _ = self.lowered(function, ())
+        except Escapes:
+            return False
+        made = {op.results[0]: op for op in walk(ir.body) if isinstance(op, Op) and op.results}
+        ends = [end.value for end in terminators(ir.body) if isinstance(end, Return)]
+        return any(self.is_made(made.get(value)) for value in ends) or returns_what_it_makes(ir)  # type: ignore[arg-type]
+
+    def is_made(self, op: Op | None) -> bool:
+        """Whether an operation makes a closure with variables of its own, or an object."""
+        if op is None:
+            return False
+        if isinstance(op.payload, ClosureBody):
+            return bool(op.payload.shared or written_captures(op.payload, self.written_by))
+        cls = op.callee.value if isinstance(op.callee, Const) else None
+        return isinstance(cls, type) and classes.is_in_sight(cls)
+
     def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
         """The generator that `__iter__` of an object is, for a loop that calls its items `item`."""
         function = self.member(thing.cls, "__iter__")
@@ -169,7 +215,7 @@ class Functions(Walker):
 
     def closure(self, op: Op, closure: Closure, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
         body = closure.body
-        if not isinstance(body, ClosureBody) or any(isinstance(each, Const) and each.value is SELF for each in closure.values):
+        if not isinstance(body, ClosureBody):
             raise Escapes(closure.origin)
         function = instrument_function(body.function)
         count = len(function.captured)
@@ -184,11 +230,67 @@ class Functions(Walker):
         given |= keywords
         if given.keys() != set(names):
             raise Escapes(closure.origin)
-        values = dict(zip(function.captured, closure.values[:count], strict=True))
+        captured = (closure if isinstance(each, Const) and each.value is SELF else each for each in closure.values[:count])
+        values: dict[Var, Known] = dict(zip(function.captured, captured, strict=True))
         values |= {p.var: given[p.name] for p in function.parameters}
         if is_generator(body.code):
             return self.generator_of(op, function, values, frame, closure.origin)
-        return self.body(op, function, values, frame, closure.origin)
+        name = body.code.co_name
+        made_as, is_apart = partial(self.function_of, body.code, name), body.is_of_other_module
+        return self.called(op, body.code, made_as, function, values, frame, closure.origin, is_apart)
+
+    def tied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """Functions made inside that name each other, if they are in sight."""
+        names, *given = arguments
+        closures = [each for each in given if isinstance(each, Closure)]
+        if not closures or not isinstance(names, Const):
+            return None
+        for each in given:
+            if isinstance(each, Var) and each in self.fresh:
+                raise Writes(self.fresh[each])
+        if len(closures) < len(given):
+            return None
+        made = [replace(each) for each in closures]
+        by_name = dict(zip(names.value, made, strict=True))
+        tied: dict[Any, Known] = dict(zip(closures, made, strict=True))
+        for each in made:
+            free = (*each.body.code.co_freevars, *repeat("", len(each.values)))
+            values = (
+                by_name.get(name, value) if isinstance(value, Const) and value.value is LATER else tied.get(value, value)
+                for name, value in zip(free, each.values, strict=False)
+            )
+            object.__setattr__(each, "values", tuple(values))  # they hold each other
+        return Display((*frame.path, op.results[0]), tuple(made))
+
+    def function_of(self, code: types.CodeType, name: str) -> types.FunctionType:
+        """A function made inside, as a name for it."""
+        cells = tuple(types.CellType() for _ in code.co_freevars)
+        return types.FunctionType(code, self.function.__globals__, name, None, cells)
+
+    def called(
+        self,
+        op: Op,
+        code: types.CodeType,
+        callee: Callable[[], types.FunctionType],
+        function: Function,
+        values: dict[Var, Known],
+        frame: Frame,
+        origin: Origin,
+        is_of_other_module: bool,
+    ) -> Known:
+        """A call: written where it is made, unless the function calls itself."""
+        is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
+        if code in self.facts.recursive and not is_of_arguments:
+            if is_of_other_module:
+                raise Escapes(origin)
+            return call_recursive(self, op, code, callee, function, values, frame, origin)
+        if not is_of_arguments and (code in self.codes or as_expression(function.body) is None):
+            raise Recurs(code)
+        self.codes.append(code)
+        try:
+            return self.body(op, function, values, frame, origin)
+        finally:
+            self.codes.pop()
 
     def generator_of(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, made: Origin) -> Generator:
         """What a call of a function inside gives that yields."""

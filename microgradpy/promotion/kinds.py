@@ -81,7 +81,7 @@ class Kinds:
             return self._of_call(op.callee, kinds, op)
         match op.callee:
             case Opcode.LIST | Opcode.TUPLE | Opcode.JOIN | Opcode.DICT:
-                return _kind_made(op.callee, kinds)
+                return _kind_made(op, op.callee, kinds)
             case Opcode.APPEND:
                 return join(kinds[0], list_of(kinds[1:]))
             case Opcode.STORE if isinstance(kinds[0], Array):
@@ -102,14 +102,19 @@ class Kinds:
         return self.builder.kind_of_call(callee, op.arguments, op.keywords)
 
 
-def _kind_made(opcode: Opcode, kinds: tuple[Kind, ...]) -> Kind:
+def _kind_made(op: Op, opcode: Opcode, kinds: tuple[Kind, ...]) -> Kind:
     match opcode:
+        case Opcode.DICT:
+            return _kind_of_dict(op.arguments[::2], kinds[1::2])
         case Opcode.LIST:
             return list_of(kinds)
         case Opcode.TUPLE:
             return TupleOf(kinds)
         case Opcode.JOIN:
             return Inert("str")
-        case Opcode.DICT if not kinds:
-            return dict_of(())
     return UNKNOWN
+
+
+def _kind_of_dict(keys: tuple[Value, ...], kinds: tuple[Kind, ...]) -> Kind:
+    names = [key.value for key in keys if isinstance(key, Const) and type(key.value) in (int, str)]
+    return dict_of(zip(names, kinds, strict=True)) if len(names) == len(kinds) else UNKNOWN

@@ -393,7 +393,8 @@ class Objects(Functions):
                     raise Escapes(origin_of(one))
                 return self.is_same_element(op, one, Element(one.table, NO_OBJECT), frame)
         if is_thing(a) and is_thing(b):
-            if a is not b and (all(isinstance(each, _READ) for each in arguments) or any(map(self.is_gone, arguments))):
+            is_read = any(isinstance(each, Picked | Row) for each in arguments) or all(map(_is_read, arguments))
+            if a is not b and (is_read or any(map(self.is_gone, arguments))):
                 raise Escapes(first_origin(arguments))  # they may be one, read twice
             return Const(a is b)
         value = b if is_thing(a) else a
@@ -440,3 +441,8 @@ class Objects(Functions):
             raise Escapes(place.origin)
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
+
+
+def _is_read(known: Known) -> bool:
+    """Whether something was read from a container, and may have been read from there before."""
+    return isinstance(known, _READ)

@@ -37,6 +37,8 @@ class ListOf:
     sort: str = "list"
     of: Any = None
     default: Const | None = None
+    picks: Any = None
+    """The table of which its items are lists of objects, that nobody writes into any more."""
     field: Origin = ()
     """Of which field it has the values, if it is a column of a table."""
     holds_none: bool = False
@@ -367,6 +369,8 @@ class Frame:
     """In how many `try` it runs then."""
     followed_for: Origin = ()
     """Where that is made for which the call is followed."""
+    unit: Any = None
+    """The function that calls itself, if it is one."""
 
     @property
     def is_root(self) -> bool:

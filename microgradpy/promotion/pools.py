@@ -11,10 +11,11 @@ None. What takes an object as a whole and is not followed, or a class of which a
 
 from __future__ import annotations
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.findings import Escapes
-from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Table, origin_of_pool
+from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Picked, Table, origin_of_pool
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)
@@ -34,7 +35,8 @@ class Pools(Containers):
             for name in names:
                 hint = f"{table.hint}_{name.lstrip('_')}"
                 field = *table.origin, name
-                column = table.columns[name] = self.list_at(table.origin, hint, field=field)
+                column = replace(self.list_at(table.origin, hint, field=field), picks=self.picks_of(field))
+                table.columns[name] = column
                 made = fresh(hint, True)
                 self.add(Op(Opcode.LIST, (), (made,), from_user=False))
                 self.fields[column, CONTENTS] = made
@@ -69,6 +71,8 @@ class Pools(Containers):
 
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:
         """What `if` asks: of an object whose class says nothing of that, whether it is one."""
+        if isinstance(known, Picked):
+            return known.numbers  # a list, which is true if there is anything in it
         if not isinstance(known, Element) or self.has_truth(known.cls):
             return super().truth(known, where, frame)
         if not known.may_be_none or known.index in self.present:

@@ -98,6 +98,8 @@ class Walker(Walk):
                 return type(terminator)(self.loop.carried(known))
             case Return(value=value, where=where):
                 self.at = Used(terminator)
+                if frame.unit is not None:
+                    return frame.unit.returned(self, self.known(value, frame), terminator)  # type: ignore[no-any-return]
                 if not frame.is_root:
                     raise Escapes(frame.path)
                 return Return(self.plain(self.known(value, frame), shows=False), where)

@@ -16,12 +16,12 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
-from microgradpy.ad.primal_builder import NeedsTracking
 from microgradpy.binding import active_inputs, bind
 from microgradpy.compiler import analysed
 from microgradpy.errors import DifferentiationError, MissingRuleError
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.nodes import UNASSIGNED
+from microgradpy.ir.reasons import MayWrite
 from microgradpy.rules.containers import MUTATING_METHODS
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.bars import Bars
@@ -271,9 +271,8 @@ def _may_have_written(trace: NestedCallNode) -> bool:
     if not isinstance(function, types.FunctionType):
         return any_may_write([function, *values, *keywords.values()])
     bound = bind(function, values, keywords)
-    try:
-        unit = analysed(function, kinds_of(bound.values, value_kind), active_inputs(bound, None, False))
-    except NeedsTracking:
+    unit = analysed(function, kinds_of(bound.values, value_kind), active_inputs(bound, None, False))
+    if isinstance(unit, MayWrite):
         return True
     return (unit.is_promoted or unit.runs_unseen) and may_write(function, bound.values)
 

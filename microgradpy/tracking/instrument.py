@@ -21,7 +21,6 @@ from microgradpy.ad.unassigned import check_unassigned_captures
 from microgradpy.cache import CACHE_SIZE, checks_of
 from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
-from microgradpy.compiler import shared_by
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.exceptions import check_not_interrupted, check_steady, steady
@@ -57,6 +56,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.traversal import definitions, item_sources, item_variables, walk
 from microgradpy.linking import bindings_of, unit_name
+from microgradpy.pipeline import shared_by
 from microgradpy.runtime import opaque
 from microgradpy.runtime.activity import UNASSIGNED_KIND
 from microgradpy.runtime.keys import constant_key

@@ -315,6 +315,19 @@ def squares(rate, count):
     return sum(value * value for value in powers(rate, count))
 
 
+def first_to_win(p, games):
+    chances = {}
+
+    def wins(ours, theirs):
+        if ours == 0 or theirs == 0:
+            return 1.0 if ours == 0 else 0.0
+        if (ours, theirs) not in chances:
+            chances[ours, theirs] = p * wins(ours - 1, theirs) + (1 - p) * wins(ours, theirs - 1)
+        return chances[ours, theirs]
+
+    return wins(games, games)
+
+
 class Dense:
     def __init__(self, weights, bias, activation):
         self.weights = weights
@@ -413,6 +426,7 @@ PROGRAMS = [
     Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
+    Program("memo", "a function that calls itself and fills a dict around it", first_to_win, (0.6, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),
     Program("simulation", "an argument that is written into is variables as well", fitted, (2.0, Simulation(), 4), (0,)),
     Program("network", "the loss of a network of three layers", loss, network_arguments(), (0, 1, 2, 3, 4, 5)),

@@ -1,0 +1,235 @@
+"""The road from a function to its derivative: the stages by name, in order.
+
+    function    program_of   lower, instrument; promote: memory that nobody else gets becomes variables
+                primal_of    memory mode; the primal, which proves kinds and activity on its way
+                reverse_of   the adjoint of the primal, or `forward_of`: its pushforward
+                pair_of      what the primal saves for the adjoint; both simplified
+                linking      their texts, loaded, and bound to those of the functions that they call
+    callable
+
+`compiler` goes all of it, and the middle as often as what it has assumed of a recursive function turns out to be wrong;
+`forward_compiler` goes by `forward_of`; `zeros_compiler` as far as an adjoint that reads what the primal of a unit has saved;
+`gradient_compiler` sets out from `pair_of`, with a seed that is known; `introspect` shows the stages one by one.
+"""
+
+from __future__ import annotations
+
+import os
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any, final
+
+from microgradpy.ad import forward as forward_pass
+from microgradpy.ad import primal as primal_pass
+from microgradpy.ad import reverse as reverse_pass
+from microgradpy.ad.apart_items import read_items_at_places
+from microgradpy.ad.checks import check_adjoint, check_primal, check_pushforward, noting, with_stop
+from microgradpy.ad.counters import count_again
+from microgradpy.ad.instrument import instrument_function
+from microgradpy.ad.memory_mode import writes_for_certain
+from microgradpy.ad.primal import Primal
+from microgradpy.ad.reverse import Reverse
+from microgradpy.ad.saved_values import Pair, save
+from microgradpy.ad.texts import check_texts
+from microgradpy.ad.unassigned import bind_unassigned, check_unassigned_captures
+from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, Unit, checks_of
+from microgradpy.dataclasses import dataclass, replace
+from microgradpy.frontend.lower import lower_function
+from microgradpy.frontend.resolve import builtins_of
+from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals
+from microgradpy.frontend.source import shared_names
+from microgradpy.ir.kinds import Kind
+from microgradpy.ir.nodes import Function, Var
+from microgradpy.ir.reasons import MayWrite, Reason
+from microgradpy.ir.verifier import verify
+from microgradpy.passes.augmented_items import join_augmented_items
+from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
+from microgradpy.passes.fresh_arrays import write_in_place
+from microgradpy.passes.left_items import leave_items
+from microgradpy.passes.needless_copies import drop_needless_copies
+from microgradpy.passes.uniform_lists import read_uniform_lists
+from microgradpy.promotion.classes import ABSENT
+from microgradpy.promotion.driver import Promoted, followed_code, promote
+from microgradpy.rules.number_lists import for_each
+from microgradpy.runtime.bytecode import WRITERS, names_in
+from microgradpy.runtime.modes import RUN
+from microgradpy.state.stops import stopping_in
+
+VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
+
+
+# Lower, instrument, promote
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is differentiated: the IR of a function without what is in sight of its memory, what that relies on, and why other
+    memory stays. `in_sight` is what was promoted, or the parts of arguments that it is called with."""
+
+    ir: Function
+    checks: tuple[Check, ...] = ()
+    in_sight: Any = None
+    kept: tuple[Reason, ...] = ()
+    followed: frozenset[types.CodeType] = frozenset()
+    """The code that writes into nothing that others have."""
+
+    @property
+    def functions(self) -> tuple[types.FunctionType, ...]:
+        """The functions that were written where they are called."""
+        return () if self.in_sight is None else self.in_sight.functions
+
+
+def program_of(
+    function: types.FunctionType, kinds: tuple[Kind, ...], *, tracks: bool = False, catches: bool = False, pattern: Any = None
+) -> Program:
+    """A function for inputs of these kinds. Nothing is in sight where every call is looked at when it is made."""
+    if pattern is not None:
+        return Program(pattern.function, pattern.checks, pattern, followed=pattern.followed)
+    notes = stopping_in(function.__code__) is not None
+    ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
+    if RUN.mode.tells_apart:
+        return Program(read_items_at_places(ir), checks)
+    if tracks:
+        return Program(ir, checks)
+    if notes or RUN.mode.dispatches or RUN.mode.stops:
+        return Program(ir, checks, followed=_writing_nothing(function, ir))
+    promotion = promote(function, ir, instrumented, kinds)
+    found = promotion.made
+    if found is None:
+        return Program(ir, checks, None, promotion.kept, _writing_nothing(function, ir))
+    return Program(found.function, (*checks, *found.checks, *_checks_of(found)), found, promotion.kept, found.followed)
+
+
+def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
+    """The code of a function that names nothing that writes: its own statements write nothing if it has a primal in which
+    writes are not tracked."""
+    return followed_code(function, (), ir) if WRITERS.isdisjoint(names_in(function.__code__)) else frozenset()
+
+
+def program_again(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Program:
+    """The program that a unit was made of, once more; it notes nothing."""
+    if unit.pattern is not None:
+        return Program(unit.pattern.function)
+    ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
+    in_sight = promote(function, ir, instrumented, kinds).made if unit.is_promoted else None
+    if in_sight is not None:
+        return Program(in_sight.function)
+    return Program(read_items_at_places(ir) if unit.mode.tells_apart else ir)
+
+
+def _checks_of(in_sight: Promoted) -> Iterator[Check]:
+    """What classes had under names, or had not."""
+    for names, name, found in in_sight.members:
+        yield names, name, UNDEFINED if found is ABSENT else found
+
+
+_lowered: dict[tuple[Any, ...], tuple[weakref.ref[types.CodeType], Function, tuple[Check, ...]]] = {}
+
+
+def instrumented(
+    function: types.FunctionType,
+    kinds: tuple[Kind, ...] = (),
+    *,
+    tracks: bool = False,
+    catches: bool = False,
+    notes: bool = False,
+) -> tuple[Function, tuple[Check, ...]]:
+    """The instrumented IR of a function, for inputs of these kinds, and the module-level names it depends on. One that
+    `tracks` writes has marks after them in the body of a `try`; one that `catches` returns what it raises; with `notes` it
+    notes what its variables are."""
+    ir, checks = _instrumented(function, tracks, catches, notes)
+    return check_unassigned_captures(ir, kinds), checks
+
+
+def _instrumented(
+    function: types.FunctionType, tracks: bool, catches: bool, notes: bool
+) -> tuple[Function, tuple[Check, ...]]:
+    owner, rest = (id(function.__code__), id(function.__globals__)), (catches, notes, *shared_by(function))
+    known = _lowered.get((*owner, tracks, *rest))
+    if known is not None and known[0]() is function.__code__:
+        if all(namespace.get(name, UNDEFINED) is value for namespace, name, value in known[2]):
+            return known[1], known[2]
+    lowered = lower_function(function, marks_effects=tracks, catches=catches, notes=notes)
+    builtins = builtins_of(function)
+    checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
+    ir = instrument_function(lowered.function)
+    if len(_lowered) > CACHE_SIZE:
+        _lowered.clear()
+    for marked in (tracks,) if lowered.marks_matter else (False, True):
+        _lowered[*owner, marked, *rest] = (weakref.ref(function.__code__), ir, tuple(checks))
+    return ir, tuple(checks)
+
+
+def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
+    """What the IR depends on besides the code: which of the variables it names are shared and rebound by others, and which of
+    its own were found to need cells since."""
+    note_globals(function.__globals__)
+    code, namespace = function.__code__, function.__globals__
+    return shared_names(code, namespace), rebound_globals(namespace), known_cells(code)
+
+
+# Memory mode, primal
+
+
+def primal_of(program: Program, kinds: tuple[Kind, ...], active: tuple[bool, ...], services: Any) -> Primal | MayWrite:
+    """The primal of a program, or what it may write into where writes are not tracked."""
+    if not (services.tracks or services.explains) and writes_for_certain(program.ir):
+        return MayWrite(program.ir.name)
+    primal = primal_pass.transform(program.ir, kinds, active, services)
+    return primal if isinstance(primal, MayWrite) else check_texts(primal)
+
+
+# Reverse, or forward
+
+
+def reverse_of(ir: Function, primal: Primal, active: tuple[bool, ...], services: Any) -> tuple[Primal, Reverse]:
+    """The adjoint of a primal before it is decided what is saved, and the primal with what somebody wants to see of it."""
+    if services.stopping is not None:
+        primal = noting(primal)
+    if services.checks:
+        primal = check_primal(primal, services.checks)
+    reverse = reverse_pass.transform(primal, _differentiated(ir, active), services)
+    reverse = replace(reverse, region=eliminate_dead_statements(reverse.region))
+    if services.checks:
+        reverse = check_adjoint(primal, reverse, services.checks)
+    if services.stopping is not None:
+        reverse = with_stop(primal, reverse, services.stopping)
+    return primal, reverse
+
+
+def forward_of(ir: Function, primal: Primal, active: tuple[bool, ...], services: Any) -> Function:
+    """The pushforward of a primal."""
+    made = eliminate_dead_code(forward_pass.transform(primal, _differentiated(ir, active), services))
+    if services.checks:
+        made = check_pushforward(made, primal, services.checks)
+    made = bind_unassigned(made)
+    if VERIFY:
+        verify(made)
+    return made
+
+
+def _differentiated(ir: Function, active: tuple[bool, ...]) -> tuple[Var, ...]:
+    return tuple(var for var, flag in zip(ir.inputs, active, strict=True) if flag)
+
+
+# Save, simplify
+
+
+def pair_of(primal: Primal, reverse: Reverse) -> Pair:
+    """The pair of functions with what is saved between them. Nothing in the adjoint is written in place yet."""
+    pair = save(primal, reverse if primal.memory is not None else _simplified(primal, reverse))
+    if primal.memory is not None:
+        pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
+    pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
+    if VERIFY:
+        verify(pair.primal)
+        verify(write_in_place(pair.adjoint))
+    return pair
+
+
+def _simplified(primal: Primal, reverse: Reverse) -> Reverse:
+    """The adjoint without reads of what it knows by itself, and without stores that change nothing."""
+    region = leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each))
+    return replace(reverse, region=count_again(primal.function, region, reverse.frames))
