@@ -111,7 +111,7 @@ class Session:
         self.explains = RUN.mode.explains
         self.tells_apart = RUN.mode.tells_apart
         self.is_root = unit.is_root
-        self.kind_guards: dict[str, KindGuard] = {}
+        self.kind_guards: dict[tuple[int, str], KindGuard] = {}
         self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []
         self.relied: list[Guards] = []
@@ -214,15 +214,17 @@ class Session:
         self.own.is_watched |= self.own.in_progress and is_users
         self.own.is_looking |= self.own.in_progress and is_users and is_searched
 
-    def global_kind(self, name: str) -> Kind | None:
-        value = self.function.__globals__.get(name, UNDEFINED)
+    def global_kind(self, name: str, module: types.ModuleType | None = None) -> Kind | None:
+        namespace = self.function.__globals__ if module is None else vars(module)
+        value = namespace.get(name, UNDEFINED)
         kind = None if value is UNDEFINED else value_kind(value)
         if self.tracks and isinstance(value, set) and carries_state(value):
             kind = UNKNOWN
         self.own.sees_variables |= kind is not None and not holds_no_objects(kind)
         self.own.sees_lists |= kind is not None and not holds_no_lists(kind)
         if kind != UNKNOWN or self.tracks:
-            self.kind_guards[name] = KindGuard(self.function.__globals__, name, kind, type(value) if kind == UNKNOWN else None)
+            guard = KindGuard(namespace, name, kind, type(value) if kind == UNKNOWN else None)
+            self.kind_guards[id(namespace), name] = guard
         return kind
 
 

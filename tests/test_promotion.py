@@ -11,13 +11,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import NoTangent, cache_clear, code_adjoint, gradient, infiltrating, jvp, pullback, rrule
+from microgradpy import (
+    NonScalarOutputError,
+    NoTangent,
+    cache_clear,
+    code_adjoint,
+    grad,
+    gradient,
+    infiltrating,
+    jvp,
+    pullback,
+    rrule,
+)
 from microgradpy.cache import CACHE
+from tests.programs import another_module
 from tests.programs.mutation import (
     MUTATION,
     in_sight,
     library,
+    modules,
     mutual_recursion,
+    numbered,
     queues,
     recursion,
     recursive_functions,
@@ -272,7 +286,7 @@ def test_a_list_that_is_returned_is_the_users() -> None:
 
 
 OF_RECURSION = {each.__name__ for each in (mutual_recursion, recursion, recursive_functions, recursive_objects)}
-TABLES = {each.__name__ for each in (in_sight, library, queues, replaced, stored)} | OF_RECURSION
+TABLES = {each.__name__ for each in (in_sight, library, modules, numbered, queues, replaced, stored)} | OF_RECURSION
 OF_MEMORY = [p for p in MUTATION if p.function.__module__ in TABLES]
 
 
@@ -295,6 +309,54 @@ UNDER_SEVERAL_NAMES = {
 def test_what_others_take_the_place_of_is_in_sight_under_one_name(program: Any) -> None:
     text = code_adjoint(program.function, *copy.deepcopy(program.args))
     assert ("shadows" in text) == (program.function.__name__ in UNDER_SEVERAL_NAMES)
+
+
+LEFT_AS_OBJECTS = {
+    "old_dict_under_another_name", "view_of_a_dict_that_grows", "tuple_compared", "one_row_twice",
+    "shape_without_a_height", "shape_that_is_a_key", "the_same_tuple", "the_same_row", "the_same_row_of_numbers",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if p.function.__module__ == numbered.__name__], ids=lambda p: p.id)
+def test_objects_in_containers_are_numbers_there(program: Any) -> None:
+    text = code_adjoint(program.function, *copy.deepcopy(program.args))
+    assert ("shadows" in text) == (program.function.__name__ in LEFT_AS_OBJECTS)
+
+
+@pytest.mark.parametrize("program", [p for p in OF_MEMORY if p.function.__module__ == modules.__name__], ids=lambda p: p.id)
+def test_what_another_module_makes_is_in_sight(program: Any) -> None:
+    text = code_adjoint(program.function, *copy.deepcopy(program.args))
+    assert ("shadows" in text) == (program.function.__name__ in {"counted_by_another_module"})
+
+
+def test_variables_of_another_module_are_read_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_ball = grad(modules.room_of_balls, argnums=0)
+    for gravity in (9.81, 3, np.float64(2.0), np.array([1.0, 2.0])):
+        monkeypatch.setattr(another_module, "GRAVITY", gravity)
+        x, h = 0.6, 1e-6
+        if isinstance(gravity, np.ndarray):
+            with pytest.raises(NonScalarOutputError):
+                of_ball(x, 3)
+            continue
+        expected = (modules.room_of_balls(x + h, 3) - modules.room_of_balls(x - h, 3)) / (2 * h)
+        assert of_ball(x, 3) == pytest.approx(expected, rel=1e-6)
+    monkeypatch.setattr(another_module, "GRAVITY", 1.0)
+    monkeypatch.setattr(another_module, "pull", lambda x: -x * x)
+    expected = (modules.room_of_balls(x + h, 3) - modules.room_of_balls(x - h, 3)) / (2 * h)
+    assert of_ball(x, 3) == pytest.approx(expected, rel=1e-6)
+
+
+def calls_another_module(x: float) -> float:
+    ball = another_module.Ball(x)
+    ball.x = x * x
+    return ball.checked(x / x)
+
+
+def test_an_error_in_another_module_shows_the_call() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        gradient(calls_another_module, 0.5)
+    last = traceback.extract_tb(caught.value.__traceback__)[-1]
+    assert (last.filename, last.line) == (__file__, "return ball.checked(x / x)")
 
 
 STAYS_MEMORY = {

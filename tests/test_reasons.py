@@ -193,9 +193,9 @@ def writes_after_a_try(x):
 
 def keeps_it_elsewhere(x):
     box = Box(x)
-    pair = (box, 1)
+    boxes = {box}
     box.value = x * x
-    return pair[0].value
+    return next(iter(boxes)).value
 
 
 def keeps_its_value(x):

@@ -111,8 +111,8 @@ class Services(Protocol):
     def looks(self, is_searched: bool) -> None:
         """Note that an operation that stays as it stands may run code of the user's, which `is_searched` for writes."""
 
-    def global_kind(self, name: str) -> Kind | None:
-        """What is proven, under a guard, of a module variable; None if there is none."""
+    def global_kind(self, name: str, module: ModuleType | None = None) -> Kind | None:
+        """What is proven, under a guard, of a variable of the module or of another one; None if there is none."""
 
 
 @final

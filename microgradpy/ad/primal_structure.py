@@ -23,6 +23,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.differentiated_calls import dispatch
+from microgradpy.ad.instrument import GETATTR
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.ad.primal_items import iterable
 from microgradpy.ad.reasons import needs_tracking
@@ -282,12 +283,25 @@ def _read_global(primal: PrimalBuilder, op: Op) -> None:
         module = primal.services.variables()
         dispatch(primal, op, function_constant(read_variable), (module, Const(op.payload)), ())
         return
-    kind = primal.services.global_kind(op.payload)
+    if op.arguments:
+        _read_of_module(primal, op, *op.arguments)
+        return
+    kind = services.global_kind(op.payload)
     if kind is not None:
-        primal.plain(op, kind=kind, active=primal.services.tracks and primal.services.is_state(op.payload))
+        primal.plain(op, kind=kind, active=services.tracks and services.is_state(op.payload))
         return
     raising = function_constant(opaque.undefined_name)
     primal.plain(replace(op, callee=raising, arguments=(Const(op.payload),), payload=None), kind=UNKNOWN)
+
+
+def _read_of_module(primal: PrimalBuilder, op: Op, module: Value) -> None:
+    """A variable of another module, which a function of that reads where it was written into this one."""
+    assert isinstance(module, Const) and not primal.services.tracks
+    kind = primal.services.global_kind(op.payload, module.value)
+    if kind is None:
+        raise needs_tracking(op, op.payload, "there is no variable of that name in its module")
+    read = replace(op, callee=GETATTR, arguments=(module, Const(op.payload)), payload=None)
+    primal.plain(read, kind=kind, active=False)
 
 
 def _apply(primal: PrimalBuilder, op: Op) -> None:

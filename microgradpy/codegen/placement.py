@@ -19,10 +19,17 @@ def place(function: ast.FunctionDef, places: Mapping[ast.AST, Location], file: s
     last = _put(function, _range(Location(file, first_line)))
     _place_inside(function, last, places, file)
     for statement in _statements(function.body):
-        where = places.get(statement)
-        if where is not None and where.line and where.file == file:
+        where = _within(file, places.get(statement))
+        if where is not None:
             last = _range(where)
         _place_inside(statement, _put(statement, last), places, file)
+
+
+def _within(file: str, where: Location | None) -> Location | None:
+    """The place of an operation in a file: where that was called, if it is of another one."""
+    while where is not None and where.file != file:
+        where = where.called_at
+    return where if where is not None and where.line else None
 
 
 _Range = tuple[int, int, int, int]
@@ -46,8 +53,8 @@ def _place_inside(around: ast.AST, outer: _Range, places: Mapping[ast.AST, Locat
         for node in inner if isinstance(inner, list) else (inner,):
             if not isinstance(node, ast.AST) or isinstance(node, ast.stmt) or not (node._fields or node._attributes):
                 continue
-            where = places.get(node) if isinstance(node, ast.expr) else None
-            own = outer if where is None or not where.line or where.file != file else _range(where)
+            where = _within(file, places.get(node)) if isinstance(node, ast.expr) else None
+            own = outer if where is None else _range(where)
             if node._attributes:
                 _put(node, own)
             _place_inside(node, own, places, file)

@@ -28,7 +28,7 @@ class ClosureBody:
     The operation's arguments are the values of `function.captured` (the order of `code.co_freevars`), then those of the
     `defaults` last positional parameters, then those of the keyword-only parameters named in `keyword_defaults`.
     `code` is the code object that Python itself would make the function from. The values of the variables in `shared` are
-    their cells.
+    their cells. `is_of_other_module` says that its module is not that of the function which it stands in.
     """
 
     function: Function
@@ -36,6 +36,7 @@ class ClosureBody:
     defaults: int = 0
     keyword_defaults: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    is_of_other_module: bool = False
 
 
 @final

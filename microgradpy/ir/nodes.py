@@ -57,6 +57,8 @@ class Location:
     function: str = ""
     text: str = ""
     source: str = ""
+    called_at: Location | None = None
+    """The call in the place of which an operation of another file was written."""
 
     def __str__(self) -> str:
         head = f"{self.file}:{self.line}" + (f", in {self.function}" if self.function else "")
@@ -204,7 +206,8 @@ class Opcode(enum.Enum):
     #                With several indices, there is an item of an item.
     CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
     SUSPEND = "suspend"  # (value,)                 -> what is sent in; a generator yields the value
-    GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed
+    GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed; with an
+    #                argument, that of another module
     # made by instrumenting nothing yet: operators, attributes and items before `instrument`
     INFIX = "infix"  # (x, y), payload "+" ...   "not", "-x", "+x", "~x" have one argument
     GETATTR = "getattr"  # (x,), payload the name

@@ -136,8 +136,8 @@ class Writer:
                 return f"dict({', '.join(f'{self.use(key)}: {self.use(value)}' for key, value in pairs)})"
             case Opcode.MARK, _:
                 return f"mark {self.use(op.payload)}({self.uses(op.arguments)})"
-            case Opcode.GLOBAL, ():
-                return f"global {op.payload}"
+            case Opcode.GLOBAL, () | (_,):
+                return f"global {'.'.join((*map(self.use, op.arguments), str(op.payload)))}"
             case Opcode.CLOSURE, _:
                 label = self.labels.get(id(nested_function(op)), "?")
                 return f"closure {label}({self.uses(op.arguments)})"

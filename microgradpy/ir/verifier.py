@@ -61,7 +61,7 @@ _ARGUMENTS: dict[Opcode, tuple[int, int | None]] = {
     Opcode.APPLY: (3, 3),
     Opcode.CLOSURE: (0, None),
     Opcode.SUSPEND: (1, 1),
-    Opcode.GLOBAL: (0, 0),
+    Opcode.GLOBAL: (0, 1),
     Opcode.INFIX: (1, 2),
     Opcode.GETATTR: (1, 1),
     Opcode.GETITEM: (2, 2),

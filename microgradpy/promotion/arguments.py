@@ -22,18 +22,7 @@ from microgradpy.frontend.resolve import rebound_in
 from microgradpy.frontend.sharing import rebound_globals
 from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import map_axes
-from microgradpy.ir.nodes import (
-    Const,
-    For,
-    Function,
-    If,
-    Op,
-    Opcode,
-    Return,
-    Terminator,
-    Value,
-    Var,
-)
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Terminator, Value, Var
 from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.classes import ABSENT
@@ -49,7 +38,6 @@ from microgradpy.promotion.given import (
     method_of_class,
     objects_named,
 )
-from microgradpy.promotion.library import is_text
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     Display,
@@ -304,8 +292,9 @@ class Arguments(WrittenArguments):
             raise Escapes(origin)
         self.inside.append(function)
         try:
-            is_text_of_others = is_text(function) and not any(isinstance(each, Part | Display) for each in arguments)
-            if function.__globals__ is not self.function.__globals__ and not is_text_of_others:
+            things = [each for each in (*arguments, *keywords.values()) if is_thing(each)]
+            is_read = bool(things) and all(isinstance(each, Part | Display) for each in things)
+            if is_read and function.__globals__ is not self.function.__globals__:
                 return call_apart(self, op, function, arguments, keywords, frame, origin)
             return super().inline(op, function, arguments, keywords, frame, origin)
         finally:
@@ -501,7 +490,8 @@ class Arguments(WrittenArguments):
     # Control flow
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
-        if opcode is Opcode.GLOBAL and (variable := self.variable(str(op.payload))) is not None:
+        is_own = opcode is Opcode.GLOBAL and not op.arguments  # and not read by a function of another module
+        if is_own and (variable := self.variable(str(op.payload))) is not None:
             self.bind(op.results[0], variable, frame)
             return
         arguments = tuple(self.known(value, frame) for value in op.arguments)

@@ -42,6 +42,7 @@ from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import Escapes, Guards, NotInSight
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import (
+    AnyOf,
     Cell,
     DictOf,
     Element,
@@ -49,6 +50,7 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Packed,
     Table,
 )
 from microgradpy.promotion.thrown import Caught, caught_by
@@ -191,6 +193,10 @@ class _Leaving:
                 number = self.of(index, variable)
                 walker.counters |= {number} if isinstance(number, Var) else set()
                 return replace(known, index=number)  # type: ignore[arg-type]
+            case Packed(value=value):
+                return replace(known, value=self.of(value, variable))  # type: ignore[arg-type]
+            case AnyOf(code=code):
+                return replace(known, code=self.of(code, variable))  # type: ignore[arg-type]
             case Var():
                 result = variable()
                 self.values.append(known)

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
-from microgradpy.ir.kinds import (
-    Scalar,
-)
+from microgradpy.ir.kinds import Scalar
 from microgradpy.ir.nodes import (
     STATEMENT,
     Const,
@@ -46,6 +44,7 @@ from microgradpy.promotion.places import (
     Place,
     Row,
     Table,
+    Values,
     View,
     origin_of,
 )
@@ -195,6 +194,10 @@ class Walk(ABC):
         """The generator that an object in sight is read by."""
 
     @abstractmethod
+    def as_item(self, place: ListOf, value: Var) -> Known:
+        """An item of a container, as it was read."""
+
+    @abstractmethod
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:
         """What `if` asks of something."""
 
@@ -216,8 +219,8 @@ class Walk(ABC):
         What is made of variables for that is handed out once, as it would be another one each time."""
         if isinstance(known, Var | Const | Undefined):
             return known
-        if isinstance(known, ListOf) and known.of is not None:
-            raise Escapes(known.origin)  # its items are numbers here
+        if isinstance(known, ListOf | Row) and _place_of(known).of is not None:
+            raise Escapes(origin_of(known))  # its items are numbers here
         if isinstance(known, ListOf):
             if shows:
                 self.shown.add(known)
@@ -247,6 +250,12 @@ class Walk(ABC):
             self.add(Op(_GETITEM, (found, index), (read,), from_user=False))
             found = read
         return found
+
+    def values_now(self, values: Values) -> Var:
+        """The objects in a dict, if that is what it was."""
+        if self.now(values.place) is not values.version:
+            raise Escapes(values.place.origin)
+        return values.value
 
     def view_now(self, view: View) -> Var:
         """A copy of a part of an array in sight, made again where the array has been written into."""
@@ -384,6 +393,10 @@ class Walk(ABC):
             raise Mutates(place.cls)
 
 
+def _place_of(known: ListOf | Row) -> ListOf:
+    return known if isinstance(known, ListOf) else known.place
+
+
 def check_alike(walker: Walk, a: Object, b: Object) -> None:
     """Refuse to take two objects for one value where that can be told."""
     is_being_made = a in walker.constructed or b in walker.constructed
@@ -404,10 +417,14 @@ def are_alike(a: Known, b: Known) -> bool:
     """Whether two containers are made of the same, so that something may stand for either."""
     match a, b:
         case ListOf(), ListOf():
-            return (a.sort, a.depth, a.of, a.default) == (b.sort, b.depth, b.of, b.default)
+            return _sort_of(a) == _sort_of(b)
         case Table(), Table():
             return a.cls is b.cls and a.columns.keys() == b.columns.keys() and all(map(are_alike, lists_of(a), lists_of(b)))
     return False
+
+
+def _sort_of(place: ListOf) -> tuple[Any, ...]:
+    return place.sort, place.depth, place.of, place.default, place.holds_none
 
 
 def other_of(thing: ListOf | Table) -> ListOf | Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import operator
 import types
@@ -13,30 +14,16 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import holds_numbers
-from microgradpy.ir.nodes import (
-    RAISED,
-    Const,
-    For,
-    Op,
-    Opcode,
-    Region,
-    Statement,
-    Value,
-    Var,
-    Yield,
-    fresh,
-    function_constant,
-)
-from microgradpy.ir.traversal import item_sources, walk
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.ir.traversal import walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.findings import Escapes, Nests, Origin
-from microgradpy.promotion.functions import Named, as_expression, is_in_file
-from microgradpy.promotion.fusing import as_step
-from microgradpy.promotion.given import MOST_ROUNDS, rounds_of
+from microgradpy.promotion.functions import Named, as_expression, is_followed
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
+    AnyOf,
     Cell,
     Closure,
     DictOf,
@@ -48,14 +35,17 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    Packed,
     Row,
     Table,
+    Values,
     View,
     first_origin,
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.raising import shows_exception, throws
+from microgradpy.promotion.raising import make_exception, shows_exception, throws
+from microgradpy.promotion.rounds import Rounds
 from microgradpy.promotion.writers import written_captures
 from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
@@ -66,10 +56,13 @@ from microgradpy.runtime.written_out import Shrinking
 
 _MOST_WRITTEN = 60
 """Functions of more statements are not written where they are called, unless they have to be."""
-_FOLLOWED = (Object, Element, Table, Closure, Generator)
-_GETATTR = function_constant(getattr)
+_FOLLOWED = (Object, Element, AnyOf, Packed, Table, Values, Closure, Generator)
+_NUMBERED = (Element, AnyOf, Packed)
+_LISTED = (ListOf, *_NUMBERED)
+_GETATTR, _EQ = function_constant(getattr), operator_constant("eq")
 _MAKE_LISTS = (operator.mul, operator.add, list, sorted)
 """What gives a new list for a list. Their pullbacks take as many cotangents as there were items, so it may not grow."""
+_TAKE_KEYS = (list, sorted, tuple, set, frozenset)
 _BUILTIN = (types.BuiltinFunctionType, type)
 _KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})
 _KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
@@ -78,7 +71,7 @@ _READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
 _READ_LISTS = frozenset({"index", "count", "copy"})
 
 
-class Calls(Written):
+class Calls(Rounds):
     """What is done with operations, and where one goes."""
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -90,12 +83,16 @@ class Calls(Written):
             op = replace(op, callee=callee)  # type: ignore[arg-type]  # what a function calls may be what it was given
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         keywords = {name: self.known(value, frame) for name, value in op.keywords}
+        if self.by_class(op, callee, arguments, frame):
+            return
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
         else:
             self.bind(op.results[0], found, frame)
         self.bind_made(op, frame)
+        if found is None and op.payload == RAISED:
+            make_exception(self, op, callee, arguments, keywords, frame)
 
     def bind_made(self, op: Op, frame: Frame) -> None:
         """Let the result of an operation be what it has made that is in sight."""
@@ -140,6 +137,7 @@ class Calls(Written):
             attempt = next(each for each in self.trying if each.scope == self.known(op.payload, frame))
             self.out.append(attempt.mark(arguments, self.fields, op.where))
         else:
+            _check_module(op, frame)
             given = tuple(map(self.plain, arguments))
             results = tuple(self.define(result, frame) for result in op.results)
             self.add(made := replace(op, arguments=given, results=results))
@@ -154,17 +152,24 @@ class Calls(Written):
         origin = (*frame.path, *op.results[:1])
         if opcode is Opcode.LIST and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
-        elif opcode is Opcode.LIST and all(isinstance(each, ListOf | Element) or not is_thing(each) for each in arguments):
+        elif opcode is Opcode.LIST and (unlike := _object_among_numbers(arguments)) is not None:
+            raise Escapes(unlike.origin)  # it may be a number as well
+        elif opcode is Opcode.LIST and all(isinstance(each, _LISTED) or not is_thing(each) for each in arguments):
             self.new_list_of(op, arguments, frame)
         elif opcode is Opcode.DICT and _has_own_keys(op.arguments[::2]):
             self.new_dict(op, arguments, frame)
-        elif opcode is Opcode.CLOSURE and (
-            self.captures_things(op, arguments) or origin in self.facts.written or self.has_names(op.payload.code)
-        ):
+        elif opcode is Opcode.TUPLE:
+            return self.new_tuple(op, arguments, frame)
+        elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
             return False
         return True
+
+    def follows(self, op: Op, origin: Origin, arguments: tuple[Known, ...]) -> bool:
+        """Whether a function that is made inside is in sight."""
+        has_things = self.captures_things(op, arguments)
+        return has_things or origin in self.facts.written or _is_apart(op) or self.has_names(op.payload.code)
 
     def has_names(self, code: types.CodeType) -> bool:
         """Whether code names variables of the module that are in sight."""
@@ -176,58 +181,6 @@ class Calls(Written):
             for number in sorted(written_captures(op.payload, self.written_by)):
                 self.check_written(arguments[number])
         return any(map(is_thing, arguments))
-
-    # Loops that are written out
-
-    def statement(self, statement: Statement, frame: Frame) -> None:
-        rounds = None
-        if isinstance(statement, For) and self.is_written_out(statement, frame):
-            rounds = rounds_of(self, statement.items, statement.body, frame)
-        if rounds is None:
-            super().statement(statement, frame)
-            return
-        assert isinstance(statement, For)
-        region = as_step(statement.body)
-        if region is None or len(rounds) > MOST_ROUNDS:
-            raise Escapes(self.origin_of_items(statement, frame))
-        self.write_out(statement, region, rounds, frame)
-
-    def is_written_out(self, statement: For, frame: Frame) -> bool:
-        """Whether a loop may be written out, iteration by iteration: over the items of namedtuples in sight."""
-        return any(_is_record(self.known(value, frame)) for value in item_sources(statement.items))
-
-    def origin_of_items(self, statement: For, frame: Frame) -> Origin:
-        known = tuple(self.known(value, frame) for value in item_sources(statement.items))
-        return first_origin(known) if any(map(is_thing, known)) else self.first_root()
-
-    def first_root(self) -> Origin:
-        """The first of what is in sight without being made in the function."""
-        return ()
-
-    def items(self, known: Known) -> tuple[Known, ...] | None:
-        """The items of something in sight, if these are known."""
-        return self.items_of_record(known) if isinstance(known, Object) and _is_record(known) else None
-
-    def pairs(self, known: Known) -> list[tuple[Any, Known]] | None:
-        """The same of a dict."""
-        return None
-
-    def write_out(self, statement: For, region: Region, rounds: list[dict[Var, Known]], frame: Frame) -> None:
-        """The iterations of a loop, one after the other."""
-        origin = self.origin_of_items(statement, frame)
-        carried = [self.known(value, frame) for value in statement.initial]
-        copies, frame.copies = frame.copies, True
-        for items in rounds:
-            for var, known in (*zip(statement.parameters, carried, strict=True), *items.items()):
-                self.bind(var, known, frame)
-            for inner in region.statements:
-                self.statement(inner, frame)
-            if not isinstance(region.terminator, Yield):
-                raise Escapes(origin)  # it always raises
-            carried = [self.known(value, frame) for value in region.terminator.values]
-        frame.copies = copies
-        for result, known in zip(statement.results, carried, strict=True):
-            self.bind(result, known, frame)
 
     def collect(self, op: Op, place: ListOf | Table | Object, item: Known, frame: Frame) -> None:
         """What a comprehension does with each item."""
@@ -243,7 +196,9 @@ class Calls(Written):
             self.unpack(op, known, frame)
             return True
         items: tuple[Known, ...] = known.items if isinstance(known, Display) else ()
-        if not items and op.payload is None:
+        if isinstance(known, Packed):
+            items = self.items_of_packed(op, known) if op.payload is None else ()
+        elif not items and op.payload is None:
             items = self.items_of_tuple(known)
         for result, item in zip(op.results, items, strict=False) if len(items) == len(op.results) else ():
             self.bind(result, item, frame)
@@ -319,7 +274,7 @@ class Calls(Written):
             if given[0] in self.read_from:
                 place, depth = self.read_from[given[0]]  # type: ignore[index]
                 raise Nests(place.origin, depth)
-        elif isinstance(function, types.FunctionType) and is_in_file(function, self.function):
+        elif isinstance(function, types.FunctionType) and is_followed(function, self.function):
             written = self.written_by(function)
             for number, each in enumerate(given):
                 self.check_given(each)
@@ -329,7 +284,7 @@ class Calls(Written):
     def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
         all items in each call; written where it is called, it adds to those that it has read."""
-        if self.loop is None or not is_in_file(function, self.function) or is_generator(function.__code__):
+        if self.loop is None or not is_followed(function, self.function) or is_generator(function.__code__):
             return False
         if not any(self.has_numbers(each) for each in given) or rrule.has(function) or is_non_differentiable(function):
             return False
@@ -360,8 +315,10 @@ class Calls(Written):
         """A call that gets something in sight."""
         if function is super and len(arguments) == 2:
             return self.super_of(arguments)
-        if function is dataclasses.replace and len(arguments) == 1 and isinstance(arguments[0], Object):
+        if function is dataclasses.replace and len(arguments) == 1 and isinstance(arguments[0], Object | Element):
             return self.replaced_dataclass(op, arguments[0], keywords, frame)
+        if function is copy.copy and len(arguments) == 1 and not keywords and isinstance(arguments[0], Object | Element):
+            return self.copied(op, arguments[0], frame)
         found = self.known_function(op, function, arguments, frame) if not keywords else None
         if found is not None:
             return found
@@ -383,7 +340,7 @@ class Calls(Written):
     def is_followed(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that gets something in sight is written where it is called, as far as it gets no more than lists
         only if it may write into them."""
-        if any(isinstance(each, _FOLLOWED) for each in given):
+        if any(map(_is_only_in_sight, given)):
             return True
         is_container = [number for number, each in enumerate(given) if isinstance(each, ListOf | DictOf)]
         return bool(is_container) and not self.written_by(function).isdisjoint(is_container)
@@ -406,6 +363,13 @@ class Calls(Written):
             self.contents[result] = items  # type: ignore[index]
             return result
         is_list = isinstance(arguments[0], ListOf) and arguments[0].sort == "list"
+        if function in _TAKE_KEYS and len(arguments) == 1 and isinstance(arguments[0], ListOf) and arguments[0].sort == "dict":
+            self.emit(op, op.callee, (self.now(arguments[0]),), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        if isinstance(arguments[0], Values) and function is list and len(arguments) == 1:
+            return self.list_of_values(op, arguments[0], frame)
+        if is_list and function is dict and len(arguments) == 1:
+            return self.dict_of_pairs(op, arguments[0], frame)  # type: ignore[arg-type]
         if is_list and function in _MAKE_LISTS and not {origin} & (self.facts.kept | self.facts.grown):
             self.new_list_of(op, arguments, frame)
             return self.known_result(op, frame)
@@ -421,6 +385,10 @@ class Calls(Written):
             return self.replaced(method, keywords)
         if method.function is None:  # of `object`
             return NONE
+        if is_generator(method.function.__code__):
+            found = self.generator(op, method.function, (receiver, *arguments), keywords, frame)
+            if found is not None:
+                return found
         return self.inline(op, method.function, (receiver, *arguments), keywords, frame, origin_of(receiver))
 
     def method_of_container(
@@ -441,6 +409,10 @@ class Calls(Written):
         is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
         if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
             return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)
+        is_of_numbers = is_dict and receiver.of is not None
+        found = self.method_of_numbers(op, receiver, method.name, arguments, frame) if is_of_numbers else None
+        if found is not None:
+            return found
         if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
             raise Escapes(receiver.origin)
         read = fresh("")
@@ -449,8 +421,28 @@ class Calls(Written):
         return self.known_result(op, frame)
 
 
-def _is_record(known: Known) -> bool:
-    return isinstance(known, Object) and classes.is_record(known.cls)
+def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:
+    """An object beside others that have numbers."""
+    if not any(isinstance(each, _NUMBERED) for each in items):
+        return None
+    return next((each for each in items if isinstance(each, Object) and not classes.is_record(each.cls)), None)
+
+
+def _is_only_in_sight(known: Known) -> bool:
+    """Whether something is none of Python's values here, so that a function which gets it is written where it is called."""
+    place = known.place if isinstance(known, Row) else known
+    return isinstance(known, _FOLLOWED) or (isinstance(place, ListOf) and place.of is not None)
+
+
+def _is_apart(op: Op) -> bool:
+    """Whether an operation makes a function of another module than that of the function it is written into."""
+    return op.callee is Opcode.CLOSURE and getattr(op.payload, "is_of_other_module", False)
+
+
+def _check_module(op: Op, frame: Frame) -> None:
+    """Let a call escape that makes a function of another module, which would see the variables of this one."""
+    if _is_apart(op):
+        raise Escapes(frame.followed_for)
 
 
 def _has_own_keys(keys: tuple[Value, ...]) -> bool:

@@ -7,32 +7,19 @@ from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind, join, map_axes
-from microgradpy.ir.nodes import (
-    Const,
-    Value,
-    Var,
-    fresh,
-)
-from microgradpy.promotion.base import (
-    Field,
-    Fields,
-    Walk,
-    are_alike,
-    check_alike,
-    field_hint,
-    fields_of,
-    lists_of,
-    other_of,
-)
+from microgradpy.ir.nodes import Const, Value, Var, fresh
+from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
 from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
+    AnyOf,
     Element,
     Known,
     ListOf,
     Object,
+    Packed,
     Place,
     Row,
     Table,
@@ -113,6 +100,8 @@ class Loop:
             return self.carry_value(key, initial, at, variables)  # type: ignore[arg-type]
         if isinstance(initial, Element):
             return self.carry_element(key, initial, at, variables)
+        if isinstance(initial, Packed | AnyOf):
+            return self.carry_item(key, initial, at, variables)
         if isinstance(initial, ListOf | Table) and key in self.merging:
             return self.carry_container(key, initial, at, variables)
         if isinstance(initial, Object) and key in self.merging:
@@ -194,11 +183,15 @@ class Loop:
     def carry_element(
         self, key: Any, initial: Element, at: Callable[[tuple[Known, ...]], Known], variables: Callable[[], tuple[Var, Var]]
     ) -> tuple[Known, Known]:
-        """An object of a table is carried by its number."""
+        """An object of a table is carried by its number. It is one, and not None, unless an iteration ends otherwise."""
+        may_be_none = not self.is_present(initial) or ("none", key) in self.merging
 
         def number(values: tuple[Known, ...]) -> Known:
             found = at(values)
-            if found == Const(None) and initial.table.is_pool:
+            is_none = found == Const(None) and initial.table.is_pool
+            if not may_be_none and (is_none or (isinstance(found, Element) and not self.is_present(found))):
+                raise Merges(("none", key))
+            if is_none:
                 return NO_OBJECT
             if not isinstance(found, Element) or found.table is not initial.table:
                 self.walker.check_decided(found, initial.table)
@@ -211,8 +204,34 @@ class Loop:
         self.walker.kinds.assume(parameter, INT)
         self.walker.kinds.assume(result, INT)
         self.walker.counters |= {parameter, result}
-        may_be_none = initial.table.is_pool
         return Element(initial.table, parameter, may_be_none), Element(initial.table, result, may_be_none)
+
+    def carry_item(
+        self,
+        key: Any,
+        initial: Packed | AnyOf,
+        at: Callable[[tuple[Known, ...]], Known],
+        variables: Callable[[], tuple[Var, Var]],
+    ) -> tuple[Known, Known]:
+        """A tuple with objects in it is carried as one with their numbers, and one of several classes as in a container."""
+
+        def value(values: tuple[Known, ...]) -> Known:
+            match initial, at(values):
+                case Packed(), Packed() as found if found.form == initial.form:
+                    return found.value
+                case AnyOf(), AnyOf() as found if found.family == initial.family:
+                    return found.code
+            raise Escapes(origin_of(initial))
+
+        before = initial.value if isinstance(initial, Packed) else initial.code
+        parameter, result = self.carry_value(key, before, value, variables)
+        if isinstance(initial, Packed):
+            return Packed(initial.form, parameter), Packed(initial.form, result)  # type: ignore[arg-type]
+        return AnyOf(initial.family, parameter), AnyOf(initial.family, result)  # type: ignore[arg-type]
+
+    def is_present(self, element: Element) -> bool:
+        """Whether an object of a pool is known not to be None."""
+        return not element.may_be_none or element.index in self.walker.present
 
     def field_at(self, found: Known, initial: Object, name: Any) -> Known:
         if not isinstance(found, Object):

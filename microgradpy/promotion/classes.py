@@ -82,6 +82,11 @@ def member(cls: type, name: str, after: type | None = None) -> Any:
     return next((vars(base)[name] for base in order if name in vars(base)), ABSENT)
 
 
+def has_slots(cls: type) -> bool:
+    """Whether objects of a class have fields besides those in their dict."""
+    return any("__slots__" in vars(base) for base in cls.__mro__)
+
+
 def is_constant(found: Any) -> bool:
     """Whether what a class has under a name is a literal."""
     return type(found) in _PLAIN

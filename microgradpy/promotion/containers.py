@@ -9,27 +9,17 @@ from abc import abstractmethod
 from microgradpy.ad.binding import is_literal
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
-from microgradpy.ir.nodes import (
-    FROM_FRONT,
-    Const,
-    Op,
-    Opcode,
-    Value,
-    Var,
-    fresh,
-    function_constant,
-    operator_constant,
-)
+from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.findings import Escapes, Facts, Holds, Nests, Origin, Picks, Refers
+from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
-from microgradpy.promotion.objects import NONE, Objects
+from microgradpy.promotion.numbered import Numbered
+from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
-    NO_OBJECT,
     Cell,
     DictOf,
     Element,
@@ -37,9 +27,11 @@ from microgradpy.promotion.places import (
     Known,
     ListOf,
     Object,
+    Packed,
     Picked,
     Row,
     Table,
+    Values,
     View,
     first_origin,
     is_thing,
@@ -52,7 +44,7 @@ _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
 KEYS = (str, int)
 
 
-class Containers(Objects):
+class Containers(Numbered):
     """What is done with lists, dicts, cells and lists of objects."""
 
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
@@ -60,22 +52,22 @@ class Containers(Objects):
         self.appended: set[Origin] = set()
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
-        self.tables_made: dict[Origin, Table] = {}
         self.made: ListOf | None = None
         """What the last operation has made that is in sight."""
-        self.with_none: set[Origin] = set()
-        """The lists of objects among which there may be None."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
 
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
         origin = (*frame.path, result)
-        place = ListOf(origin, result.hint, self.facts.nested.get(origin, 0), of=self.table_of(origin))
+        place = self.list_at(origin, result.hint, depth=self.facts.nested.get(origin, 0))
         made = self.define(result, frame)
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
-        given = tuple(self.given_to(place, each) for each in known)
+        if op.callee is Opcode.LIST:
+            given = tuple(self.given_to(place, each) for each in known)
+        else:
+            given = tuple(self.joined_to(place, each) for each in known)
         self.made_in[place] = self.out
         self.fields[place, CONTENTS] = made
         self.add(replace(op, arguments=given, results=(made,)))
@@ -85,29 +77,11 @@ class Containers(Objects):
         for number, (each, value) in enumerate(zip(known, given, strict=True) if place.depth else ()):
             self.stands(each, Row(place, (Const(number),), made, value))  # type: ignore[arg-type]
 
-    def table_of(self, key: Origin) -> Table | None:
-        """The table whose objects a list or a field refers to."""
-        return self.tables_made.get(self.facts.refers.get(key, ()))
-
     def given_to(self, place: ListOf, item: Known) -> Value:
-        """What a list in sight gets for an item."""
-        if isinstance(item, Element):
-            if place.of is not item.table and place.key in self.facts.refers:
-                raise Escapes(place.origin)
-            if place.of is not item.table:
-                raise Refers(place.key, item.table.origin)
-            if item.may_be_none and item.index not in self.present:
-                self.with_none.add(place.origin)
-            return item.index
-        if place.of is not None and place.of.is_pool and item == NONE:
-            self.with_none.add(place.origin)
-            return NO_OBJECT
+        """What a container in sight gets for an item."""
         if place.picks is not None or (place.field and isinstance(item, ListOf) and item.of is not None):
             return self.picked_for(place, item)
-        if place.of is not None:
-            self.check_decided(item, place.of)
-            raise Escapes(place.origin)
-        return self.row_of(place, item) if place.depth else self.plain(item)
+        return super().given_to(place, item)
 
     def picks_of(self, field: Origin) -> Table | None:
         """The table whose objects the lists in a field hold."""
@@ -115,24 +89,17 @@ class Containers(Objects):
 
     def picked_for(self, column: ListOf, item: Known) -> Value:
         """A list of objects, none of which is None, for a field of the objects in a table: nobody writes into it any more."""
-        if not isinstance(item, ListOf) or item.sort != "list" or column.origin in self.facts.tables:
+        if not isinstance(item, ListOf) or item.sort != "list" or item.depth or column.origin in self.facts.tables:
             raise Escapes(column.origin)
-        if item.of is not None and item.of is not column.picks and column.picks is None:
+        if column.of is not None or column.depth or not (item.of is None or isinstance(item.of, Table)):
+            raise Escapes(column.origin)
+        if item.of is not None and column.picks is None:
             raise Picks(column.key, item.of.origin)
-        origins = {item.origin}.union(*(pair for pair in self.stand_for_each_other if item.origin in pair))
         is_empty = item.of is None and self.contents.get(self.now(item)) == ()  # type: ignore[arg-type]
-        if not self.with_none.isdisjoint(origins) or not (is_empty or item.of is column.picks):
+        if item.holds_none or not (is_empty or item.of is column.picks):
             raise Escapes(column.origin)
         self.shown.add(item)
         return self.now(item)  # type: ignore[return-value]
-
-    def row_of(self, place: ListOf, item: Known) -> Value:
-        """A list that nobody else has, to be put into another one."""
-        if not isinstance(item, ListOf) or item in self.shown or item in self.standing:
-            raise Escapes(place.origin)
-        if item.depth != place.depth - 1:
-            raise Nests(item.origin, place.depth - 1)
-        return self.plain(self.now(item))
 
     def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -165,9 +132,10 @@ class Containers(Objects):
             cls, names = self.facts.tables[origin]
         if not names:
             raise Escapes(origin)
+        self.facts.tables.setdefault(origin, (cls, names))
         hint = op.results[0].hint
-        of = {name: self.table_of((*origin, name)) for name in names}
-        columns = {name: ListOf(origin, f"{hint}_{name.lstrip('_')}", of=of[name], field=(*origin, name)) for name in names}
+        hints = {name: f"{hint}_{name.lstrip('_')}" for name in names}
+        columns = {name: self.list_at(origin, hints[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
             values = (self.fields[each, name] for each in items if isinstance(each, Object))
@@ -212,6 +180,8 @@ class Containers(Objects):
             return
         if isinstance(item, Object) and place.origin in self.tables_made and self.tables_made[place.origin].is_pool:
             raise Escapes(item.origin)
+        if isinstance(item, Object) and not classes.is_record(item.cls) and place.of is not None:
+            raise Escapes(item.origin)
         if isinstance(item, Object) and not classes.is_record(item.cls):
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         given = self.given_to(place, item)
@@ -233,6 +203,8 @@ class Containers(Objects):
 
     def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, index = arguments
+        if isinstance(target, Packed):
+            return self.item_of_packed(op, target, index)
         if isinstance(target, Object) and classes.is_record(target.cls):
             items = self.items_of_record(target)
             if isinstance(index, Const) and type(index.value) is int and -len(items) <= index.value < len(items):
@@ -251,14 +223,13 @@ class Containers(Objects):
         if isinstance(target, View):
             self.emit(op, op.callee, (target, index), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
-        if isinstance(target, ListOf | Row) and not is_thing(index):
+        if isinstance(target, ListOf | Row | Values) and not is_thing(index):
             return self.read_list(op, target, index, frame)
         raise Escapes(first_origin(arguments))
 
     def pick(self, op: Op, target: Table | Picked, index: Value, frame: Frame) -> Known:
         """One of the objects of a table, or those of a slice."""
-        kind = self.kinds.of(index)
-        is_slice = isinstance(kind, Inert) and kind.name == "slice"
+        is_slice = self.is_slice(index)
         if isinstance(target, Table) and not is_slice:
             return Element(target, self.place_in(target, op, index))
         numbers = fresh("numbers")
@@ -271,8 +242,15 @@ class Containers(Objects):
         self.counters.add(numbers)
         return Element(target.table, numbers)
 
-    def read_list(self, op: Op, target: ListOf | Row, index: Known, frame: Frame) -> Known:
+    def is_slice(self, index: Known) -> bool:
+        kind = self.kinds.of(index)
+        return isinstance(kind, Inert) and kind.name == "slice"
+
+    def read_list(self, op: Op, target: ListOf | Row | Values, index: Known, frame: Frame) -> Known:
         """An item of a list in sight, or of a list in it."""
+        if isinstance(target, Values):
+            self.emit(op, op.callee, (self.values_now(target), index), {}, frame)  # type: ignore[arg-type]
+            return self.as_item(target.place, self.known_result(op, frame))  # type: ignore[arg-type]
         place = target if isinstance(target, ListOf) else target.place
         is_fixed = isinstance(target, Row) or self.is_from_front(target, index)
         if target.depth and (self.kinds.of(index) != INT or not is_fixed):
@@ -286,15 +264,22 @@ class Containers(Objects):
             return Row(place, indices, version, read)  # type: ignore[arg-type]
         if place.picks is not None:
             return Picked(place.picks, read)  # type: ignore[arg-type]
+        if place.of is not None and self.kinds.of(index) == INT:
+            return self.as_item(place, read)  # type: ignore[arg-type]
         if place.of is not None:
-            self.counters.add(read)  # type: ignore[arg-type]
-            return Element(place.of, read, place.of.is_pool)  # type: ignore[arg-type]
+            if not self.is_slice(index):
+                raise Escapes(place.origin)
+            return self.new_numbers(op, place.of, frame, holds_none=place.holds_none)
         self.read_from[read] = place, len(indices)  # type: ignore[index]
         return read
 
     @abstractmethod
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
+
+    @abstractmethod
+    def check_written(self, target: Known) -> None:
+        """Let what a call has made be in sight if it is written into."""
 
     @abstractmethod
     def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:
@@ -322,9 +307,12 @@ class Containers(Objects):
         if isinstance(target, ListOf | Row) and not is_thing(index):
             if target.depth:
                 raise Escapes(origin_of(target))
-            given = self.given_to(target, value) if isinstance(target, ListOf) else self.plain(value)
-            self.write_list(op, target, index, given)
+            place = target if isinstance(target, ListOf) else target.place
+            if place.of is not None and self.kinds.of(index) != INT:
+                raise Escapes(place.origin)
+            self.write_list(op, target, index, self.item_given_to(place, value))
             return NONE
+        self.check_written(target)
         raise Escapes(first_origin(arguments))
 
     def write_list(self, op: Op, target: ListOf | Row, index: Known, value: Value) -> None:
@@ -354,6 +342,9 @@ class Containers(Objects):
             return self.known_result(op, frame)
         if isinstance(target, ListOf):
             self.emit(op, op.callee, (self.now(target),), {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        if isinstance(target, Values):
+            self.emit(op, op.callee, (self.values_now(target),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         if isinstance(target, Row):
             self.emit(op, op.callee, (self.row_now(target),), {}, frame)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
-from microgradpy.promotion.functions import Lower, is_in_file
+from microgradpy.promotion.functions import Lower, is_followed, is_in_file
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.names import statements_of
 from microgradpy.promotion.places import Frame, Part
@@ -71,7 +71,7 @@ def _calls_in_loops(function: types.FunctionType, ir: Function, kinds: tuple[Kin
     loops = (statement for statement in walk(ir.body) if isinstance(statement, For | While))
     operations = (op for loop in loops for op in walk(loop.body) if isinstance(op, Op) and isinstance(op.callee, Const))
     callees = (op.callee.value for op in operations)  # type: ignore[union-attr]
-    return any(isinstance(callee, types.FunctionType) and is_in_file(callee, function) for callee in callees)
+    return any(isinstance(callee, types.FunctionType) and is_followed(callee, function) for callee in callees)
 
 
 @final

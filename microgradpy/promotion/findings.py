@@ -10,6 +10,10 @@ from microgradpy.dataclasses import dataclass, field
 Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
+Form = tuple[Any, ...]
+"""What the items of a container refer to: the origin of a table, or `("any", tables)`, or `("tuple",
+forms)`, with None for a value and `("maybe", table)` for an object that may be None."""
+
 
 class Escapes(Exception):
     """A thing is used in a way that is not followed: what `origin` makes stays the memory that it is. `is_tried` says that this
@@ -45,9 +49,9 @@ class Nests(Exception):
 
 
 class Refers(Exception):
-    """What a list, or a field of the objects in a table, holds are objects in another table."""
+    """What a container, or a field of the objects in a table, holds are objects in another table, or tuples with such."""
 
-    def __init__(self, key: Origin, table: Origin) -> None:
+    def __init__(self, key: Origin, table: Form) -> None:
         super().__init__(key, table)
         self.key, self.table = key, table
 
@@ -124,6 +128,14 @@ class Shrinks(Exception):
         self.origin = origin
 
 
+class HoldsNone(Exception):
+    """A container of objects may hold None as well."""
+
+    def __init__(self, key: Origin) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 class Guards(Exception):
     """Some loops in the body of a `try` change what the handlers see."""
 
@@ -132,10 +144,11 @@ class Guards(Exception):
         self.loops = loops
 
 
-LEARNED = Assigned, Changes, Escapes, Guards, Holds, Nests, Mutates, Picks, Reads, Recurs, Refers, Shrinks, Whole, Writes
-Learned = (
-    Assigned | Changes | Escapes | Guards | Holds | Nests | Mutates | Picks | Reads | Recurs | Refers | Shrinks | Whole | Writes
-)
+LEARNED = (
+    Assigned, Changes, Escapes, Guards, Holds, HoldsNone, Mutates, Nests, Picks, Reads, Recurs, Refers, Shrinks, Whole, Writes,
+)  # fmt: skip
+OfTables = HoldsNone | Picks | Recurs | Refers
+Learned = Assigned | Changes | Escapes | Guards | Holds | Mutates | Nests | OfTables | Reads | Shrinks | Whole | Writes
 """What a walk finds out, after which the next one starts."""
 
 
@@ -158,8 +171,10 @@ class Facts:
     written: set[Origin] = field(default_factory=set)
     shrinking: set[Origin] = field(default_factory=set)
     """The lists of which items are taken away."""
-    refers: dict[Origin, Origin] = field(default_factory=dict)
-    """The tables that items of lists, and fields of objects in tables, are in."""
+    refers: dict[Origin, Form] = field(default_factory=dict)
+    """The tables that items of containers, and fields of objects in tables, are in."""
+    with_none: set[Origin] = field(default_factory=set)
+    """The containers of objects in which there may be None."""
     picks: dict[Origin, Origin] = field(default_factory=dict)
     """The tables that objects are in which fields of objects in tables hold lists of."""
     assigned: dict[tuple[tuple[Any, ...], Any], None] = field(default_factory=dict)
@@ -189,7 +204,7 @@ class Facts:
         match found:
             case Assigned() | Changes() | Reads() | Whole():
                 self.learn_of_arguments(found)
-            case Picks() | Recurs() | Refers():
+            case HoldsNone() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
                 self.keep(origin)
@@ -221,8 +236,10 @@ class Facts:
             case Whole(path=path):
                 self.wholes.add(path)
 
-    def learn_of_tables(self, found: Picks | Recurs | Refers) -> None:
+    def learn_of_tables(self, found: OfTables) -> None:
         match found:
+            case HoldsNone(key=key):
+                self.with_none.add(key)
             case Refers(key=key):
                 self.refers[key] = found.table
             case Picks(key=key):
@@ -242,7 +259,7 @@ class Facts:
             of_lists = {each for each, (other, _) in self.tables.items() if other is cls}
             self.tables = {each: known for each, known in self.tables.items() if each not in of_lists}
             self.kept -= of_lists
-            self.refers = {key: table for key, table in self.refers.items() if table not in of_lists}
+            self.refers = {key: form for key, form in self.refers.items() if of_lists.isdisjoint(origins_in(form))}
             self.picks = {key: table for key, table in self.picks.items() if table not in of_lists}
         else:
             self.barred |= {origin} & self.written
@@ -258,3 +275,16 @@ class Facts:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))
         return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
+
+
+def origins_in(form: Form | None) -> tuple[Origin, ...]:
+    """The tables in what a container refers to."""
+    if form is None:
+        return ()
+    if form[0] == "maybe":
+        return (form[1],)
+    if form[0] == "any":
+        return form[1]  # type: ignore[no-any-return]
+    if form[0] != "tuple":
+        return (form,)
+    return tuple(origin for each in form[1] for origin in origins_in(each))

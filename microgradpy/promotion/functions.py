@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -36,8 +37,10 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.traversal import regions, terminators, walk
 from microgradpy.promotion import classes
 from microgradpy.promotion.conditions import asked_only
+from microgradpy.promotion.factories import returns_what_it_makes
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
+from microgradpy.promotion.modules import called_at, module_of, of_module
 from microgradpy.promotion.places import Closure, Display, Frame, Generator, Known, Object, Part
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
@@ -59,6 +62,11 @@ _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extr
 def is_in_file(function: types.FunctionType, other: types.FunctionType) -> bool:
     """Whether a function is of the same module as another one, and has a text."""
     return function.__globals__ is other.__globals__ and not function.__closure__ and function.__code__.co_filename[:1] != "<"
+
+
+def is_followed(function: types.FunctionType, other: types.FunctionType) -> bool:
+    """The same, or of another module of the user's."""
+    return is_in_file(function, other) or (is_in_file(function, function) and module_of(function) is not None)
 
 
 class Functions(Walker):
@@ -94,7 +102,8 @@ class Functions(Walker):
         ir, values = self.bound(function, arguments, keywords, origin, op.where)
         self.inside_of.append(function)
         try:
-            return self.called(op, function.__code__, lambda: function, ir, values, frame, origin)
+            is_apart = function.__globals__ is not self.function.__globals__
+            return self.called(op, function.__code__, lambda: function, ir, values, frame, origin, is_apart)
         finally:
             self.inside_of.pop()
 
@@ -117,6 +126,8 @@ class Functions(Walker):
         ir = self.followed(function, origin)
         if is_text(function):
             ir = replace(ir, body=placed(ir.body, where))
+        elif function.__globals__ is not self.function.__globals__:
+            ir = replace(ir, body=called_at(ir.body, where))
         given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
@@ -137,10 +148,12 @@ class Functions(Walker):
             self.known_bodies[function] = ir
             return ir
         is_of_module = function.__globals__ is self.function.__globals__
+        module = None if is_of_module else module_of(function)
         asks = not _ASK_FOR_FRAMES.isdisjoint(names_in(function.__code__))
-        if not is_of_module or asks or rrule.has(function) or is_non_differentiable(function):
+        if (not is_of_module and module is None) or asks or rrule.has(function) or is_non_differentiable(function):
             raise Escapes(origin)
         ir, checks = self.lowered(function, origin)
+        ir = ir if module is None else of_module(ir, module)
         self.checks += checks
         self.functions.append(function)
         self.known_bodies[function] = ir
@@ -160,14 +173,15 @@ class Functions(Walker):
 
     def is_factory(self, function: types.FunctionType) -> bool:
         """Whether a function returns a closure with variables of its own, or an object that it has made."""
-        if not is_in_file(function, self.function) or rrule.has(function) or is_non_differentiable(function):
+        if not is_followed(function, self.function) or rrule.has(function) or is_non_differentiable(function):
             return False
         try:
             ir, _ = self.lowered(function, ())
         except Escapes:
             return False
         made = {op.results[0]: op for op in walk(ir.body) if isinstance(op, Op) and op.results}
-        return any(self.is_made(made.get(end.value)) for end in terminators(ir.body) if isinstance(end, Return))  # type: ignore[arg-type]
+        ends = [end.value for end in terminators(ir.body) if isinstance(end, Return)]
+        return any(self.is_made(made.get(value)) for value in ends) or returns_what_it_makes(ir)  # type: ignore[arg-type]
 
     def is_made(self, op: Op | None) -> bool:
         """Whether an operation makes a closure with variables of its own, or an object."""
@@ -206,7 +220,7 @@ class Functions(Walker):
         function = instrument_function(body.function)
         count = len(function.captured)
         names = [p.name for p in function.parameters if p.kind is ParameterKind.POSITIONAL]
-        if len(names) != len(function.parameters) or len(arguments) > len(names) or is_generator(body.code):
+        if len(names) != len(function.parameters) or len(arguments) > len(names):
             raise Escapes(closure.origin)
         defaults = closure.values[count : count + body.defaults]
         given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
@@ -219,8 +233,11 @@ class Functions(Walker):
         captured = (closure if isinstance(each, Const) and each.value is SELF else each for each in closure.values[:count])
         values: dict[Var, Known] = dict(zip(function.captured, captured, strict=True))
         values |= {p.var: given[p.name] for p in function.parameters}
+        if is_generator(body.code):
+            return self.generator_of(op, function, values, frame, closure.origin)
         name = body.code.co_name
-        return self.called(op, body.code, lambda: self.function_of(body.code, name), function, values, frame, closure.origin)
+        made_as, is_apart = partial(self.function_of, body.code, name), body.is_of_other_module
+        return self.called(op, body.code, made_as, function, values, frame, closure.origin, is_apart)
 
     def tied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """Functions made inside that name each other, if they are in sight."""
@@ -259,10 +276,13 @@ class Functions(Walker):
         values: dict[Var, Known],
         frame: Frame,
         origin: Origin,
+        is_of_other_module: bool,
     ) -> Known:
         """A call: written where it is made, unless the function calls itself."""
         is_of_arguments = any(isinstance(each, Part | Display) for each in values.values())
         if code in self.facts.recursive and not is_of_arguments:
+            if is_of_other_module:
+                raise Escapes(origin)
             return call_recursive(self, op, code, callee, function, values, frame, origin)
         if not is_of_arguments and (code in self.codes or as_expression(function.body) is None):
             raise Recurs(code)
@@ -272,10 +292,17 @@ class Functions(Walker):
         finally:
             self.codes.pop()
 
+    def generator_of(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, made: Origin) -> Generator:
+        """What a call of a function inside gives that yields."""
+        origin = (*frame.path, op.results[0])
+        if origin in self.facts.kept or len(frame.path) >= MOST_CALLS:
+            raise Escapes(made)
+        return Generator(origin, function.body, Frame(origin, values, followed_for=made), self.loop, len(self.trying))
+
     def body(self, op: Op, function: Function, values: dict[Var, Known], frame: Frame, origin: Origin) -> Known:
         if len(frame.path) >= MOST_CALLS:
             raise Escapes(origin)
-        inner = Frame((*frame.path, op.results[0]), values)
+        inner = Frame((*frame.path, op.results[0]), values, followed_for=origin)
         region = as_expression(function.body)
         if region is None:
             raise Escapes(origin)

@@ -8,6 +8,7 @@ from typing import Any
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Kind, item_kind
 from microgradpy.ir.nodes import (
+    DictItems,
     Each,
     Enumerate,
     For,
@@ -26,15 +27,23 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
-from microgradpy.promotion.base import (
-    Field,
-    Walk,
-    field_hint,
-)
+from microgradpy.promotion.base import Field, Walk, field_hint
 from microgradpy.promotion.carried import Loop, Merges, Others
 from microgradpy.promotion.conditions import present_where
 from microgradpy.promotion.findings import Escapes, Numbers
-from microgradpy.promotion.places import Element, Frame, Known, ListOf, Picked, Place, Row, Table, origin_of
+from microgradpy.promotion.places import (
+    Element,
+    Frame,
+    Known,
+    ListOf,
+    Picked,
+    Place,
+    Row,
+    Table,
+    Values,
+    form_of_items,
+    origin_of,
+)
 
 Holder = Table | Picked | ListOf | Row
 """What is run over by number: the objects or lists in it are in sight."""
@@ -148,7 +157,7 @@ def _columns(table: Holder) -> Iterable[ListOf]:
 
 def list_of(known: Known) -> Known:
     """The list that something is, or is a part of."""
-    return known.place if isinstance(known, Row) else known
+    return known.place if isinstance(known, Row | Values) else known
 
 
 def _check_handed(walker: Walk, loop: Loop, before: frozenset[Place]) -> None:
@@ -218,8 +227,12 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
-        if isinstance(known, ListOf) and known.of is not None and not shows:
-            return walker.plain(walker.now(known))
+        if isinstance(known, ListOf) and known.of is not None:
+            return walker.plain(walker.now(known))  # nobody has a number's derivative, so that it may change later
+        if isinstance(known, Row) and known.place.of is not None:
+            return walker.row_now(known)
+        if isinstance(known, Values):
+            return walker.values_now(known)
         is_list = (isinstance(known, ListOf) and known.sort != "array") or isinstance(known, Row)
         return walker.plain(known, shows=shows or not is_list, hands=False)
 
@@ -276,12 +289,16 @@ def _bind_elements(walker: Walk, statement: While | For, frame: Frame, tables: M
     """Let what the loop calls its items stand for the objects."""
     assert isinstance(statement, For)
     sources = dict(_each(statement.items))
+    if isinstance(statement.items, DictItems):
+        entries = walker.known(statement.items.source, frame)
+        if isinstance(entries, ListOf) and entries.of is not None:
+            item = statement.items.value
+            walker.bind(item, walker.as_item(entries, walker.variable_of(item, frame)), frame)
     for item, source in sources.items():
         table = walker.known(source, frame)
-        if isinstance(table, ListOf) and table.of is not None:
-            place = walker.variable_of(item, frame)
-            walker.counters.add(place)
-            walker.bind(item, Element(table.of, place, table.of.is_pool), frame)
+        if form_of_items(table) is not None:
+            holder = table.place if isinstance(table, Row | Values) else table
+            walker.bind(item, walker.as_item(holder, walker.variable_of(item, frame)), frame)  # type: ignore[arg-type]
         if table not in tables.values():
             continue
         number = next(number for number, other in tables.items() if other is table and number not in walker.taken)

@@ -15,11 +15,13 @@ from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
+    AnyOf,
     Element,
     Frame,
     Known,
     ListOf,
     Object,
+    Packed,
     Place,
     Table,
     is_thing,
@@ -127,8 +129,15 @@ class Merge:
             return self.objects(known)  # type: ignore[arg-type]
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
-        element = next((each for each in known if isinstance(each, Element)), None)
-        return None if element is None else self.elements(element, known, variable)
+        one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
+        match one:
+            case Element():
+                return self.elements(one, known, variable)
+            case Packed() if all(isinstance(each, Packed) and each.form == one.form for each in known):
+                return Packed(one.form, self.of(tuple(each.value for each in known), variable))  # type: ignore[arg-type, union-attr]
+            case AnyOf() if all(isinstance(each, AnyOf) and each.family == one.family for each in known):
+                return AnyOf(one.family, self.of(tuple(each.code for each in known), variable))  # type: ignore[arg-type, union-attr]
+        return None
 
     def elements(self, one: Element, known: tuple[Known, ...], variable: Callable[[], Var]) -> Element | None:
         """Objects of a table, or None."""

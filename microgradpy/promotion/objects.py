@@ -12,7 +12,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
-from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.base import fields_of, lists_of
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
@@ -27,10 +27,12 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    Packed,
     Picked,
     Row,
     Super,
     Table,
+    Values,
     View,
     first_origin,
     is_thing,
@@ -51,6 +53,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
 _SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
+_READ = (Row, View, Packed, Picked, Values)
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
 
 
@@ -150,9 +153,13 @@ class Objects(Functions):
         else:
             self.generated(op, place, fields, arguments, keywords, frame)
         self.constructed.discard(place)
-        if cls not in CLASSES:
-            self.facts.classes[origin] = cls, tuple(fields_of(self.fields, place))
-        return self.pooled(op, place) if cls in self.facts.pools else place
+        return self.made_object(op, place)
+
+    def made_object(self, op: Op, place: Object) -> Known:
+        """An object that has just been made, with its fields."""
+        if place.cls not in CLASSES:
+            self.facts.classes[place.origin] = place.cls, tuple(fields_of(self.fields, place))
+        return self.pooled(op, place) if place.cls in self.facts.pools else place
 
     @abstractmethod
     def pooled(self, op: Op, place: Object) -> Known:
@@ -195,16 +202,9 @@ class Objects(Functions):
             self.fields[place, name] = keywords.get(name, self.fields[before, name])
         return place
 
-    def replaced_dataclass(self, op: Op, before: Object, keywords: Named, frame: Frame) -> Known:
-        """`dataclasses.replace(x, y=z)`: the constructor is called with the other fields."""
-        constructor = self.member(before.cls, "__init__")
-        fields = classes.generated_fields(before.cls, constructor) if isinstance(constructor, types.FunctionType) else None
-        if fields is None or not all(each.init for each in fields) or (before, fields[0].name) not in self.fields:
-            raise Escapes(before.origin)
-        given = {each.name: self.fields[before, each.name] for each in fields} | dict(keywords)
-        found = self.construct(op, before.constructor, before.cls, (), given, frame)
-        assert found is not None
-        return found
+    def is_there(self, target: Element) -> bool:
+        """Whether one of the objects of a pool is known not to be None."""
+        return not target.may_be_none or target.index in self.present
 
     def items_of_record(self, place: Object) -> tuple[Known, ...]:
         return tuple(self.fields[place, name] for name in place.cls._fields)  # type: ignore[attr-defined]
@@ -248,16 +248,21 @@ class Objects(Functions):
 
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)
-        place = ListOf((*origin, name), name)
+        place = self.list_at((*origin, name), name)
         if place.origin in self.facts.kept:
             raise Escapes(origin)
         self.fields[place, CONTENTS] = result
         self.add(Op(Opcode.LIST, (), (result,), where=op.where))
         return place
 
+    @abstractmethod
+    def list_at(self, origin: Origin, hint: str) -> ListOf:
+        """A list that is made there, with what is known of its items."""
+
     def super_of(self, arguments: tuple[Known, ...]) -> Known | None:
         after, receiver = arguments
-        if isinstance(receiver, Object) and isinstance(after, Const) and after.value in receiver.cls.__mro__:
+        is_there = isinstance(receiver, Object) or (isinstance(receiver, Element) and self.is_there(receiver))
+        if is_there and isinstance(after, Const) and after.value in receiver.cls.__mro__:  # type: ignore[union-attr]
             return Super(receiver, after.value)
         raise Escapes(first_origin(arguments))
 
@@ -328,7 +333,7 @@ class Objects(Functions):
             return Method(target.receiver, found, name)
         if name == "__init__" and (found is vars(object)["__init__"] or is_of_exceptions(found)):
             return Method(target.receiver, None, name)
-        raise Escapes(target.receiver.origin)
+        raise Escapes(origin_of(target))
 
     def write_attribute(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, name, value = arguments
@@ -388,13 +393,18 @@ class Objects(Functions):
                     raise Escapes(origin_of(one))
                 return self.is_same_element(op, one, Element(one.table, NO_OBJECT), frame)
         if is_thing(a) and is_thing(b):
-            if isinstance(a, Picked | Row) or isinstance(b, Picked | Row):
-                raise Escapes(first_origin(arguments))  # it may be one list, read twice
+            is_read = any(isinstance(each, Picked | Row) for each in arguments) or all(map(_is_read, arguments))
+            if a is not b and (is_read or any(map(self.is_gone, arguments))):
+                raise Escapes(first_origin(arguments))  # they may be one, read twice
             return Const(a is b)
         value = b if is_thing(a) else a
         if isinstance(value, Const):
             return Const(False)
         raise Escapes(first_origin(arguments))
+
+    def is_gone(self, known: Known) -> bool:
+        """Whether a container goes by another name now."""
+        return isinstance(known, ListOf | Table) and not self.gone.isdisjoint(lists_of(known))
 
     def is_other(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         found = self.is_same(op, arguments, frame)
@@ -431,3 +441,8 @@ class Objects(Functions):
             raise Escapes(place.origin)
         for result, known in zip(op.results, items, strict=True):
             self.bind(result, known, frame)
+
+
+def _is_read(known: Known) -> bool:
+    """Whether something was read from a container, and may have been read from there before."""
+    return isinstance(known, _READ)

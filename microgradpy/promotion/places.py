@@ -28,8 +28,8 @@ class Object:
 @dataclass(frozen=True, slots=True, eq=False)
 class ListOf:
     """A list, or a dict or array as `sort` says; its one field is the list as it is now. `depth` says how deep the lists in it
-    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table. `default` is
-    what a `defaultdict` puts under a key that it does not have."""
+    are in sight too: nobody else has them. The items of one `of` a table are numbers, of objects in the table, and those of one
+    `of` a packing are tuples with such numbers. `default` is what a `defaultdict` puts under a key that it does not have."""
 
     origin: Origin
     hint: str
@@ -41,6 +41,8 @@ class ListOf:
     """The table of which its items are lists of objects, that nobody writes into any more."""
     field: Origin = ()
     """Of which field it has the values, if it is a column of a table."""
+    holds_none: bool = False
+    """Whether there may be None among the objects."""
 
     @property
     def key(self) -> Origin:
@@ -99,6 +101,59 @@ class Element:
     @property
     def cls(self) -> type:
         return self.table.cls
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """An object of a table, or None, as an item of a tuple."""
+
+    table: Table
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The pools of several classes, whose objects are in one container: a number there says which pool and which object."""
+
+    tables: tuple[Table, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyOf:
+    """An object of one of several classes. `code` is what containers hold: as many times its number as there are pools, and
+    which pool it is."""
+
+    family: Family
+    code: Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What tuples in sight are made of: for each item what it refers to, or None if it is a value."""
+
+    items: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """A tuple with numbers in the place of objects."""
+
+    form: Packing
+    value: Value
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The objects in a dict, `d.values()`, by their numbers: those of this version, which is looked at where it is used."""
+
+    place: ListOf
+    version: Any
+    value: Var
 
 
 @final
@@ -241,7 +296,8 @@ class Display:
 
 
 Place = Object | ListOf | DictOf | Cell | Part
-Thing = Place | Row | View | Picked | Table | Element | Closure | Method | Super | Generator | Display
+Item = Element | AnyOf | Packed
+Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 
@@ -268,9 +324,34 @@ def origin_of(thing: Thing) -> Origin:
         return origin_of(thing.receiver)
     if isinstance(thing, Element | Picked):
         return thing.table.origin
-    if isinstance(thing, Row | View):
+    if isinstance(thing, Row | View | Values):
         return thing.place.origin
+    if isinstance(thing, Packed):
+        return next(tables_of(thing.form)).origin
+    if isinstance(thing, AnyOf):
+        return thing.family.tables[0].origin
     return thing.origin
+
+
+def form_of_items(known: Known) -> Table | Packing | None:
+    """What the items are of something that is run over, if they are numbers."""
+    match known:
+        case ListOf(depth=0, sort="list"):
+            return known.of  # type: ignore[no-any-return]
+        case Row(depth=0) | Values():
+            return known.place.of  # type: ignore[no-any-return]
+    return None
+
+
+def tables_of(form: Any) -> Iterator[Table]:
+    """The tables that numbers in a container mean objects of."""
+    if isinstance(form, Packing):
+        for each in form.items:
+            yield from tables_of(each)
+    elif isinstance(form, Family):
+        yield from form.tables
+    elif form is not None:
+        yield form.table if isinstance(form, Maybe) else form
 
 
 @final
@@ -286,6 +367,8 @@ class Frame:
     """What is done with each value that it yields, if it is a generator."""
     attempts: int = 0
     """In how many `try` it runs then."""
+    followed_for: Origin = ()
+    """Where that is made for which the call is followed."""
     unit: Any = None
     """The function that calls itself, if it is one."""
 

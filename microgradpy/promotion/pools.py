@@ -11,21 +11,11 @@ None. What takes an object as a whole and is not followed, or a class of which a
 
 from __future__ import annotations
 
+from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Statement, fresh, function_constant, operator_constant
 from microgradpy.promotion.containers import Containers
 from microgradpy.promotion.findings import Escapes
-from microgradpy.promotion.places import (
-    CONTENTS,
-    NO_OBJECT,
-    Element,
-    Frame,
-    Known,
-    ListOf,
-    Object,
-    Picked,
-    Table,
-    origin_of_pool,
-)
+from microgradpy.promotion.places import CONTENTS, NO_OBJECT, Element, Frame, Known, Object, Picked, Table, origin_of_pool
 from microgradpy.runtime.keys import check_object
 
 _CHECK_OBJECT = function_constant(check_object)
@@ -45,8 +35,8 @@ class Pools(Containers):
             for name in names:
                 hint = f"{table.hint}_{name.lstrip('_')}"
                 field = *table.origin, name
-                of, picks = self.table_of(field), self.picks_of(field)
-                column = table.columns[name] = ListOf(table.origin, hint, of=of, picks=picks, field=field)
+                column = replace(self.list_at(table.origin, hint, field=field), picks=self.picks_of(field))
+                table.columns[name] = column
                 made = fresh(hint, True)
                 self.add(Op(Opcode.LIST, (), (made,), from_user=False))
                 self.fields[column, CONTENTS] = made

@@ -27,7 +27,21 @@ from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region,
 from microgradpy.promotion.base import Field, Fields, Walk, field_hint
 from microgradpy.promotion.findings import Escapes, NotInSight, Origin
 from microgradpy.promotion.names import Names, definitions_in, used_in
-from microgradpy.promotion.places import NO_OBJECT, Element, Frame, Known, ListOf, Object, Table, is_thing, origin_of
+from microgradpy.promotion.places import (
+    NO_OBJECT,
+    AnyOf,
+    Element,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Packed,
+    Packing,
+    Table,
+    Values,
+    is_thing,
+    origin_of,
+)
 
 _MOST_PASSES = 24
 _NONE = Const(None)
@@ -312,7 +326,7 @@ class Recursion:
             walker.fields[key] = of(key, slot, slot.hint, True, known)
         self.start = dict(walker.fields)
         self.apart = Apart(self.callee, self.ir)
-        statements, end = walker.region(self.ir.body, Frame(self.path, values, unit=self))
+        statements, end = walker.region(self.ir.body, Frame(self.path, values, unit=self, followed_for=self.origin))
         return Region(tuple(statements), end), variables
 
     def note_used(self, walker: Walk, body: Region, variables: dict[Any, Var]) -> None:
@@ -328,6 +342,9 @@ class Recursion:
             else:
                 self.read[key] = slot
             self.is_wider = True
+        for place, _ in self.fields():
+            if isinstance(place, ListOf) and isinstance(place.of, Packing):
+                raise Escapes(place.origin)  # there may be something in its tuples that is differentiated
         inside = {*definitions_in(body), *variables.values()}
         free = tuple(var for var in used if var not in inside)
         self.is_wider |= free != self.free
@@ -375,6 +392,8 @@ def call_recursive(
     """A call of a function that calls itself. Where an exception may be caught nobody would know how far it came."""
     if walker.trying:
         raise Escapes(origin, is_tried=True)
+    if any(isinstance(known, AnyOf | Packed | Values) for known in values.values()):
+        raise Escapes(origin)
     if walker.unit is not None and walker.unit.code is code:
         return walker.unit.call(walker, op, values, frame)  # type: ignore[no-any-return]
     for known in walker.recursions:

@@ -39,9 +39,10 @@ from microgradpy.ir.nodes import (
 from microgradpy.passes.typed_builder import is_getattr
 from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, View, is_thing
+from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
 from microgradpy.runtime.keys import new_defaultdict
+from microgradpy.runtime.numbers import numbers_in
 
 _MAKE_LISTS: tuple[Any, ...] = (list, sorted, operator.add, operator.mul)
 _MAKE_DICTS: tuple[Any, ...] = (dict, dict.fromkeys)
@@ -56,6 +57,7 @@ _GIVE_NUMBERS: frozenset[Any] = frozenset({
     *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")),
 })  # fmt: skip
 _CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem")
+_GETATTR, _NUMBERS_IN = function_constant(getattr), function_constant(numbers_in)
 _NEW_DEFAULTDICT = function_constant(new_defaultdict)
 _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
@@ -79,7 +81,7 @@ class Stores(Pools):
         if self.method_called(head) == dict.fromkeys:
             result = self.filled_dict(op)
         default = self.default_of_dict(op, head)
-        place = ListOf(origin, result.hint, sort=sort, default=default)
+        place = replace(self.list_at(origin, result.hint, sort=sort), default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
             self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
             self.kinds.note(made)
@@ -155,6 +157,8 @@ class Stores(Pools):
         self.emit(replace(op, payload=None), op.callee, (version, index), {}, frame)  # type: ignore[arg-type]
         read = self.known_result(op, frame)
         kind = self.kinds.of(read)
+        if place.of is not None:
+            return self.as_item(place, read)  # type: ignore[arg-type]
         if place.sort == "dict" or isinstance(kind, Scalar):
             return read
         if not isinstance(kind, Array) or not isinstance(read, Var) or not is_basic_index(self.kinds.of(index)):
@@ -167,7 +171,7 @@ class Stores(Pools):
         """`d.get(key, default)`; with `puts`, what a `defaultdict` does."""
         if is_thing(key):
             raise Escapes(place.origin)
-        version, other = self.plain(self.now(place)), self.plain(default)
+        version, other = self.plain(self.now(place)), self.given_to(place, default)
         is_there, read, result = fresh("is_there"), fresh(""), self.define(op.results[0], frame)
         self.add(Op(_CONTAINS, (version, key), (is_there,), from_user=False, where=op.where))  # type: ignore[arg-type]
         there = Op(_GETITEM, (version, key), (read,), where=op.where)  # type: ignore[arg-type]
@@ -185,7 +189,21 @@ class Stores(Pools):
         self.add(If(is_there, then, orelse, results, op.where))
         if puts:
             self.write(place, CONTENTS, after)
-        return result
+        return self.as_item(place, result)
+
+    def method_of_numbers(self, op: Op, place: ListOf, name: str, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """A method of a dict of numbers, if it only reads."""
+        version = self.plain(self.now(place))
+        if name == "values" and not arguments and isinstance(place.of, Table):
+            result = self.define(op.results[0], frame)
+            self.add(Op(_NUMBERS_IN, (version,), (result,), where=op.where))
+            return Values(place, version, result)
+        if name == "keys" and not arguments:
+            read = fresh("")
+            self.add(Op(_GETATTR, (version, Const(name)), (read,), where=op.where))
+            self.emit(op, read, (), {}, frame)
+            return self.variable_of(op.results[0], frame)
+        return None
 
     def contains(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`key in d`"""
@@ -216,7 +234,7 @@ class Stores(Pools):
         if is_thing(index):
             raise Escapes(place.origin)
         self.helped = True
-        given = self.plain(value)
+        given = self.given_to(place, value)
         after = fresh(place.hint, True)
         changed = (self.plain(self.now(place)), index, given)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]

@@ -25,9 +25,11 @@ from microgradpy.promotion.places import (
     ListOf,
     Method,
     Object,
+    Packed,
     Picked,
     Row,
     Table,
+    Values,
     is_thing,
 )
 from microgradpy.promotion.stores import Stores
@@ -145,7 +147,8 @@ class Written(Stores):
     def is_run_over(self, known: Known) -> bool:
         """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
         if is_thing(known):
-            return isinstance(known, Generator | Table | Picked | Row) or (isinstance(known, ListOf) and known.sort != "array")
+            is_list_or_dict = isinstance(known, ListOf) and known.sort != "array"
+            return is_list_or_dict or isinstance(known, Generator | Table | Picked | Row | Values)
         kind = self.kinds.of(known)
         return isinstance(kind, Sequence | TupleOf) or (isinstance(kind, Array) and bool(kind.ndim))
 
@@ -153,7 +156,7 @@ class Written(Stores):
         """The same of what has them by their places."""
         kind = self.kinds.of(known)
         if is_thing(known):
-            return isinstance(known, Table | Row) or (isinstance(known, ListOf) and known.sort == "list")
+            return isinstance(known, Table | Row | Values) or (isinstance(known, ListOf) and known.sort == "list")
         return is_list(kind) or isinstance(kind, TupleOf | Array)
 
     def may_be_none(self, known: Known) -> bool:
@@ -199,21 +202,25 @@ class Written(Stores):
         if len(arguments) != 1 or not isinstance(generator, Generator):
             return None
         (result,) = op.results
-        place, version = ListOf((*generator.origin, "entries"), result.hint, sort="dict"), fresh(result.hint, True)
+        place, version = self.list_at((*generator.origin, "entries"), result.hint, sort="dict"), fresh(result.hint, True)
         if place.origin in self.facts.kept:
             raise Escapes(generator.origin)
         self.add(Op(Opcode.DICT, (), (version,), where=op.where))
         self.fields[place, CONTENTS] = version
 
         def put(pair: Known) -> None:
-            if not isinstance(pair, Var):
+            after = fresh(result.hint, True)
+            if isinstance(pair, Packed) and len(pair.form.items) == 2:
+                key, value = self.items_of_packed(op, pair)
+            elif isinstance(pair, Var):
+                items = self.items_of_tuple(pair)
+                if len(items) != 2:
+                    items = fresh("key"), fresh("value")
+                    self.add(Op(Opcode.UNPACK, (pair,), items, where=op.where))
+                key, value = items
+            else:
                 raise Escapes(generator.origin)
-            after, items = fresh(result.hint, True), self.items_of_tuple(pair)
-            if len(items) != 2:
-                items = fresh("key"), fresh("value")
-                self.add(Op(Opcode.UNPACK, (pair,), items, where=op.where))
-            key, value = items
-            changed = (self.plain(self.fields[place, CONTENTS]), key, value)
+            changed = (self.plain(self.fields[place, CONTENTS]), self.plain(key), self.given_to(place, value))
             self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))
             self.write(place, CONTENTS, after)
 

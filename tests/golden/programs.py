@@ -209,6 +209,40 @@ def drained(level, steps):
     return tanks[0].level * tanks[1].level
 
 
+class Disc:
+    def __init__(self, radius):
+        self.radius = radius
+
+    def area(self):
+        return 3.14 * self.radius**2
+
+
+class Square:
+    def __init__(self, side):
+        self.side = side
+
+    def area(self):
+        return self.side**2
+
+
+def area_of_squares(size, count):
+    shapes = {}
+    for i in range(count):
+        shapes[i, count - i] = Square(size + i)
+    shapes[0, count].side = size * size
+    return sum(shape.area() for shape in shapes.values())
+
+
+def area_of_two_sorts(size, count):
+    shapes = []
+    for i in range(count):
+        if i % 2 == 0:
+            shapes.append(Disc(size * i))
+        else:
+            shapes.append(Square(size + i))
+    return sum(shape.area() for shape in shapes)
+
+
 def last_states(W, steps):
     h, states = np.ones(2), []
     for _ in range(steps):
@@ -383,6 +417,8 @@ PROGRAMS = [
     Program("generator", "a generator, whose adjoint is suspended where it was", growth, (1.5, 4), (0,)),
     Program("object", "an object with methods that write into it", place_after, (2.0, 4), (0,)),
     Program("objects_in_a_list", "dataclasses in a list, written in a loop over it", drained, (2.0, 3), (0,)),
+    Program("objects_in_a_dict", "objects under computed keys, which are numbers there", area_of_squares, (2.0, 3), (0,)),
+    Program("objects_of_two_classes", "objects of two classes in one list", area_of_two_sorts, (2.0, 4), (0,)),
     Program("states_in_a_list", "arrays that a loop collects", last_states, (np.eye(2), 3), (0,)),
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
     Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),

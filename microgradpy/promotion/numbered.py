@@ -1,0 +1,382 @@
+"""What containers hold in the place of objects: their numbers, which have no derivative.
+
+    cells[i, j] = Cell(x)           cell_height.append(x);  cells[i, j] = len(cell_height) - 1
+    jobs.append((when, job))        jobs.append((when, job))              with the number of the job
+    for cell in cells.values():     for cell in cells.values():
+        total += cell.height            total += cell_height[cell]
+
+A container gets numbers of one sort: what is put there first says which, and the walk starts again with that.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.promotion.copies import Copies
+from microgradpy.promotion.findings import Escapes, Facts, Form, HoldsNone, Nests, Origin, Refers
+from microgradpy.promotion.functions import Lower
+from microgradpy.promotion.objects import NONE
+from microgradpy.promotion.places import (
+    CONTENTS,
+    NO_OBJECT,
+    AnyOf,
+    Element,
+    Family,
+    Frame,
+    Known,
+    ListOf,
+    Maybe,
+    Packed,
+    Packing,
+    Row,
+    Table,
+    Values,
+    form_of_items,
+    origin_of,
+    tables_of,
+)
+
+_MUL, _ADD, _MOD, _FLOORDIV = map(operator_constant, ("mul", "add", "mod", "floordiv"))
+_BOOL, _GETITEM = function_constant(bool), operator_constant("getitem")
+
+
+class Numbered(Copies):
+    """How objects become numbers where they are put, and objects again where they are read."""
+
+    def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
+        super().__init__(function, lower, facts)
+        self.tables_made: dict[Origin, Table] = {}
+
+    # Forms
+
+    def list_at(self, origin: Origin, hint: str, *, depth: int = 0, sort: str = "list", field: Origin = ()) -> ListOf:
+        """A container that is made there, with what is known of its items."""
+        key = field or origin
+        return ListOf(origin, hint, depth, sort, self.form_of(key), field=field, holds_none=key in self.facts.with_none)
+
+    def form_of(self, key: Origin) -> Table | Packing | None:
+        """What the items of a container, or the values of a field, refer to."""
+        return self.made_of(self.facts.refers.get(key))  # type: ignore[no-any-return]
+
+    def made_of(self, form: Form | None) -> Any:
+        if form is None:
+            return None
+        if form[0] == "any":
+            tables = [self.tables_made[origin] for origin in form[1] if origin in self.tables_made]
+            return Family(tuple(tables)) if len(tables) == len(form[1]) else None
+        if form[0] == "maybe":
+            table = self.tables_made.get(form[1])
+            return None if table is None else Maybe(table)
+        if form[0] != "tuple":
+            return self.tables_made.get(form)
+        found = tuple(map(self.made_of, form[1]))
+        is_whole = all(each is not None or asked is None for each, asked in zip(found, form[1], strict=True))
+        return Packing(found) if is_whole else None
+
+    def given_to(self, place: ListOf, item: Known) -> Value:
+        """What a container in sight gets for an item."""
+        if place.depth:
+            return self.row_of(place, item)
+        found = self.code_of(place.of, item) if isinstance(place.of, Family) else encoded(place.of, item)
+        if found is not None:
+            self.check_none(place, item)
+            return found
+        form = form_of_item(item) if place.of is None else None
+        if form is not None:
+            self.refer(place, form)
+        wider = wider_form(form_of(place.of), form_of(item.form)) if isinstance(item, Packed) else None
+        wider = joined_classes(place.of, item) if isinstance(item, Element) else wider
+        if wider is not None and wider != form_of(place.of):
+            raise Refers(place.key, wider)
+        if isinstance(item, ListOf) and item.of is not None and place.of is None and place.sort == "list":
+            raise Nests(place.origin, item.depth + 1)
+        if place.of is not None:
+            self.check_known(item, place)
+            raise Escapes(place.origin)
+        return self.plain(item)
+
+    def item_given_to(self, place: ListOf, item: Known) -> Value:
+        """The same of what is written into a list, or into one that is in it: it may be no list itself."""
+        if isinstance(item, ListOf) and place.depth:
+            raise Escapes(place.origin)
+        return self.given_to(replace(place, depth=0) if place.depth else place, item)
+
+    def joined_to(self, place: ListOf, other: Known) -> Value:
+        """What an operation that makes a list of lists gets for one of them: the items of both are in sight in one way."""
+        if not isinstance(other, ListOf) or (other.of is None and place.of is None):
+            return self.plain(other)
+        self.unify(place, other)
+        return self.now(other)  # type: ignore[return-value]
+
+    def check_none(self, place: ListOf, item: Known) -> None:
+        """Note that there may be None in a container of objects."""
+        may_be_none = item == NONE or (isinstance(item, Element) and not self.is_there(item))
+        if may_be_none and not place.holds_none:
+            raise HoldsNone(place.key)
+
+    def check_known(self, item: Known, place: ListOf) -> None:
+        """Let who has made a value know what it is."""
+        if isinstance(place.of, Table):
+            self.check_decided(item, place.of)
+        tuple_value = item.value if isinstance(item, Packed) else None
+        made = self.kinds.builder.producers.get(tuple_value) if isinstance(tuple_value, Var) else None
+        if made is not None and made.callee is Opcode.TUPLE and isinstance(place.of, Packing):
+            for value, form in zip(made.arguments, place.of.items, strict=False):
+                table = form.table if isinstance(form, Maybe) else form
+                if isinstance(table, Table):
+                    self.check_decided(value, table)
+
+    def refer(self, place: ListOf, form: Form) -> None:
+        """Let the items of a container be what one of them is."""
+        if place.key in self.facts.refers:
+            raise Escapes(place.origin)
+        raise Refers(place.key, form)
+
+    def row_of(self, place: ListOf, item: Known) -> Value:
+        """A list that nobody else has, to be put into another one."""
+        if not isinstance(item, ListOf) or item in self.shown or item in self.standing or item.sort != "list":
+            raise Escapes(place.origin)
+        if item.depth != place.depth - 1:
+            raise Nests(item.origin, place.depth - 1)
+        self.unify(place, item)
+        return self.now(item)  # type: ignore[return-value]
+
+    def unify(self, a: ListOf, b: ListOf) -> None:
+        """Let the items of two lists refer to the same: those of one are going to be in the other."""
+        if a.of == b.of:
+            if a.holds_none != b.holds_none:
+                raise HoldsNone(b.key if a.holds_none else a.key)
+            return
+        for one, other in ((a, b), (b, a)):
+            if one.of is None and (form := form_of(other.of)) is not None:
+                self.refer(one, form)
+        raise Escapes(a.origin)
+
+    def as_item(self, place: ListOf, value: Var) -> Known:
+        """An item of a container, as it was read."""
+        found = self.meant_by(place.of, value)
+        return replace(found, may_be_none=place.holds_none) if isinstance(found, Element) else found
+
+    def meant_by(self, form: Any, value: Var) -> Known:
+        """What a number, or a tuple with numbers, means."""
+        if isinstance(form, Packing):
+            return Packed(form, value)
+        if form is None:
+            return value
+        if isinstance(form, Family):
+            return AnyOf(form, value)
+        self.counters.add(value)
+        is_maybe = isinstance(form, Maybe)
+        return Element(form.table if is_maybe else form, value, is_maybe)
+
+    # Families
+
+    def code_of(self, family: Family, item: Known) -> Value | None:
+        """What stands for an object among those of several classes."""
+        match item:
+            case AnyOf(family=other) if other == family:
+                return item.code
+            case Element(table=table) if table in family.tables and self.is_there(item):
+                scaled, code, sort = fresh("code"), fresh("code"), family.tables.index(table)
+                self.add(Op(_MUL, (item.index, Const(len(family.tables))), (scaled,), from_user=False))
+                if not sort:
+                    return scaled
+                self.add(Op(_ADD, (scaled, Const(sort)), (code,), from_user=False))
+                return code
+        return None
+
+    def told_apart(self, either: AnyOf) -> tuple[Var, Var]:
+        """Which of several pools an object is in, and its number there."""
+        sort, number, count = fresh("sort"), fresh("number"), Const(len(either.family.tables))
+        self.add(Op(_MOD, (either.code, count), (sort,), from_user=False))
+        self.add(Op(_FLOORDIV, (either.code, count), (number,), from_user=False))
+        self.counters.add(number)
+        return sort, number
+
+    # Tuples
+
+    def new_tuple(self, op: Op, items: tuple[Known, ...], frame: Frame) -> bool:
+        """Make a tuple with objects in it; whether it is one."""
+        if not any(isinstance(each, Element | AnyOf | Packed) for each in items):
+            return False
+        forms = tuple(self.made_of(self.form_in_tuple(each)) for each in items)
+        given = tuple(self.plain(each) if form is None else number_of(each) for each, form in zip(items, forms, strict=True))
+        result = self.define(op.results[0], frame)
+        self.add(replace(op, arguments=given, results=(result,)))
+        self.bind(op.results[0], Packed(Packing(forms), result), frame)
+        self.helped = True
+        return True
+
+    def form_in_tuple(self, item: Known) -> Form | None:
+        """What something is as an item of a tuple: it is said of an object there whether it may be None."""
+        form = form_of_item(item)
+        return ("maybe", form) if isinstance(item, Element) and not self.is_there(item) else form
+
+    def items_of_packed(self, op: Op, packed: Packed) -> tuple[Known, ...]:
+        """What is in a tuple with numbers of objects."""
+        made = self.kinds.builder.producers.get(packed.value) if isinstance(packed.value, Var) else None
+        if made is not None and made.callee is Opcode.TUPLE:
+            values = made.arguments
+        else:
+            values = tuple(fresh(result.hint) for result in op.results) if op.callee is Opcode.UNPACK else ()
+            values = values if len(values) == len(packed.form.items) else tuple(fresh("") for _ in packed.form.items)
+            self.add(Op(Opcode.UNPACK, (packed.value,), values, where=op.where))  # type: ignore[arg-type]
+        pairs = zip(packed.form.items, values, strict=True)
+        return tuple(each if form is None else self.meant_by(form, each) for form, each in pairs)  # type: ignore[arg-type]
+
+    def item_of_packed(self, op: Op, packed: Packed, index: Known) -> Known:
+        """`pair[1]`"""
+        count = len(packed.form.items)
+        if not isinstance(index, Const) or type(index.value) is not int or not -count <= index.value < count:
+            raise Escapes(origin_of(packed))
+        form, value = packed.form.items[index.value], fresh(op.results[0].hint, op.results[0].user_named)
+        self.add(Op(_GETITEM, (packed.value, index), (value,), where=op.where))
+        return self.meant_by(form, value)
+
+    # Containers
+
+    def truth(self, known: Known, where: Location, frame: Frame) -> Known:
+        """What `if` asks of a container of objects: whether there are any."""
+        if isinstance(known, Packed):
+            return Const(True)
+        if isinstance(known, AnyOf):
+            if any(self.has_truth(each.cls) for each in known.family.tables):
+                raise Escapes(origin_of(known))
+            return Const(True)
+        if isinstance(known, Table):
+            items: Known = self.now(next(iter(known.columns.values())))
+        elif isinstance(known, ListOf | Row) and form_of_items(known) is not None:
+            items = self.numbers_of(known)
+        else:
+            return super().truth(known, where, frame)
+        asked = fresh("is_filled")
+        self.add(Op(_BOOL, (self.plain(items),), (asked,), from_user=False, where=where))
+        return asked
+
+    def list_of_values(self, op: Op, values: Values, frame: Frame) -> Known:
+        """`list(d.values())`"""
+        self.emit(op, op.callee, (self.values_now(values),), {}, frame)  # type: ignore[arg-type]
+        return self.new_numbers(op, values.place.of, frame, holds_none=values.place.holds_none)
+
+    def dict_of_pairs(self, op: Op, pairs: ListOf, frame: Frame) -> Known | None:
+        """`dict(pairs)` of keys and objects, as a comprehension makes it."""
+        match pairs.of:
+            case Packing(items=(None, form)) if form is not None and not pairs.depth:
+                self.emit(op, op.callee, (self.now(pairs),), {}, frame)  # type: ignore[arg-type]
+                table = form.table if isinstance(form, Maybe) else form
+                return self.new_numbers(op, table, frame, "dict", holds_none=isinstance(form, Maybe))
+        return None
+
+    def new_numbers(
+        self, op: Op, form: Table | Packing | None, frame: Frame, sort: str = "list", *, holds_none: bool = True
+    ) -> ListOf:
+        """A container of numbers that an operation has made, which has its variable by now."""
+        origin = (*frame.path, op.results[0])
+        made = self.variable_of(op.results[0], frame)
+        own = self.form_of(origin)
+        if origin in self.facts.kept or (own is not None and own != form) or self.facts.nested.get(origin):
+            raise Escapes(next(tables_of(form)).origin)
+        if holds_none and origin not in self.facts.with_none:
+            raise HoldsNone(origin)
+        place = ListOf(origin, op.results[0].hint, sort=sort, of=form, holds_none=origin in self.facts.with_none)
+        self.made_in[place] = self.out
+        self.fields[place, CONTENTS] = made
+        self.bind(op.results[0], place, frame)
+        return place
+
+    def numbers_of(self, known: Known) -> Known:
+        """A container of numbers as it is now."""
+        match known:
+            case ListOf():
+                return self.now(known)
+            case Row():
+                return self.row_now(known)
+            case Values():
+                return self.values_now(known)
+        return known
+
+
+def joined_classes(form: Any, item: Element) -> Form | None:
+    """What a container refers to that holds objects of the classes it is known to hold, and another one."""
+    tables = form.tables if isinstance(form, Family) else (form,) if isinstance(form, Table) else ()
+    if not tables or item.table in tables or not all(each.is_pool for each in (*tables, item.table)):
+        return None
+    return "any", (*(each.origin for each in tables), item.table.origin)
+
+
+def form_of(form: Any) -> Form | None:
+    """What a container refers to, as earlier walks know it."""
+    if isinstance(form, Family):
+        return "any", tuple(each.origin for each in form.tables)
+    if isinstance(form, Packing):
+        return "tuple", tuple(map(form_of, form.items))
+    if isinstance(form, Maybe):
+        return "maybe", form.table.origin
+    return None if form is None else form.origin
+
+
+def form_of_item(item: Known) -> Form | None:
+    """What an object or a tuple of some is, as an item of a container; None for a value."""
+    match item:
+        case Element():
+            return item.table.origin
+        case AnyOf():
+            return form_of(item.family)
+        case Packed():
+            return form_of(item.form)
+    return None
+
+
+def number_of(item: Known) -> Value:
+    """What stands for an object, or a tuple of some."""
+    assert isinstance(item, Element | AnyOf | Packed)
+    return item.index if isinstance(item, Element) else item.code if isinstance(item, AnyOf) else item.value
+
+
+def encoded(form: Table | Packing | None, item: Known) -> Value | None:
+    """What stands for an item in a container that refers to this; None if it is not of that sort."""
+    match form, item:
+        case Table(), Element() if item.table is form:
+            return item.index
+        case Table(is_pool=True), Const() if item == NONE:
+            return NO_OBJECT
+        case Packing(), Packed() if holds(form_of(form), form_of(item.form)):
+            return item.value
+    return None
+
+
+def wider_form(a: Form | None, b: Form | None) -> Form | None:
+    """What tuples are of which some are of the one form and some of the other: there may be None in the place of an object.
+    None if they are not alike."""
+    if a == b:
+        return a
+    if a is None or b is None or a[0] != "tuple" or b[0] != "tuple" or len(a[1]) != len(b[1]):
+        return None
+    items = tuple(map(_wider_item, a[1], b[1]))
+    return None if _UNLIKE in items else ("tuple", items)
+
+
+_UNLIKE: Form = ("unlike",)
+
+
+def _wider_item(a: Form | None, b: Form | None) -> Form | None:
+    if a == b:
+        return a
+    if a is None or b is None:  # None so far, perhaps: what else it may be is found out when it is put there again
+        other = b if a is None else a
+        return other if other is None or other[0] == "maybe" else _UNLIKE if other[0] == "tuple" else ("maybe", other)
+    if a in (("maybe", b), b) or b == ("maybe", a):
+        return a if a[0] == "maybe" else b
+    return wider_form(a, b) or _UNLIKE
+
+
+def holds(a: Form | None, b: Form | None) -> bool:
+    """Whether a container of the one form may hold a tuple of the other: numbers are where it has numbers."""
+    if a is None or b is None or a == b:
+        return a == b
+    if a[0] == b[0] == "tuple" and len(a[1]) == len(b[1]):
+        return all(map(holds, a[1], b[1]))
+    return a == ("maybe", b)

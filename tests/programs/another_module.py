@@ -1,0 +1,81 @@
+"""A module of the user's with classes and functions that the programs of `mutation/modules.py` use."""
+
+from __future__ import annotations
+
+GRAVITY = 9.81
+RATES = [0.5, 0.25, 0.75]
+
+
+def pull(x):
+    return -GRAVITY * x
+
+
+class Ball:
+    limit = 40.0
+
+    def __init__(self, x, v=0.0):
+        self.x, self.v = x, v
+
+    @property
+    def energy(self):
+        return 0.5 * self.v**2 + 0.5 * GRAVITY * self.x**2
+
+    def step(self, dt):
+        self.v = self.v + pull(self.x) * dt
+        self.x = self.x + self.v * dt
+
+    def values(self, n):
+        for i in range(n):
+            self.x = self.x * RATES[i % 3]
+            yield self.x * GRAVITY
+
+    def scaled(self):
+        return lambda y: y * GRAVITY * self.x
+
+    def checked(self, y):
+        if y > self.limit:
+            raise ValueError("too high")
+        return self.x / (y - 1.0)
+
+
+class Heavy(Ball):
+    def step(self, dt):
+        super().step(0.5 * dt)
+        self.v = self.v * RATES[0]
+
+
+class Room:
+    def __init__(self, n, x):
+        self.balls = [Ball(x * (1 + i)) for i in range(n)]
+
+    def run(self, n):
+        for _ in range(n):
+            for ball in self.balls:
+                ball.step(0.01)
+        return sum(ball.energy * GRAVITY for ball in self.balls)
+
+
+def new_ball(x):
+    return Ball(x, 0.1)
+
+
+def slow(ball, rate=RATES[1]):
+    ball.v = ball.v * rate
+    return ball
+
+
+def integrate(f, y, n, dt):
+    ys = [y]
+    for _ in range(n):
+        y = y + dt * f(y)
+        ys.append(y)
+    return ys
+
+
+count = 0
+
+
+def counted(x):
+    global count
+    count = count + 1
+    return x * 2
