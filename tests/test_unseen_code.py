@@ -256,11 +256,11 @@ class Still:
         return 1.0
 
 
-class Holder:
+class Container:
     held: Any
 
 
-HOLDERS = {"only": Holder()}
+HOLDERS = {"only": Container()}
 
 
 @pytest.mark.parametrize("size", [1, 30_000])
