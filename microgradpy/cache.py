@@ -103,7 +103,7 @@ class Unit:
     """Whether what it writes into has become variables."""
     pattern: Any = None
     """How it is called with parts of its arguments for these."""
-    followed: frozenset[types.CodeType] = frozenset()
+    followed: frozenset[weakref.ref[types.CodeType]] = frozenset()
     """The code that writes into nothing that others have."""
     takes_value: bool = True
     inserts: bool = False
@@ -320,7 +320,7 @@ def reached_units(unit: Unit) -> list[Unit]:
 
 def followed_by(unit: Unit) -> frozenset[types.CodeType]:
     """The code of a unit, and of those that it may call, of which it is known that it writes into nothing of others."""
-    return frozenset().union(*(each.followed for each in reached_units(unit)))
+    return frozenset(code for each in reached_units(unit) for part in each.followed if (code := part()) is not None)
 
 
 def combined_guards(unit: Unit) -> Guards:

@@ -7,6 +7,7 @@ other's halves directly; what is known only at run time goes through `runtime.di
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, final
@@ -143,7 +144,10 @@ class Session:
     def kind_returned(self, function: types.FunctionType, kinds: tuple[Kind, ...]) -> Kind:
         """What is proven of what a function returns that is given nothing differentiated, and called as it stands: what would
         be proven if it were compiled."""
-        if self.tracks or is_generator(function.__code__) or library_of(function) not in (None, library_of(self.function)):
+        is_own = str(function.__module__).partition(".")[0] == _PACKAGE  # helpers of rules, of which tables tell
+        if self.tracks or is_own or is_generator(function.__code__):
+            return UNKNOWN
+        if library_of(function) not in (None, library_of(self.function)):
             return UNKNOWN
         try:
             unit = analysed(function, kinds, (False,) * len(kinds))
@@ -385,7 +389,8 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
             absent = reverse.absent
             continue
         unit.absent, unit.selects = reverse.absent, reverse.selects
-        unit.is_promoted, unit.followed = program.in_sight is not None, program.followed | session.followed
+        unit.is_promoted = program.in_sight is not None
+        unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
         finish_later(unit, function, primal, reverse)

@@ -54,6 +54,7 @@ from microgradpy.promotion.driver import Promoted, followed_code, promote
 from microgradpy.rules.number_lists import for_each
 from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.runtime.modes import RUN
+from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.stops import stopping_in
 
 VERIFY = bool(os.environ.get("MICROGRADPY_VERIFY"))
@@ -105,7 +106,9 @@ def program_of(
 def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
     """The code of a function that names nothing that writes: its own statements write nothing if it has a primal in which
     writes are not tracked."""
-    return followed_code(function, (), ir) if WRITERS.isdisjoint(names_in(function.__code__)) else frozenset()
+    if not WRITERS.isdisjoint(names_in.__wrapped__(function.__code__)):  # what remembers would keep the code alive
+        return frozenset()
+    return frozenset(code for code in followed_code(function, (), ir) if not is_generator(code))
 
 
 def program_again(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> Program:

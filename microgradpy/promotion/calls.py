@@ -356,6 +356,9 @@ class Calls(Rounds):
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
         origin = (*frame.path, *op.results)
+        first = arguments[0] if arguments else None
+        if function is sorted and isinstance(first, ListOf | Table) and (isinstance(first, Table) or first.of is not None):
+            raise Escapes(first.origin)  # it compares the objects, and not their numbers
         if function is tuple and isinstance(arguments[0], ListOf) and self.now(arguments[0]) in self.contents:
             items = self.contents[self.now(arguments[0])]  # type: ignore[index]
             self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]

@@ -88,7 +88,7 @@ def objects_named(code: types.CodeType, namespace: dict[str, Any], seen: set[typ
     can be in sight, or holds some."""
     seen = set() if seen is None else seen
     seen.add(code)
-    for name in variables_in(code):
+    for name in variables_in.__wrapped__(code):  # what remembers would keep the code alive
         found = namespace.get(name)
         if isinstance(found, types.FunctionType):
             is_new = found.__globals__ is namespace and found.__code__ not in seen
@@ -106,7 +106,7 @@ def _named_in(found: Any, code: types.CodeType) -> Iterable[Any]:
     if not is_of_users(found):
         return ()
     namespace = vars(found)
-    return [namespace[name] for name in names_in(code) if name in namespace]
+    return [namespace[name] for name in names_in.__wrapped__(code) if name in namespace]
 
 
 def is_plain_function(value: Any) -> bool:

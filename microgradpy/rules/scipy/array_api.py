@@ -9,8 +9,7 @@ import numpy as np
 from scipy._lib import _array_api
 
 from microgradpy.rules.callables import differentiated
-from microgradpy.rules.derivatives import pullback
-from microgradpy.rules.registry import example, non_differentiable
+from microgradpy.rules.registry import example, non_differentiable, rrule
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
@@ -24,13 +23,18 @@ non_differentiable(
 )
 
 
-@pullback(apply_where)
-def apply_where_pullback(y_bar, cond, args, f1, f2=None, fill_value=None, xp=None, *, y):
+@rrule.register(apply_where)
+def apply_where_rrule(cond, args, f1, f2=None, fill_value=None, xp=None):
     """f1 of the entries where the condition holds, f2 (or a constant) of the others."""
-    given = args if isinstance(args, tuple) else (args,)
-    bars, own = cases_bars(y_bar, cond, given, (f1, f2))
-    filled = NoTangent() if fill_value is None else unbroadcast(np.where(cond, 0.0, y_bar), fill_value)
-    return NoTangent(), bars if isinstance(args, tuple) else bars[0], *own, filled, NoTangent()
+    y = apply_where(cond, args, f1, f2, fill_value=fill_value, xp=xp)
+
+    def apply_where_pullback(y_bar):
+        given = args if isinstance(args, tuple) else (args,)
+        bars, own = cases_bars(y_bar, cond, given, (f1, f2))
+        filled = NoTangent() if fill_value is None else unbroadcast(np.where(cond, 0.0, y_bar), fill_value)
+        return NoTangent(), NoTangent(), bars if isinstance(args, tuple) else bars[0], *own, filled, NoTangent()
+
+    return y, apply_where_pullback
 
 
 def cases_bars(

@@ -128,11 +128,20 @@ def array_dot_rrule(self, b):
 examples(np.ndarray.dot, (_TABLE, _VECTOR), (_TABLE, _TABLE.T), (_VECTOR, _VECTOR), (_TABLE, 2.0), (_COMPLEX, _VECTOR))
 
 
-@pullback(np.ndarray.clip)
-@pullback(np.generic.clip)
-def array_clip_pullback(y_bar, self, min=None, max=None):
+@rrule.register(np.ndarray.clip)
+@rrule.register(np.generic.clip)
+def array_clip_rrule(self, min=None, max=None):
     """As np.clip: half the cotangent passes at an edge."""
-    return clip_bar(y_bar, self, min, max), floor_bar(y_bar, self, min, max), ceiling_bar(y_bar, self, min, max)
+
+    def array_clip_pullback(y_bar):
+        return (
+            NoTangent(),
+            clip_bar(y_bar, self, min, max),
+            floor_bar(y_bar, self, min, max),
+            ceiling_bar(y_bar, self, min, max),
+        )
+
+    return self.clip(min, max), array_clip_pullback
 
 
 examples(np.ndarray.clip, (_TABLE, -0.5, 1.0), (_TABLE, None, 0.8), (_TABLE, _VECTOR - 1.0), (_TABLE, 0.5, None))
