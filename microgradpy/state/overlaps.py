@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from microgradpy.runtime.libraries import library_of
 from microgradpy.state.array_memory import address, extent
 from microgradpy.state.places import Place, objects_in, places_in
 from microgradpy.state.snapshots import Structure
@@ -73,12 +74,12 @@ def pairs_of(places: Sequence[Place], inputs: Sequence[Input]) -> list[tuple[Pla
 
 
 def meet_undifferentiated(inputs: Sequence[Input]) -> bool:
-    """Whether two inputs that are not differentiated reach one object, list or dict: what is written into it by one of them is
-    read by the other."""
+    """Whether two inputs that are not differentiated reach one list, dict or object of a class of the user's: what is written
+    into it by one of them is read by the other."""
     seen = set[int]()
     for given in inputs:
         if not given.is_differentiated and given.structure.parts:
-            own = {id(x) for x in objects_in(given.structure)}
+            own = {id(x) for x in objects_in(given.structure) if library_of(type(x)) is None}
             if not seen.isdisjoint(own):
                 return True
             seen |= own
@@ -105,7 +106,8 @@ def _matters(inputs: Sequence[Input], *places: Place) -> bool:
     if any(each.is_asked for each in given):
         return True
     flags = {each.is_differentiated for each in given}
-    return len(given) == 2 and len(flags) == 1 and (True in flags or places[0].number != places[1].number)
+    is_given = places[0].number != places[1].number and all(place.holder is None for place in places)
+    return len(given) == 2 and len(flags) == 1 and (True in flags or is_given)
 
 
 @final
