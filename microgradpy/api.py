@@ -29,7 +29,7 @@ from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.watching import Snapshot, arrays_in
+from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
 from microgradpy.state.reach import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
@@ -48,13 +48,14 @@ class Pullback:
 
     __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: list[Any]) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, before: list[Any], seen: Snapshot) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
-        # What was saved are the caller's own arrays, those that were there `before` as well, and those of y.
-        self._before = Snapshot.of([*before, *arrays_in((f, *args, y))])
+        # What was saved are the caller's own arrays, those that were there `before` as well, those of y, and of the module's
+        # those that f has `seen` and not written: of others there are copies.
+        self._before = Snapshot.of([*before, *arrays_in((f, *args, y))]) + seen.unchanged()
 
     def __call__(self, dy: Any = _DEFAULT) -> tuple[Any, ...]:
         """`(df, dx1, ..., dxn)` for the seed `dy`, which must have the structure and shape of `y`; without a seed, 1.0
@@ -83,7 +84,7 @@ def check_unchanged(before: Snapshot, called: str) -> None:
     changed = before.changed()
     if changed is not None:
         raise MutationError(
-            f"{describe(changed)} among the arguments, or of the value, was changed after the call of {called}",
+            f"{describe(changed)} among the arguments, of the value or of the module was changed after the call of {called}",
             None,
             f"Ask for the derivative before that, or give {called} a copy.",
         )
@@ -143,13 +144,13 @@ def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:
 def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """`(y, back)`: `y` is what `f(*args, **kwargs)` gives, and `back(dy)` returns `(df, dx1, ..., dxn)`, the cotangent of
     `f`'s own fields (None for a plain function) and one per positional argument. Keyword arguments are constants.
-    MutationError from `back` if an array among the arguments or in `y` has been written into since."""
+    MutationError from `back` if an array among the arguments, in `y` or of the module has been written into since."""
     with BOUNDARY:
-        before = arrays_in((f, *args))
+        before, seen = arrays_in((f, *args)), Snapshot.of(arrays_seen_by(f))
         y, back = resolve_outermost(f, args, kwargs)
         if isinstance(y, Stream):
             raise MissingRuleError(f"an iterator ({y.name}) is returned", None, "Return a list or tuple of its items.")
-        return y, Pullback(f, args, y, back, before)
+        return y, Pullback(f, args, y, back, before, seen)
 
 
 def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
-from microgradpy.runtime.watching import Snapshot, arrays_in
+from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.types import Tangent, is_structural_zero
@@ -74,12 +74,12 @@ class Pushforward:
 
     __slots__ = ("_args", "_back", "_before", "_f", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back) -> None:
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, back: Back, seen: Snapshot) -> None:
         self._f = f
         self._args = args
         self._y = y
         self._back = back
-        self._before = Snapshot.of(arrays_in((f, *args, y)))
+        self._before = Snapshot.of(arrays_in((f, *args, y))) + seen.unchanged()
 
     def __call__(self, df: Any, /, *tangents: Any) -> Any:
         with BOUNDARY:
@@ -103,8 +103,9 @@ def pushforward(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[An
     `f`'s own fields (None for a plain function) and of each positional argument. `f` runs once: `push` asks the pullback of
     this run, once for every number in `y`. For one direction `jvp` is the faster way."""
     with BOUNDARY:
+        seen = Snapshot.of(arrays_seen_by(f))
         y, back = resolve_outermost(f, args, kwargs)
-        return y, Pushforward(f, args, y, back)
+        return y, Pushforward(f, args, y, back, seen)
 
 
 def frule_via_ad(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:

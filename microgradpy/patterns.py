@@ -227,9 +227,9 @@ def _unit_of_parts(
 def check_unchanged_parts(function: types.FunctionType, read: Match, values: list[Any]) -> None:
     """Refuse a value of which parts of arguments have become others while it was computed: a property or an operator of an
     object that the program only looks at may write into what it is not given."""
-    again = read.pattern.read(*values)
     if read.pattern.objects:
         return  # nobody but the function itself can have written (`Unit.sees_objects`)
+    again = read.pattern.read(*values)
     if again is None or any(map(operator.is_not, again[0], read.values)):
         raise changed_while_it_ran(function)
 

@@ -19,6 +19,7 @@ from microgradpy import (
     gradient,
     ignore_derivatives,
     pullback,
+    pushforward,
     stop_gradient,
 )
 from microgradpy.compiler import always_dispatch
@@ -254,3 +255,52 @@ def test_ignore_derivatives_of_a_function():
     assert gradient(f, 3.0) == (9.0,)
     assert ignore_derivatives(cube)(2.0) == 8.0
     assert gradient(lambda x: x * ignore_derivatives(cube)(x), 2.0) == (8.0,)
+
+
+TABLE = np.array([1.0, 2.0, 3.0])
+BUFFER = np.zeros(3)
+
+
+class Held:
+    def __init__(self) -> None:
+        self.weights = np.array([1.0, 2.0, 3.0])
+
+
+HELD = Held()
+
+
+def of_table(x: float) -> float:
+    return float(np.sum(TABLE)) * x * x + by_table(x)
+
+
+def by_table(x: float) -> Any:
+    return np.sum(TABLE * x * x)
+
+
+def of_object(x: float) -> Any:
+    return np.sum(HELD.weights * x * x)
+
+
+def by_buffer(x: float) -> Any:
+    BUFFER[0] = x * x
+    return BUFFER[0] * x
+
+
+@pytest.mark.parametrize("ask", [pullback, pushforward])
+@pytest.mark.parametrize(("function", "array"), [(by_table, TABLE), (of_table, TABLE), (of_object, HELD.weights)])
+def test_arrays_of_the_module_that_are_written_into_afterwards(ask: Any, function: Any, array: Any) -> None:
+    _, back = ask(function, 2.0)
+    back(None, 1.0) if ask is pushforward else back(1.0)
+    before = array[0]
+    array[0] = 100.0
+    try:
+        with pytest.raises(MutationError, match="changed after"):
+            back(None, 1.0) if ask is pushforward else back(1.0)
+    finally:
+        array[0] = before
+
+
+def test_arrays_of_the_module_that_the_function_writes() -> None:
+    _, first = pullback(by_buffer, 2.0)
+    _, second = pullback(by_buffer, 3.0)
+    assert (first(1.0)[1], second(1.0)[1], first(2.0)[1]) == (12.0, 27.0, 24.0)

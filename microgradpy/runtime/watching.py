@@ -38,6 +38,13 @@ class Snapshot:
     def of(cls, values: Iterable[Any]) -> Snapshot:
         return cls(tuple((value, _copy(value)) for value in {id(value): value for value in values}.values()))
 
+    def unchanged(self) -> Snapshot:
+        """That of those which hold what they held."""
+        return Snapshot(tuple(pair for pair in self.pairs if _is_same(*pair)))
+
+    def __add__(self, other: Snapshot) -> Snapshot:
+        return Snapshot((*self.pairs, *other.pairs))
+
     def changed(self) -> Any:
         """The first of them that has changed, or None."""
         return next((value for value, copy in self.pairs if not _is_same(value, copy)), None)
@@ -203,6 +210,7 @@ def _called_by(function: types.FunctionType, owner: type, seen: set[types.CodeTy
     seen.add(function.__code__)
     yield function
     for name in names_in(function.__code__):
-        for found in (function.__globals__.get(name), inspect.getattr_static(owner, name, None)):
+        of_owner = None if owner is types.NoneType else inspect.getattr_static(owner, name, None)
+        for found in (function.__globals__.get(name), of_owner):
             if isinstance(found, types.FunctionType):
                 yield from _called_by(found, owner, seen)
