@@ -20,8 +20,8 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.ir.nodes import Const
 from microgradpy.originals import BUILTINS
 from microgradpy.promotion import classes
-from microgradpy.promotion.arguments import Variable
 from microgradpy.promotion.given import LITERALS
+from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Part
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.projection import fields_of

@@ -17,7 +17,7 @@ from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion.arguments import Arguments, Variable
+from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
@@ -26,6 +26,7 @@ from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, 
 from microgradpy.promotion.functions import Lower, is_followed, is_in_file
 from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.names import statements_of
+from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Frame, Part
 from microgradpy.promotion.writers import may_write
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
