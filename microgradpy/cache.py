@@ -104,7 +104,10 @@ class Unit:
     pattern: Any = None
     """How it is called with parts of its arguments for these."""
     followed: frozenset[weakref.ref[types.CodeType]] = frozenset()
-    """The code that writes into nothing that others have."""
+    """The code that writes into nothing that others have, as it is called by name."""
+    hands_on: frozenset[str] = frozenset()
+    """The names of the functions that it stores or hands on, and of attributes that it reads when it runs: what has such a name
+    may be called by others, and with anything."""
     takes_value: bool = True
     inserts: bool = False
     selects: bool = True
@@ -320,7 +323,10 @@ def reached_units(unit: Unit) -> list[Unit]:
 
 def followed_by(unit: Unit) -> frozenset[types.CodeType]:
     """The code of a unit, and of those that it may call, of which it is known that it writes into nothing of others."""
-    return frozenset(code for each in reached_units(unit) for part in each.followed if (code := part()) is not None)
+    reached = reached_units(unit)
+    shown = frozenset().union(*(each.hands_on for each in reached))
+    codes = (code for each in reached for part in each.followed if (code := part()) is not None)
+    return frozenset(code for code in codes if code.co_name not in shown)
 
 
 def combined_guards(unit: Unit) -> Guards:

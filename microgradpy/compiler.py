@@ -61,7 +61,7 @@ from microgradpy.linking import (
     is_looked_at,
     unit_name,
 )
-from microgradpy.pipeline import Program, instrumented, primal_of, program_of, reverse_of, shared_by
+from microgradpy.pipeline import Program, instrumented, names_handed_on, primal_of, program_of, reverse_of, shared_by
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -390,6 +390,7 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
             continue
         unit.absent, unit.selects = reverse.absent, reverse.selects
         unit.is_promoted = program.in_sight is not None
+        unit.hands_on = names_handed_on(program.ir)
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)

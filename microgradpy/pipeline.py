@@ -35,13 +35,15 @@ from microgradpy.ad.texts import check_texts
 from microgradpy.ad.unassigned import bind_unassigned, check_unassigned_captures
 from microgradpy.cache import CACHE_SIZE, UNDEFINED, Check, Unit, checks_of
 from microgradpy.dataclasses import dataclass, replace
+from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Function, Var
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Var
 from microgradpy.ir.reasons import MayWrite, Reason
+from microgradpy.ir.traversal import given_values, terminator_values, terminators, uses
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
@@ -51,6 +53,7 @@ from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.passes.uniform_lists import read_uniform_lists
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.driver import Promoted, followed_code, promote
+from microgradpy.promotion.names import statements_of
 from microgradpy.rules.number_lists import for_each
 from microgradpy.runtime.bytecode import WRITERS, names_in
 from microgradpy.runtime.modes import RUN
@@ -171,6 +174,21 @@ def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:
     note_globals(function.__globals__)
     code, namespace = function.__code__, function.__globals__
     return shared_names(code, namespace), rebound_globals(namespace), known_cells(code)
+
+
+def names_handed_on(function: Function) -> frozenset[str]:
+    """The names of functions that are values in a program, and of the attributes that it reads."""
+    found = set[str]()
+    values = [value for end in terminators(function.body) for value in terminator_values(end)]
+    for statement in statements_of(function):
+        values += given_values(statement.arguments, statement.keywords) if isinstance(statement, Op) else uses(statement)
+        match statement:
+            case Op(callee=Const(value=callee), arguments=(_, Const(value=str(name)), *_)) if callee is getattr:
+                found.add(name)
+            case Op(callee=Opcode.CLOSURE, payload=ClosureBody(function=inner)):
+                found |= names_handed_on(inner)
+    constants = (value.value for value in values if isinstance(value, Const))
+    return frozenset(found.union(each.__name__ for each in constants if isinstance(each, types.FunctionType)))
 
 
 # Memory mode, primal

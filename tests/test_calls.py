@@ -164,7 +164,50 @@ def by_name(x: float) -> float:
     return s
 
 
+def add_to(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
+def fill(a: Any, v: Any) -> Any:
+    a[0] = v
+    return a
+
+
+HELD = {"add": add_to}
+FILLING = [fill]
+
+
+def by_name_and_from_a_dict(x: float) -> Any:
+    """By its name the function gets numbers and writes nothing; from the dict it gets an array."""
+    s, array = add_to(x, 1.0), np.array([x, x])
+    other = HELD["add"](array, x)
+    return s * np.sum(array) + np.sum(other)
+
+
+def by_name_and_as_a_value(x: float) -> Any:
+    s, array = add_to(x, 1.0), x * np.ones(2)
+    function = [add_to][0]
+    function(array, x)
+    return s * np.sum(array)
+
+
+def by_name_and_from_a_list(x: float) -> Any:
+    own, other = [0.0], [1.0]
+    fill(own, x)
+    FILLING[0](other, x * x)
+    return own[0] * other[0]
+
+
+def given_to_another(x: float) -> Any:
+    def twice(function: Any, value: Any) -> Any:
+        return function(function(value, x), x)
+
+    return add_to(x, 2.0) * np.sum(twice(add_to, x * np.ones(3)))
+
+
 PROGRAMS: list[Callable[[float], Any]] = [
+    by_name_and_from_a_dict, by_name_and_as_a_value, by_name_and_from_a_list, given_to_another,
     of_another_module, of_constants, of_pairs, of_tables, of_several_kinds, in_place_on_several_kinds, variadic,
     variadic_inside, too_many, given_twice, static, unbound, objects_of_another_module, repeated_text, of_a_list, by_name,
 ]  # fmt: skip

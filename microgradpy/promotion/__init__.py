@@ -14,7 +14,7 @@ their fields. What is left has no writes, so its cotangents travel by value.
 `driver` has the entry, `walker` goes over the program, `merging` says what branches make of fields and containers, `loops` and
 `carried` what loops do; `calls`, `objects`, `pools`, `containers` and `functions` what is done with what is in sight, `fusing`
 what a loop over a generator is, `recursion` functions that call themselves, `arguments`, `parts` and `written_arguments` what
-came in, `numbered` and `families` objects in containers, `attempts` and `guarded` what a `try` is and a loop in it, `contexts` a `with`, `thrown` and
-`raising` what a handler reads of an exception, `classes` what a class makes of a name, `places` what there is in sight,
-`findings` what one walk leaves to the next, `conditions` what is only asked.
+came in, `numbered` and `families` objects in containers, `attempts` and `guarded` what a `try` is and a loop in it, `contexts`
+a `with`, `thrown` and `raising` what a handler reads of an exception, `classes` what a class makes of a name, `places` what
+there is in sight, `findings` what one walk leaves to the next, `conditions` what is only asked.
 """

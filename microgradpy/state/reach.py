@@ -174,7 +174,8 @@ def _search(
             continue
         search.seen.add(id(code))
         if not is_wrapper(function) and not passes_over(function):
-            if _stores(code, followed) or (code not in followed and shared_names(code, function.__globals__)):
+            by_name = followed - search.held
+            if _stores(code, by_name) or (code not in by_name and shared_names(code, function.__globals__)):
                 return True
             # What dataclasses generates compares classes, and makes no objects.
             is_generated = code.co_qualname.startswith("__create_fn__.")
@@ -193,6 +194,8 @@ class _Search:
     passes_over: Callable[[Any], bool] = lambda _: False
     seen: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    held: set[types.CodeType] = field(default_factory=set)
+    """The code of functions that somebody holds, who may call them with anything."""
     names_any: bool = False
     """Whether names are computed."""
     classes: dict[type, bool] = field(default_factory=dict)
@@ -227,6 +230,9 @@ class _Search:
     def add_reached(self, reached: Reached) -> None:
         self.add_names(reached.names)
         self.waiting += reached.functions
+        new = {function.__code__ for function in reached.functions} - self.held
+        self.held |= new
+        self.seen -= set(map(id, new))  # it may have been looked at as one that is called by name
         for cls in reached.classes:
             self.add_class(cls, is_made=False)
         for cls in reached.made:
