@@ -13,19 +13,17 @@ import numpy as np
 
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
-from microgradpy.cache import CACHE, CACHE_SIZE, Unit, followed_by, is_valid
+from microgradpy.cache import CACHE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_unit
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
-from microgradpy.gradient_compiler import EXOTIC
-from microgradpy.gradient_compiler import Plan as Plan
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import is_numeric
-from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.pipeline import shared_by
+from microgradpy.plans import EXOTIC, Plan, keep_plan, signature
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -43,11 +41,6 @@ from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
 from microgradpy.tracked_entry import differentiate_tracked, projected, root_unit
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
-
-_CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))
-UNIT_SEEDS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
-"""The seeds that `gradient` gives, by the type of the value; known by their identity."""
-_ONE, _ONE_DOUBLE = UNIT_SEEDS.values()
 
 
 def differentiate(
@@ -110,7 +103,7 @@ def _differentiate_parts(
     if read is None:
         return None
     parts = Binding(read.leaves, 0, bound.positions, bound.names)
-    key = _signature(function, parts, wanted, keywords_wanted, False, _USUAL)
+    key = signature(function, parts, wanted, keywords_wanted, False, _USUAL)
     plan = None if key is None else CACHE.plans.get((read.pattern, key))
     if plan is None or not is_valid(plan.unit):
         if renewed(function, read, bound.values) is not read:
@@ -120,7 +113,7 @@ def _differentiate_parts(
             return None
         plan = Plan.of(unit, read.leaves)
         if key is not None:
-            _keep_plan((read.pattern, key), plan)
+            keep_plan((read.pattern, key), plan)
     else:
         CACHE.hits += 1
     if not plan.unit.is_complete and sys.gettrace() is not None:
@@ -190,13 +183,8 @@ def _run_adjoint(
             bars = made.function(saved, seed_or_zero(y_bar, y))
         RUN.gives_selected = all(made.gives_selected)
         return bars, ()
-    adjoints = plan.adjoints
-    if (y_bar is _ONE_DOUBLE or y_bar is _ONE) and adjoints.is_ready(plan, bound.values):
-        run, seed, fresh = adjoints.at_one, y_bar, adjoints.fresh_at_one
-        assert run is not None
-    else:
-        run, seed = adjoints.run or adjoints.make(plan), seed_or_zero(y_bar, y)
-        fresh = adjoints.fresh
+    run, fresh = plan.adjoint_for(y_bar, bound.values)
+    seed = seed_or_zero(y_bar, y)
     if not plan.unit.selects:
         return run(saved, seed), fresh
     with np.errstate(invalid="ignore"):  # a zero of what was not chosen may meet an infinity
@@ -235,7 +223,7 @@ def _plan_for(
 ) -> Plan | None:
     """The plan for a call, None if it has to be tracked what the function writes. Arguments whose type (and shape) alone
     decide are looked up by a signature that is cheap to make; others by their kinds."""
-    key = _signature(function, bound, wanted, keywords_wanted, is_inner, mode)
+    key = signature(function, bound, wanted, keywords_wanted, is_inner, mode)
     if key is None:
         return _new_plan(function, bound, wanted, keywords_wanted, is_inner)
     plan: Plan | None = CACHE.plans.get(key)
@@ -248,81 +236,8 @@ def _plan_for(
         plan = Plan.of(unit, bound.values, shared_by(function))
     if plan is None:
         return None
-    _keep_plan(key, plan)
+    keep_plan(key, plan)
     return plan
-
-
-def _signature(
-    function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool, mode: Mode
-) -> tuple[Any, ...] | None:
-    """What the plan of a call depends on; None if it depends on more than types and shapes."""
-    key: list[Any] = [id(function.__code__), id(function.__globals__), wanted, keywords_wanted, mode, is_inner]
-    key.append(bound.positions)
-    key += bound.names
-    for value in bound.values:
-        cls = type(value)
-        if cls is np.ndarray:
-            key += value.dtype.char, value.shape
-        elif cls in _HOLDING:
-            part = _signature_of_items(value, _DEEPEST)
-            if part is None:
-                return None
-            key.append(part)
-        elif cls in _CONTAINERS:
-            return None
-        else:
-            key.append(cls)
-            if cls not in LEAVES:
-                key.append(features_in((value,)) or None)
-    return tuple(key)
-
-
-_DEEPEST = 4
-_HOLDING = frozenset((list, tuple, dict))
-_IN_CONTAINERS = frozenset((int, float, complex, bool, str, type(None), np.float64, np.float32))
-
-
-def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
-    """The same for a container of numbers, texts, arrays and such containers; None for others. Of what is in a list it only
-    counts what there is, since nothing is proven of an item but what holds of all, without the axes."""
-    cls = type(value)
-    if cls is list and _IN_CONTAINERS.issuperset(kinds := frozenset(map(type, value))):
-        return cls, kinds
-    if not depth or len(value) > _MOST_ITEMS or (cls is dict and not all(type(key) is str for key in value)):
-        return None
-    parts = [_signature_of_item(item, cls is list, depth) for item in (value.values() if cls is dict else value)]
-    if None in parts:
-        return None
-    return (cls, frozenset(parts)) if cls is list else (cls, *parts, *(value if cls is dict else ()))
-
-
-def _signature_of_item(item: Any, is_in_list: bool, depth: int) -> Any:
-    cls = type(item)
-    if cls is np.ndarray:
-        return (item.dtype.char, item.ndim) if is_in_list else (item.dtype.char, item.shape)
-    if cls in _HOLDING:
-        return _signature_of_items(item, depth - 1)
-    return cls if cls in _IN_CONTAINERS else None
-
-
-_MOST_ITEMS = 64
-
-
-def known_plan(function: types.FunctionType, bound: Binding, wanted: Wanted) -> Plan | None:
-    """The plan by which such a call has run as the outermost one, if it is valid and nothing but its unit is needed for it."""
-    key = _signature(function, bound, wanted, False, False, RUN.mode)
-    plan: Plan | None = None if key is None else CACHE.plans.get(key)
-    return plan if plan is not None and not plan.unit.tracks and is_valid(plan.unit) else None
-
-
-def known_parts(function: types.FunctionType, bound: Binding, wanted: Wanted) -> tuple[Plan, Match] | None:
-    """The same for a call by parts of its arguments, with these parts."""
-    read = matched(function, bound.values)
-    if read is None:
-        return None
-    key = _signature(function, Binding(read.leaves, 0, bound.positions, bound.names), wanted, False, False, RUN.mode)
-    plan: Plan | None = CACHE.plans.get((read.pattern, key))
-    return (plan, read) if plan is not None and is_valid(plan.unit) else None
 
 
 def _is_tracked_plan_for(plan: Plan, function: types.FunctionType, bound: Binding) -> bool:
@@ -396,9 +311,9 @@ def _push_plan_for(
     function: types.FunctionType, bound: Binding, wanted: tuple[bool, ...], given: list[Any], is_inner: bool
 ) -> _PushPlan | None:
     """The plan for pushing these tangents of the inputs; None as for `push`."""
-    signature = _signature(function, bound, wanted, False, is_inner, RUN.mode)
+    key = signature(function, bound, wanted, False, is_inner, RUN.mode)
     moves = tuple(not is_structural_zero(dot) for dot in given)
-    known: _PushPlan | None = None if signature is None else CACHE.plans.get((moves, signature))
+    known: _PushPlan | None = None if key is None else CACHE.plans.get((moves, key))
     if known is not None and is_valid(known[0]):
         CACHE.hits += 1
         return known
@@ -414,15 +329,9 @@ def _push_plan_for(
     except NotPushable:
         return None
     plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
-    if signature is not None:
-        _keep_plan((moves, signature), plan)
+    if key is not None:
+        keep_plan((moves, key), plan)
     return plan
-
-
-def _keep_plan(key: tuple[Any, ...], plan: Any) -> None:
-    if len(CACHE.plans) >= CACHE_SIZE:
-        CACHE.plans.clear()
-    CACHE.plans[key] = plan
 
 
 def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) -> list[Any]:

@@ -39,10 +39,10 @@ import numpy as np
 from microgradpy.binding import Binding, bind
 from microgradpy.cache import UNDEFINED, Check, FunctionGuard, Guards, KindGuard
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.entry import UNIT_SEEDS, Plan, known_parts, known_plan
 from microgradpy.isolation import is_isolated
 from microgradpy.linking import bind_awaited, waiting_units
 from microgradpy.patterns import Match
+from microgradpy.plans import UNIT_SEEDS, Plan, known_parts, known_plan
 from microgradpy.runtime.dispatch import Wanted, has_source_only
 from microgradpy.runtime.modes import RUN, SPECIAL, Mode
 from microgradpy.tangents.strong_zeros import has_nan, is_nan_in_any

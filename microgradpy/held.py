@@ -19,10 +19,11 @@ import numpy as np
 from microgradpy.binding import Binding, bind
 from microgradpy.boundary import BOUNDARY
 from microgradpy.cache import CACHE
-from microgradpy.entry import UNIT_SEEDS, Plan, bars_by_plan, bars_of_parts, resolve_outermost
+from microgradpy.entry import bars_by_plan, bars_of_parts, resolve_outermost
 from microgradpy.errors import NonScalarOutputError
 from microgradpy.heads import Form, Head, NotGiven, head_of
 from microgradpy.patterns import Match
+from microgradpy.plans import UNIT_SEEDS, Plan
 from microgradpy.projecting import is_projected
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Back

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, code_adjoint, gradient, gradient_compiler, pullback, value_and_grad
+from microgradpy import MutationError, code_adjoint, gradient, plans, pullback, value_and_grad
 from microgradpy.cache import CACHE
 from microgradpy.codegen.loading import DUMP_VARIABLE
 from tests.programs import PROGRAMS, Program
@@ -70,7 +70,7 @@ def gradients(f: Callable[..., Any], args: tuple[Any, ...], count: int = 5) -> l
     """What the general adjoint gives for the seed 1, and then `gradient` when it is asked several times; copies, so that none
     can be changed by the next."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gradient_compiler, "unit_seed_adjoint", lambda *_: None)
+        patch.setattr(plans, "unit_seed_adjoint", lambda *_: None)
         general = copy.deepcopy(gradient(f, *args))
     CACHE.plans.clear()
     return [general, *(copy.deepcopy(gradient(f, *args)) for _ in range(count - 1))]
@@ -78,7 +78,7 @@ def gradients(f: Callable[..., Any], args: tuple[Any, ...], count: int = 5) -> l
 
 def is_made(f: Any) -> bool:
     """Whether some signature of this function has an adjoint for the seed 1."""
-    return any(plan.adjoints.at_one is not None for key, plan in CACHE.plans.items() if key[0] == id(f.__code__))
+    return any(plan.at_one is not None for key, plan in CACHE.plans.items() if key[0] == id(f.__code__))
 
 
 @pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.float32, np.float64), (np.float32, np.float32)], ids=str)

@@ -12,7 +12,6 @@ from microgradpy.cache import Unit, reached_units
 from microgradpy.disk.handlers import is_from_outside
 from microgradpy.disk.pure import Impure, taken_by
 from microgradpy.disk.reading import Reading, Unsayable
-from microgradpy.entry import Plan, known_plan
 from microgradpy.errors import DifferentiationError
 from microgradpy.exporting.collect import Collector
 from microgradpy.exporting.entries import Entry, give_names
@@ -20,6 +19,7 @@ from microgradpy.exporting.module import texts_of
 from microgradpy.exporting.target import Target
 from microgradpy.frontend.source import place_of
 from microgradpy.linking import bind_awaited, finish, waiting_units
+from microgradpy.plans import Plan, known_plan
 from microgradpy.quiet import without_warnings
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import Wanted
