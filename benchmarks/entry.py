@@ -28,7 +28,7 @@ import numpy as np
 from microgradpy import grad, gradient, jvp, pullback, value_and_grad
 from microgradpy.compiler import compile_for_call
 from microgradpy.gradient_compiler import unit_seed_adjoint
-from microgradpy.held import PATIENCE
+from microgradpy.gradient_functions import PATIENCE
 from microgradpy.introspect import signature_of
 
 Call = Callable[..., Any]

@@ -21,17 +21,17 @@ from microgradpy.errors import (
     MissingRuleError,
     MutationError,
 )
+from microgradpy.gradient_functions import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.heads import Form
-from microgradpy.held import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.projecting import is_projected
 from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION, RETURN_ARGUMENTS
 from microgradpy.runtime.streams import Stream
-from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule, writes_stay_inside
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import is_filled, is_value
 from microgradpy.tangents.fields import dict_of
 from microgradpy.tangents.projection import check_seed, project

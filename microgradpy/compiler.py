@@ -72,8 +72,8 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.kept import attribute_holds_state, carries_state, reads_state
-from microgradpy.state.reach import operators_met
+from microgradpy.state.persistent import attribute_holds_state, carries_state, reads_state
+from microgradpy.state.reachable_writes import operators_met
 from microgradpy.state.stops import stopping_in
 
 

@@ -31,11 +31,11 @@ from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.watching import watched
+from microgradpy.runtime.write_detection import watched
 from microgradpy.runtime.zeros import exact
-from microgradpy.state import reach
-from microgradpy.state.held import PLAIN
-from microgradpy.state.reach import may_write
+from microgradpy.state import reachable_writes
+from microgradpy.state.object_graph import PLAIN
+from microgradpy.state.reachable_writes import may_write
 from microgradpy.state.snapshots import Structure, structure_of
 from microgradpy.tangents.overlap import is_written_twice
 from microgradpy.tangents.types import is_structural_zero
@@ -198,7 +198,7 @@ def _unforeseen(function: types.FunctionType) -> DifferentiationError:
         found = f"{function.__qualname__} of NumPy has no rule"
         return MissingRuleError(found, None, "Use what has one, or `@rrule.register` one for it.")
     CACHE.plans.clear()
-    reach.forget()
+    reachable_writes.forget()
     return MutationError(
         f"{function.__qualname__} may write, and it was called by code in which nobody could foresee it",
         None,

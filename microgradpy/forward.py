@@ -15,7 +15,7 @@ from microgradpy.rules.registry import frule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.pushforwards import by_pairing
-from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by
+from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by
 from microgradpy.state.outside import called_by_rule
 from microgradpy.tangents.projection import check_seed, fields_of, fill_tangent, fill_zeros, project
 from microgradpy.tangents.types import Tangent, is_structural_zero

@@ -307,7 +307,7 @@ def _module(namespace: Mapping[str, Any]) -> types.ModuleType | None:
 
 
 def _read(namespace: Mapping[str, Any], name: str, k: _Constants) -> str:
-    """A name of a namespace, which raises one of the errors of `Held.unusual` if there is none."""
+    """A name of a namespace, which raises one of the errors of `GradientFunction.unusual` if there is none."""
     module = _module(namespace)
     if module is None or keyword.iskeyword(name) or not name.isidentifier():
         return f"{k(namespace)}[{name!r}]"

@@ -31,7 +31,7 @@ from microgradpy.pipeline import Program, pair_of, primal_of, reverse_of
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import may_be_active, value_kind
 from microgradpy.runtime.modes import RUN, Mode
-from microgradpy.state.reach import may_write
+from microgradpy.state.reachable_writes import may_write
 
 
 @final

@@ -36,8 +36,8 @@ from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.watching import functions_called_by
-from microgradpy.state.reach import may_write
+from microgradpy.runtime.write_detection import functions_called_by
+from microgradpy.state.reachable_writes import may_write
 from microgradpy.state.stops import stopping_in
 from microgradpy.tangents.projection import project
 

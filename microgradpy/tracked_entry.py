@@ -41,16 +41,16 @@ from microgradpy.state import dispatch, known_calls
 from microgradpy.state.apart import Apart, told_apart
 from microgradpy.state.coroutines import generator, run_of
 from microgradpy.state.detached import check_copies
-from microgradpy.state.events import Made
 from microgradpy.state.exceptions import check_made
-from microgradpy.state.journal import Step, current, writing
-from microgradpy.state.kept import is_kept_in_default, reads_state
 from microgradpy.state.known_access import is_ordinary
 from microgradpy.state.overlaps import Input, meet_undifferentiated
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.persistent import is_kept_in_default, reads_state
+from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
+from microgradpy.state.undo_log import Step, current, writing
 from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
+from microgradpy.state.write_handlers import Made
 from microgradpy.tangents.projected import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
 
@@ -88,14 +88,14 @@ def differentiate_inner(
 ) -> Resolved:
     """A call inside of a run that tracks. If a caller goes on after an exception, what was done by then is noted."""
     bound = read_inputs(apart_now(), function, bind(function, args, kwargs), len(args), kwargs)
-    journal, suspends = current(), is_generator(function.__code__)
+    undo_log, suspends = current(), is_generator(function.__code__)
     # What a generator raises, or what is thrown to it, may arrive later where it is caught.
-    catches = journal is not None or (suspends and (takes_exceptions(function.__code__) or _are_there_handlers()))
+    catches = undo_log is not None or (suspends and (takes_exceptions(function.__code__) or _are_there_handlers()))
     unit = tracked_unit(function, bound, wanted, keywords_wanted, is_root=False, catches=catches)
     RUN.texts |= unit.guards.makes_text
     if suspends:
         return _generator(function, bound, _Suspendable(function, unit, bound.values, catches), len(args))
-    if journal is None:
+    if undo_log is None:
         y, saved = _run_inner(function, unit, bound.values)
     else:
         assert unit.primal is not None
@@ -105,8 +105,8 @@ def differentiate_inner(
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         return _arguments(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows), shadows)
 
-    if journal is not None and type(y) is Failure:
-        journal.append(Step(function, args, kwargs, back))
+    if undo_log is not None and type(y) is Failure:
+        undo_log.append(Step(function, args, kwargs, back))
         raise_failure(y)
     return y, back
 

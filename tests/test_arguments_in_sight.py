@@ -26,7 +26,7 @@ from microgradpy import (
     rrule,
 )
 from microgradpy.cache import CACHE
-from microgradpy.held import PATIENCE
+from microgradpy.gradient_functions import PATIENCE
 from microgradpy.patterns import Pattern
 from microgradpy.tangents.types import NoTangent, Tangent
 from tests import finite_differences as fd

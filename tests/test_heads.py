@@ -38,7 +38,7 @@ from microgradpy import (
     value_and_grad,
 )
 from microgradpy.compiler import always_dispatch, always_track
-from microgradpy.held import PATIENCE, Held
+from microgradpy.gradient_functions import PATIENCE, GradientFunction
 from tests.test_programs import same
 from tests.threads import at_once
 
@@ -63,8 +63,8 @@ def chosen(x: Any) -> Any:
     return np.sum(np.where(x > 0.0, np.sqrt(x), x))
 
 
-def held_of(g: Callable[..., Any]) -> Held:
-    held: Held = g.__closure__[0].cell_contents  # type: ignore[attr-defined]
+def held_of(g: Callable[..., Any]) -> GradientFunction:
+    held: GradientFunction = g.__closure__[0].cell_contents  # type: ignore[attr-defined]
     return held
 
 
@@ -83,7 +83,7 @@ def straight(g: Callable[..., Any], *args: Any) -> Callable[..., Any]:
 @contextmanager
 def no_general_road() -> Iterator[None]:
     """Inside the block, calls that do not go straight through fail."""
-    with mock.patch.object(Held, "call", side_effect=AssertionError("the general road")):
+    with mock.patch.object(GradientFunction, "call", side_effect=AssertionError("the general road")):
         yield
 
 

@@ -25,7 +25,7 @@ from microgradpy import (
     pullback,
     rrule,
 )
-from microgradpy.state.reach import may_write
+from microgradpy.state.reachable_writes import may_write
 from tests.programs import expressions
 from tests.programs.objects import Affine
 

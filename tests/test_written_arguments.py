@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from microgradpy import MutationError, cache_clear, compiler, grad, gradient, pullback, value_and_grad
-from microgradpy.held import PATIENCE
+from microgradpy.gradient_functions import PATIENCE
 from microgradpy.introspect import unit_of
 from microgradpy.patterns import Pattern
 from tests.programs import Program

@@ -15,7 +15,7 @@ from microgradpy.passes.typed_builder import Keywords
 from microgradpy.runtime.variables import read_variable
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.apart_access import item_at, items_at
-from microgradpy.state.events import has_event
+from microgradpy.state.write_handlers import has_write_handler
 
 _ATOMIC = (
     operator.setitem, operator.delitem, list.append, list.insert, list.pop, list.clear, list.reverse, dict.pop, dict.popitem,
@@ -25,7 +25,7 @@ _ATOMIC = (
 
 def is_write(function: Any, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
     """Whether a call writes into, or reads from, something whose contents the shadows follow."""
-    if has_event(function):
+    if has_write_handler(function):
         return True
     given = tuple(value.value if isinstance(value, Const) else value for value in arguments)
     named = {name: value.value if isinstance(value, Const) else value for name, value in keywords}

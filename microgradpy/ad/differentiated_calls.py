@@ -72,7 +72,7 @@ from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import ANSWERED
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.state.kept import keeps_state_in_defaults
+from microgradpy.state.persistent import keeps_state_in_defaults
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:

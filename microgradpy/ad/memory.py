@@ -55,8 +55,8 @@ from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
-from microgradpy.state.events import has_event
 from microgradpy.state.snapshots import frozen
+from microgradpy.state.write_handlers import has_write_handler
 
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
 _BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
@@ -319,7 +319,7 @@ class _Analysis(Partition):
         self.writes = True
 
     def is_write(self, op: Op, function: Any) -> bool:
-        if has_event(function) and function is not operator.getitem:
+        if has_write_handler(function) and function is not operator.getitem:
             return True
         keywords = {name: value.value if isinstance(value, Const) else value for name, value in op.keywords}
         arguments = tuple(value.value if isinstance(value, Const) else value for value in op.arguments)
@@ -333,7 +333,7 @@ class _Analysis(Partition):
             return
         first, *others = op.arguments
         given = [*others, *(value for _, value in op.keywords)]
-        copies = has_event(function) and isinstance(self.kind(first), Array)
+        copies = has_write_handler(function) and isinstance(self.kind(first), Array)
         targets = [first, *op.results] if copies else [*op.arguments, *given, *op.results]
         region = self.unite(targets)
         if region is not None:

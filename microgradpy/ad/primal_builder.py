@@ -35,8 +35,8 @@ from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
 from microgradpy.runtime.notes import note_return
-from microgradpy.runtime.watching import keep
-from microgradpy.state.held import is_users_class
+from microgradpy.runtime.write_detection import keep
+from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.snapshots import frozen
 
 _GETITEM = operator_constant("getitem")

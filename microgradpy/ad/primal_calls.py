@@ -81,7 +81,7 @@ from microgradpy.runtime.opaque import check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
-from microgradpy.runtime.watching import may_write
+from microgradpy.runtime.write_detection import may_write
 
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)

@@ -23,8 +23,8 @@ from microgradpy.runtime.constructors import CALL_FINALISER, finalised, has_fina
 from microgradpy.runtime.markers import FOR_WHOLE_RUNS, NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import REPLACE_OUTSIDE
 from microgradpy.runtime.writes import written_argument
-from microgradpy.state.held import is_users_class
-from microgradpy.state.reach import own_method_that_writes
+from microgradpy.state.object_graph import is_users_class
+from microgradpy.state.reachable_writes import own_method_that_writes
 
 _SEES_THE_FRAME: Any = frozenset({eval, exec, locals, vars, dir})
 

@@ -62,7 +62,7 @@ from microgradpy.ir.traversal import (
     uses,
     walk,
 )
-from microgradpy.runtime.watching import keep, unchanged
+from microgradpy.runtime.write_detection import keep, unchanged
 
 
 @final

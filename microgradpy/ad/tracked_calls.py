@@ -60,12 +60,12 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime.making import IMPORTERS
 from microgradpy.runtime.opaque import check_assumed
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES, new_cell
-from microgradpy.runtime.watching import may_write
+from microgradpy.runtime.write_detection import may_write
 from microgradpy.state.apart_access import COMPARISONS, IDENTITIES
 from microgradpy.state.arrays import check_store
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.generators import makes_manager
-from microgradpy.state.held import is_users_class
+from microgradpy.state.object_graph import is_users_class
 
 
 def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None:

@@ -18,7 +18,7 @@ from microgradpy.api import pullback
 from microgradpy.boundary import BOUNDARY
 from microgradpy.errors import DifferentiationError
 from microgradpy.explain.listings import Line, Listing, Sheet, sheets_of
-from microgradpy.held import is_real_scalar
+from microgradpy.gradient_functions import is_real_scalar
 from microgradpy.introspect import reasons_of
 
 _LONGEST = 400

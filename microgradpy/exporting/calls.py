@@ -23,7 +23,7 @@ from microgradpy.runtime.matching import values_of
 from microgradpy.runtime.opaque import apply_unchanged, call_unchanged
 from microgradpy.runtime.writes import written_argument
 from microgradpy.state import arrays, undo
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.reachable_writes import any_may_write
 
 DISPATCHERS = (pullback_of, pullback_of_packed, call_unchanged, apply_unchanged)
 

@@ -22,8 +22,8 @@ from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Scalar, TupleOf, carries_
 from microgradpy.ir.nodes import Location
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.state.held import PLAIN
-from microgradpy.state.reach import may_write
+from microgradpy.state.object_graph import PLAIN
+from microgradpy.state.reachable_writes import may_write
 
 
 @final

@@ -16,7 +16,8 @@ _STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
 
 def caught(exception: BaseException, place: str) -> BaseException:
     """A caught exception that is used as a value: what it holds has its cotangent in the exception, as the fields of any other
-    object have. So this is for runs that track writes; there it is an event. `place` is for the refusal of what others made."""
+    object have. So this is for runs that track writes; there it has a write handler. `place` is for the refusal of what others
+    made."""
     return exception
 
 

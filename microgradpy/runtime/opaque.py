@@ -13,7 +13,7 @@ from microgradpy.rules.registry import is_non_differentiable, non_differentiable
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.variables import check_captured
-from microgradpy.runtime.watching import Snapshot, arrays_in, arrays_seen_by, may_write
+from microgradpy.runtime.write_detection import Snapshot, arrays_in, arrays_seen_by, may_write
 from microgradpy.runtime.writes import REMEDY, written_argument
 
 

@@ -20,10 +20,10 @@ from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime import variables
 from microgradpy.runtime.writes import output_of, written_argument
 from microgradpy.state.apart import Apart
-from microgradpy.state.events import Made, event
 from microgradpy.state.places import holder_of
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.whole import apart_now
+from microgradpy.state.write_handlers import Made, write_handler
 
 Array = np.ndarray[Any, Any]
 _READ_AN_ITEM: Any = (operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__, dict.get)
@@ -150,12 +150,12 @@ def items_at(source: Any) -> Any:
     return source if all(map(operator.is_, items, source)) else tuple(items)
 
 
-@event(item_at)
+@write_handler(item_at)
 def read_item_at(source: Any, key: Any, backwards: bool, item: Any) -> Made:
     return item_at(source, key, backwards, item), lambda y_bar, shadows: (None, None, None, y_bar)
 
 
-@event(items_at)
+@write_handler(items_at)
 def read_items_at(source: Any) -> Made:
     y = items_at(source)
     if y is source:

@@ -16,9 +16,9 @@ from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.lookup_cache import takes
 from microgradpy.state.array_memory import other_view, owner_of
-from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
+from microgradpy.state.write_handlers import Made, write_handler
 from microgradpy.tangents.arithmetic import real_like, unbroadcast
 from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.overlap import is_written_twice, offsets
@@ -65,7 +65,7 @@ def _written_twice() -> MutationError:
 # Items
 
 
-@event(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
+@write_handler(operator.setitem, np.ndarray.__setitem__, of=np.ndarray)
 def set_array_item(x: Array, index: Any, value: Any, /) -> Made:
     if x.dtype.names is not None:
         return _set_field(x, index, value)
@@ -151,7 +151,7 @@ def winners(shape: tuple[int, ...], index: Any) -> Array:
 
 
 def _in_place(in_place: Callable[..., Any], out_of_place: Callable[..., Any]) -> None:
-    @event(in_place, of=np.ndarray)
+    @write_handler(in_place, of=np.ndarray)
     def made(x: Array, value: Any, /) -> Made:
         check_writable(x)
         given, before, operand = structure_of(value), frozen(x), frozen(value)
@@ -174,12 +174,12 @@ for _name in ("mul", "truediv", "pow", "matmul", "floordiv", "mod"):
     _in_place(getattr(operator, f"i{_name}"), getattr(operator, _name))
 
 
-@event(operator.iadd, of=np.ndarray)
+@write_handler(operator.iadd, of=np.ndarray)
 def add_in_place(x: Array, value: Any, /) -> Made:
     return _shift_in_place(operator.iadd, x, value, 1.0)
 
 
-@event(operator.isub, of=np.ndarray)
+@write_handler(operator.isub, of=np.ndarray)
 def subtract_in_place(x: Array, value: Any, /) -> Made:
     return _shift_in_place(operator.isub, x, value, -1.0)
 
@@ -219,7 +219,7 @@ def pulled_back(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 # Methods and functions that write
 
 
-@event(np.ndarray.fill, of=np.ndarray)
+@write_handler(np.ndarray.fill, of=np.ndarray)
 def fill(x: Array, value: Any, /) -> Made:
     given = structure_of(value)
     x.fill(value)
@@ -231,14 +231,14 @@ def fill(x: Array, value: Any, /) -> Made:
     return None, undo
 
 
-@event(np.ndarray.sort, of=np.ndarray)
+@write_handler(np.ndarray.sort, of=np.ndarray)
 def sort(x: Array, /, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Made:
     places = np.argsort(x, axis=axis, kind="stable")
     x.sort(axis, kind, order, stable=stable)
     return None, _undo_permutation(x, places, axis)
 
 
-@event(np.ndarray.partition, of=np.ndarray)
+@write_handler(np.ndarray.partition, of=np.ndarray)
 def partition(x: Array, kth: Any, /, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Made:
     before = copied(x)
     x.partition(kth, axis, kind, order)
@@ -267,12 +267,12 @@ def _refuse(name: str, why: str, instead: str) -> Callable[..., Made]:
 
 
 for _name in ("resize", "setfield", "byteswap", "setflags"):
-    event(getattr(np.ndarray, _name), of=np.ndarray)(
+    write_handler(getattr(np.ndarray, _name), of=np.ndarray)(
         _refuse(f"x.{_name}", "changes what the views of an array mean", "Make a new array.")
     )
 
 
-@event(np.copyto, of=np.ndarray)
+@write_handler(np.copyto, of=np.ndarray)
 def copyto(x: Array, value: Any, /, casting: Any = "same_kind", where: Any = True) -> Made:
     mask = frozen(where)
     given = structure_of(value)
@@ -294,7 +294,7 @@ def taken_where(x_bar: Array, mask: Any) -> Array:
     return d
 
 
-@event(np.fill_diagonal, of=np.ndarray)
+@write_handler(np.fill_diagonal, of=np.ndarray)
 def fill_diagonal(x: Array, value: Any, /, wrap: bool = False) -> Made:
     given = structure_of(value)
     shape_of = frozen(value)
@@ -322,7 +322,7 @@ def settle_repeated(given: Structure, value: Any, d: Array, shadows: Shadows) ->
     return given.divided(shadows, real_like(total.reshape(np.shape(value)), value))
 
 
-@event(np.put, np.ndarray.put, of=np.ndarray)
+@write_handler(np.put, np.ndarray.put, of=np.ndarray)
 def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
     given, shape_of, taken = structure_of(values), frozen(values), np.array(places).reshape(-1)
     np.put(x, places, values, mode)
@@ -339,7 +339,7 @@ def put(x: Array, places: Any, values: Any, /, mode: Any = "raise") -> Made:
     return None, undo
 
 
-@event(np.put_along_axis, of=np.ndarray)
+@write_handler(np.put_along_axis, of=np.ndarray)
 def put_along_axis(x: Array, indices: Any, values: Any, /, axis: int | None = -1) -> Made:
     given, shape_of, taken = structure_of(values), frozen(values), np.array(indices)
     np.put_along_axis(x, indices, values, axis)
@@ -357,7 +357,7 @@ def put_along_axis(x: Array, indices: Any, values: Any, /, axis: int | None = -1
     return None, undo
 
 
-@event(np.putmask, of=np.ndarray)
+@write_handler(np.putmask, of=np.ndarray)
 def putmask(x: Array, mask: Any, values: Any, /) -> Made:
     given, shape_of, chosen = structure_of(values), frozen(values), np.array(mask, bool)
     np.putmask(x, mask, values)
@@ -371,7 +371,7 @@ def putmask(x: Array, mask: Any, values: Any, /) -> Made:
     return None, undo
 
 
-@event(np.place, of=np.ndarray)
+@write_handler(np.place, of=np.ndarray)
 def place(x: Array, mask: Any, values: Any, /) -> Made:
     given, shape_of, chosen = structure_of(values), frozen(values), np.array(mask, bool)
     np.place(x, mask, values)
@@ -386,7 +386,7 @@ def place(x: Array, mask: Any, values: Any, /) -> Made:
     return None, undo
 
 
-@event(np.nan_to_num)
+@write_handler(np.nan_to_num)
 def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Made:
     """Of a copy it is a function like others; in place it stores over what is not finite."""
     finite = np.isfinite(x)

@@ -19,9 +19,9 @@ from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, 
 from microgradpy.runtime.bars import Resolve, Resolved
 from microgradpy.runtime.dispatch import name_of
 from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
-from microgradpy.state.events import looked_up
-from microgradpy.state.held import PLAIN
-from microgradpy.state.reach import any_may_write, own_method_that_writes, writing_function, writing_method
+from microgradpy.state.object_graph import PLAIN
+from microgradpy.state.reachable_writes import any_may_write, own_method_that_writes, writing_function, writing_method
+from microgradpy.state.write_handlers import looked_up
 
 
 def by_asking(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:

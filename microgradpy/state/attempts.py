@@ -8,7 +8,7 @@ from typing import Any
 
 from microgradpy.state.dispatch import packed_pullback_of, resolve
 from microgradpy.state.known_rules import with_bars
-from microgradpy.state.partial import attempted
+from microgradpy.state.partial_calls import attempted
 from microgradpy.state.shadows import Undo
 
 

@@ -18,8 +18,8 @@ from microgradpy.runtime.special_methods import attribute
 from microgradpy.state import arrays, flat, objects, variables
 from microgradpy.state.apart_access import check_stored
 from microgradpy.state.known_rules import by_rule, from_undo
-from microgradpy.state.partial import attempted, undone_by
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.partial_calls import attempted, undone_by
+from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import Shadows
 from microgradpy.tangents.types import Tangent, accumulate
 

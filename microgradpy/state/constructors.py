@@ -14,10 +14,10 @@ from microgradpy.runtime.constructors import check_finaliser
 from microgradpy.runtime.keys import check_key
 from microgradpy.state import objects
 from microgradpy.state.attributes import set_attribute
-from microgradpy.state.events import has_event
 from microgradpy.state.exceptions import new_exception
 from microgradpy.state.known_rules import from_undo
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import has_write_handler
 from microgradpy.tangents.types import accumulate
 
 
@@ -72,7 +72,7 @@ def _new(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, A
 def _fills(cls: type) -> bool:
     """Whether a class of the user's is made as the list, dict or deque is that it inherits from."""
     init: Any = cls.__init__  # type: ignore[misc]
-    return issubclass(cls, list | dict | collections.deque) and has_event(init)
+    return issubclass(cls, list | dict | collections.deque) and has_write_handler(init)
 
 
 _CONTAINERS = (collections.deque, collections.OrderedDict, collections.defaultdict)

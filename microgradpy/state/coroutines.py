@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
-from microgradpy.state.journal import apart, current, expected
+from microgradpy.state.undo_log import apart, current, expected
 from microgradpy.state.whole import lose, whole_run
 
 _completing = Lock()

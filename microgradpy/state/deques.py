@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MutationError
-from microgradpy.state.events import Event, Made, event
 from microgradpy.state.lists import refuse_second_filling
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import settle_items, structure_of
+from microgradpy.state.write_handlers import Made, WriteHandler, write_handler
 
 
-@event(deque.append, of=deque)
+@write_handler(deque.append, of=deque)
 def deque_append(items: deque[Any], x: Any, /) -> Made:
     is_full = items.maxlen is not None and deque.__len__(items) == items.maxlen
     deque.append(items, x)
@@ -32,7 +32,7 @@ def deque_append(items: deque[Any], x: Any, /) -> Made:
     return None, undo
 
 
-@event(deque.appendleft, of=deque)
+@write_handler(deque.appendleft, of=deque)
 def appendleft(items: deque[Any], x: Any, /) -> Made:
     if items.maxlen == 0:
         raise MutationError("appendleft on a deque of length 0", None, "Give it another maxlen.")
@@ -40,7 +40,7 @@ def appendleft(items: deque[Any], x: Any, /) -> Made:
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_insert(0))
 
 
-@event(deque.pop, of=deque)
+@write_handler(deque.pop, of=deque)
 def deque_pop(items: deque[Any], /) -> Made:
     y = deque.pop(items)
     place = deque.__len__(items)
@@ -52,7 +52,7 @@ def deque_pop(items: deque[Any], /) -> Made:
     return y, undo
 
 
-@event(deque.popleft, of=deque)
+@write_handler(deque.popleft, of=deque)
 def popleft(items: deque[Any], /) -> Made:
     y = deque.popleft(items)
 
@@ -63,7 +63,7 @@ def popleft(items: deque[Any], /) -> Made:
     return y, undo
 
 
-@event(deque.clear, of=deque)
+@write_handler(deque.clear, of=deque)
 def clear_deque(items: deque[Any], /) -> Made:
     deque.clear(items)
 
@@ -74,7 +74,7 @@ def clear_deque(items: deque[Any], /) -> Made:
     return None, undo
 
 
-@event(deque.__init__, of=deque)
+@write_handler(deque.__init__, of=deque)
 def fill_deque(items: deque[Any], more: Iterable[Any] = (), maxlen: int | None = None) -> Made:
     """What `deque.__init__` does to a new deque, as the `__init__` of a class calls it."""
     refuse_second_filling(items)
@@ -86,22 +86,22 @@ def fill_deque(items: deque[Any], more: Iterable[Any] = (), maxlen: int | None =
     return None, lambda y_bar, shadows: (*undo(y_bar, shadows), None)
 
 
-@event(operator.iadd, deque.__iadd__, of=deque)
+@write_handler(operator.iadd, deque.__iadd__, of=deque)
 def add_to_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
     return items, _added_one_by_one(items, more, deque_append)
 
 
-@event(deque.extend, of=deque)
+@write_handler(deque.extend, of=deque)
 def extend_deque(items: deque[Any], more: Iterable[Any], /) -> Made:
     return None, _added_one_by_one(items, more, deque_append)
 
 
-@event(deque.extendleft, of=deque)
+@write_handler(deque.extendleft, of=deque)
 def extendleft(items: deque[Any], more: Iterable[Any], /) -> Made:
     return None, _added_one_by_one(items, more, appendleft)
 
 
-def _added_one_by_one(items: deque[Any], more: Iterable[Any], add: Event) -> Undo:
+def _added_one_by_one(items: deque[Any], more: Iterable[Any], add: WriteHandler) -> Undo:
     undone = [add(items, x)[1] for x in list(more)]
     given = structure_of(more) if isinstance(more, list | tuple | np.ndarray | deque) else None
 
@@ -112,7 +112,7 @@ def _added_one_by_one(items: deque[Any], more: Iterable[Any], add: Event) -> Und
     return undo
 
 
-@event(deque.rotate, of=deque)
+@write_handler(deque.rotate, of=deque)
 def rotate(items: deque[Any], n: int = 1, /) -> Made:
     length = deque.__len__(items)
     deque.rotate(items, n)
@@ -124,7 +124,7 @@ def rotate(items: deque[Any], n: int = 1, /) -> Made:
     return None, undo
 
 
-@event(operator.getitem, deque.__getitem__, of=deque)
+@write_handler(operator.getitem, deque.__getitem__, of=deque)
 def deque_item(items: deque[Any], index: Any, /) -> Made:
     y = deque.__getitem__(items, index)
     place = operator.index(index) % max(deque.__len__(items), 1)
@@ -136,7 +136,7 @@ def deque_item(items: deque[Any], index: Any, /) -> Made:
     return y, undo
 
 
-@event(operator.setitem, deque.__setitem__, of=deque)
+@write_handler(operator.setitem, deque.__setitem__, of=deque)
 def set_deque_item(items: deque[Any], index: Any, value: Any, /) -> Made:
     deque.__setitem__(items, index, value)
     place = operator.index(index) % deque.__len__(items)

@@ -18,7 +18,7 @@ from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.frames import call_as_user
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
-from microgradpy.state.held import is_users_class
+from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import is_value
 from microgradpy.state.snapshots import Known, parts_of
 from microgradpy.state.whole import whole_run

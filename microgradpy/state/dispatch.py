@@ -40,7 +40,7 @@ from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.texts import noted, read_from
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
 
-# These modules register their events.
+# These modules register their write handlers.
 from microgradpy.state import (  # noqa: F401
     arrays,
     deques,
@@ -49,9 +49,9 @@ from microgradpy.state import (  # noqa: F401
     generators,
     lists,
     mappings,
-    moves,
     objects,
     outputs,
+    permutations,
     scatter,
     signatures,
     variables,
@@ -72,17 +72,17 @@ from microgradpy.state.asking import by_asking
 from microgradpy.state.attributes import get_attribute, parts_of_subject, set_attribute
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
-from microgradpy.state.events import event, find_event, has_event, looked_up
 from microgradpy.state.iteration import by_items
-from microgradpy.state.journal import Step, current, expected, noticing
 from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
-from microgradpy.state.known_rules import by_event, by_rule, from_undo, with_bars
+from microgradpy.state.known_rules import by_rule, by_write_handler, from_undo, with_bars
 from microgradpy.state.mappings import made_item, makes_item, of_sets
-from microgradpy.state.partial import attempted_if_caught, undone_by
-from microgradpy.state.reach import any_may_write
+from microgradpy.state.partial_calls import attempted_if_caught, undone_by
+from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
+from microgradpy.state.undo_log import Step, current, expected, noticing
 from microgradpy.state.whole import apart_now
+from microgradpy.state.write_handlers import find_write_handler, has_write_handler, looked_up, write_handler
 from microgradpy.tangents.types import Tangent
 
 _entry: list[Entry] = []
@@ -135,17 +135,17 @@ def resolve(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
 ) -> Resolved:
     """The value of a call, and what undoes it."""
-    journal, apart = current(), apart_now()
+    undo_log, apart = current(), apart_now()
     if apart is not None:
         check_comparison(apart, f, args)
         own, args = args, given_to_reader(f, args)
-    if journal is None:
+    if undo_log is None:
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
         RULES.note_in_place(f, args)
     else:
-        before = len(journal)
+        before = len(undo_log)
         made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-        journal[before:] = [Step(f, args, kwargs, made[1], made[0])]
+        undo_log[before:] = [Step(f, args, kwargs, made[1], made[0])]
     if apart is None:
         return made
     check_read_up(own, args)
@@ -219,7 +219,7 @@ def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Want
 
 
 RESOLVE = Resolve(resolve, True, any_may_write, partial(attempted_if_caught, resolve), expected, undone_by)
-event(delegate_to)(partial(generators.delegated, RESOLVE))
+write_handler(delegate_to)(partial(generators.delegated, RESOLVE))
 
 
 def _by_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
@@ -316,19 +316,19 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
         return combined
     if makes_item(f, args):
         return made_item(RESOLVE, *args)
-    if isinstance(f, types.MethodType) and has_event(f.__func__):
+    if isinstance(f, types.MethodType) and has_write_handler(f.__func__):
         return resolve(f.__func__, (f.__self__, *args), kwargs)
     if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
         raise MutationError(
             "the variables of a module are written as a dict", None, "Assign them by their names (`global`), or use an object."
         )
-    found = find_event(f, args)
+    found = find_write_handler(f, args)
     if found is not None:
         if found is not arrays.set_array_item and args and isinstance(args[0], np.ndarray):
             arrays.check_writable(args[0])
         check_write(f, args, kwargs)
         with noticing(pure.name_of(f), f, args, kwargs):
-            return by_event(found, args, kwargs)
+            return by_write_handler(found, args, kwargs)
     if args and is_value(args[0]) and looked_up(_AUGMENTED, f) is not None:
         return None
     return _into_output(f, args, kwargs)
@@ -409,7 +409,7 @@ def _by_builtin_method(
         return combined[0], nothing(len(args))
     if unbound is None or is_non_differentiable(f):
         return (noted(f(*args, **kwargs), args, f), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
-    is_known = unbound in _PAST_CLASS or find_event(unbound, (owner, *args)) is not None
+    is_known = unbound in _PAST_CLASS or find_write_handler(unbound, (owner, *args)) is not None
     if not is_known and not rrule.has(unbound) and not is_non_differentiable(unbound):
         if written_argument(unbound, (owner, *args), kwargs) is None:
             return _opaque(f, args, kwargs)

@@ -13,9 +13,9 @@ from typing import Any
 from microgradpy.errors import MissingRuleError
 from microgradpy.frontend.exceptions import caught
 from microgradpy.runtime.activity import may_be_active
-from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, is_value
 from microgradpy.state.whole import Whole, whole_run
+from microgradpy.state.write_handlers import Made, no_cotangents, write_handler
 from microgradpy.tangents.types import accumulate
 
 _FIRST = {StopIteration: "value", SystemExit: "code"}
@@ -23,7 +23,7 @@ _FIRST = {StopIteration: "value", SystemExit: "code"}
 _CLASSES = [cls for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, BaseException)]
 
 
-@event(*{cls.__new__ for cls in _CLASSES})
+@write_handler(*{cls.__new__ for cls in _CLASSES})
 def new_exception(cls: Any, *args: Any, **kwargs: Any) -> Made:
     """super().__new__(cls, *args), or what a class without a `__new__` of its own does: the arguments are its `args`."""
     new: Any = next(base.__new__ for base in cls.__mro__ if base in _CLASSES)
@@ -39,7 +39,7 @@ def note_made(y: Any) -> Any:
     return y
 
 
-@event(*{cls.__init__ for cls in _CLASSES})
+@write_handler(*{cls.__init__ for cls in _CLASSES})
 def initialised(y: Any, *args: Any, **kwargs: Any) -> Made:
     """What `super().__init__(*args)` does: the arguments are its `args`."""
     _own_init(type(y))(y, *args, **kwargs)
@@ -83,8 +83,8 @@ def _is_given(stored: tuple[Any, ...], args: tuple[Any, ...]) -> bool:
     return len(stored) == len(args) and all(a is b for a, b in zip(stored, args, strict=True))
 
 
-@event(caught)
-def caught_event(exception: BaseException, place: str) -> Made:
+@write_handler(caught)
+def caught_write_handler(exception: BaseException, place: str) -> Made:
     """What its fields hold is taken by who stored it."""
     whole = whole_run()
     if whole is not None:
@@ -94,12 +94,12 @@ def caught_event(exception: BaseException, place: str) -> Made:
     return exception, no_cotangents(2)
 
 
-@event(BaseException.with_traceback)
+@write_handler(BaseException.with_traceback)
 def with_traceback(exception: Any, traceback: Any) -> Made:
     return exception.with_traceback(traceback), no_cotangents(2)
 
 
-@event(BaseException.add_note)
+@write_handler(BaseException.add_note)
 def add_note(exception: Any, note: Any) -> Made:
     return exception.add_note(note), no_cotangents(2)
 

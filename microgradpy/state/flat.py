@@ -14,9 +14,9 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import mark_inert_attribute
 from microgradpy.state.arrays import carries, check_writable, settle_repeated, taken_item
-from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import frozen, structure_of
+from microgradpy.state.write_handlers import Made, write_handler
 from microgradpy.tangents.arithmetic import real_like
 
 Array = np.ndarray[Any, Any]
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 mark_inert_attribute(np.flatiter, "index", "coords")
 
 
-@event(operator.getitem, np.flatiter.__getitem__, of=np.flatiter)
+@write_handler(operator.getitem, np.flatiter.__getitem__, of=np.flatiter)
 def get_entries(entries: Any, index: Any, /) -> Made:
     y = entries[index]
     return y, _undo_read(entries.base, y, _numbers(entries.base, index))
@@ -46,7 +46,7 @@ def _undo_read(x: Array, y: Any, numbers: Any) -> Undo:
 _MISSING = object()
 
 
-@event(next, of=np.flatiter)
+@write_handler(next, of=np.flatiter)
 def next_entry(entries: Any, default: Any = _MISSING, /) -> Made:
     number = entries.index
     if number < entries.base.size or default is _MISSING:
@@ -55,13 +55,13 @@ def next_entry(entries: Any, default: Any = _MISSING, /) -> Made:
     return default, lambda y_bar, shadows: (None, y_bar)
 
 
-@event(np.flatiter.copy, of=np.flatiter)
+@write_handler(np.flatiter.copy, of=np.flatiter)
 def copy_entries(entries: Any, /) -> Made:
     y, undo = get_entries(entries, slice(None))
     return y, lambda y_bar, shadows: undo(y_bar, shadows)[:1]
 
 
-@event(operator.setitem, np.flatiter.__setitem__, of=np.flatiter)
+@write_handler(operator.setitem, np.flatiter.__setitem__, of=np.flatiter)
 def set_entries(entries: Any, index: Any, value: Any, /) -> Made:
     _check_apart(entries.base, value)
     index = frozen(index)

@@ -1,4 +1,4 @@
-"""What is done with generators: each step forward is an event, which one step of the generator's coroutine undoes."""
+"""What is done with generators: each step forward is a write, which one step of the generator's coroutine undoes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.streams import Turn, check_unchanged
 from microgradpy.runtime.suspension import Delegate, advance, is_generator, is_over
 from microgradpy.state.coroutines import Steps, run_of
-from microgradpy.state.events import Made, event
 from microgradpy.state.exceptions import note_made, take_first
 from microgradpy.state.iteration import walk
-from microgradpy.state.journal import Step, current
 from microgradpy.state.lists import with_fixed_slice
-from microgradpy.state.partial import undone_by
+from microgradpy.state.partial_calls import undone_by
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.undo import exhausted, iterated, step_back, undo_end
+from microgradpy.state.undo_log import Step, current
+from microgradpy.state.write_handlers import Made, write_handler
 from microgradpy.tangents.memory_order import copied
 
 _ADDS_UP = (sum, min, max, math.fsum, math.prod)
@@ -70,28 +70,28 @@ def _advanced(g: Any, step: Callable[[], Any], default: Any, count: int, sent: t
 def _note_end(g: Any, *sent: Any, stop: StopIteration | None = None) -> None:
     """Note, for a caller that goes on, that a step that raised an exception has brought a generator to its end. What was sent
     into it has its cotangent from there; what it returned is in `stop`."""
-    journal = current()
-    if journal is not None:
+    undo_log = current()
+    if undo_log is not None:
         note_made(stop)
 
         def back(y_bar: Any, shadows: Shadows) -> Bars:
             sent_bar = undo_end(shadows, g, None if stop is None else take_first(stop, shadows))
             return Bars(None, (None, *(sent_bar for _ in sent)), {})
 
-        journal.append(Step(GeneratorType.send if sent else next, (g, *sent), {}, back))
+        undo_log.append(Step(GeneratorType.send if sent else next, (g, *sent), {}, back))
 
 
-@event(next, of=GeneratorType)
+@write_handler(next, of=GeneratorType)
 def next_item(g: Any, default: Any = _MISSING, /) -> Made:
     return _advanced(g, lambda: next(g), default, 1 if default is _MISSING else 2)
 
 
-@event(GeneratorType.__next__, of=GeneratorType)
+@write_handler(GeneratorType.__next__, of=GeneratorType)
 def next_method(g: Any, /) -> Made:
     return _advanced(g, lambda: next(g), _MISSING, 1)
 
 
-@event(GeneratorType.send, of=GeneratorType)
+@write_handler(GeneratorType.send, of=GeneratorType)
 def send(g: Any, value: Any, /) -> Made:
     if run_of(g) is None and may_be_active(value):
         raise MissingRuleError(
@@ -102,7 +102,7 @@ def send(g: Any, value: Any, /) -> Made:
     return _advanced(g, lambda: g.send(value), _MISSING, 2, (value,))
 
 
-@event(GeneratorType.close, of=GeneratorType)
+@write_handler(GeneratorType.close, of=GeneratorType)
 def close(g: Any, /) -> Made:
     was_over = is_over(g)
     _note_closed(g)
@@ -127,7 +127,7 @@ def _note_closed(g: Any) -> None:
         run.is_closed = True
 
 
-@event(GeneratorType.throw, of=GeneratorType)
+@write_handler(GeneratorType.throw, of=GeneratorType)
 def throw(g: Any, /, *exception: Any) -> Made:
     return _advanced(g, lambda: g.throw(*exception), _MISSING, 1 + len(exception))
 
@@ -159,7 +159,7 @@ def _check_not_thrown_on(source: Any) -> None:
 _OF_PYTHON = frozenset(f.__name__ for f in STREAMS)
 
 
-@event(advance)
+@write_handler(advance)
 def advanced(steps: Delegate, sent: Any, /) -> Made:
     place, was_over, source = steps.taken, is_over(steps.items), steps.source
     if type(sent) is Failure and not isinstance(source, Steps):
@@ -215,7 +215,7 @@ def made_manager(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[s
     return manager, back
 
 
-@event(_ENTER)
+@write_handler(_ENTER)
 def enter(manager: Any, /) -> Made:
     source, y = manager.gen, _ENTER(manager)
 
@@ -226,7 +226,7 @@ def enter(manager: Any, /) -> Made:
     return y, undo
 
 
-@event(_EXIT)
+@write_handler(_EXIT)
 def leave(manager: Any, /, *exception: Any) -> Made:
     source = manager.gen
     try:

@@ -28,8 +28,8 @@ from microgradpy.runtime.sources import VIEWS, items_of_object
 from microgradpy.runtime.special_methods import is_read_by_keys
 from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.state.coroutines import Steps
-from microgradpy.state.events import has_event
 from microgradpy.state.lists import with_fixed_slice
+from microgradpy.state.write_handlers import has_write_handler
 
 _READ_TO_THE_END: Any = frozenset({
     list, tuple, dict, sorted, deque, collections.OrderedDict,
@@ -71,7 +71,7 @@ def by_items(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, 
         if grows is not None:
             return resolve(grows, args, kwargs)
         reads_all = f in _READ_TO_THE_END or f in _OF_STATISTICS or _takes_items(f, args)
-        known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_event(f)))
+        known = reads_all or f in _ASKING or (f not in STREAMS and (rrule.has(f) or has_write_handler(f)))
     except TypeError:
         return None
     if not known:

@@ -22,11 +22,11 @@ from typing import Any
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_of, role_of
 from microgradpy.runtime.sources import VIEWS
-from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their events
+from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their write handlers
 from microgradpy.state.attributes import back_to_owner
-from microgradpy.state.events import Made, find_event
-from microgradpy.state.held import PLAIN, is_users_class
+from microgradpy.state.object_graph import PLAIN, is_users_class
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import Made, find_write_handler
 
 Call = Callable[..., Made]
 """How another call is made: `call(f, *args)` gives its value and what undoes it."""
@@ -139,9 +139,9 @@ _METHODS: tuple[tuple[Any, type], ...] = (
     *((f, deque) for f in (deque.pop, deque.popleft)),
 )
 _ITEMS: dict[Any, dict[type, Any]] = {
-    f: {cls: find_event(f, (cls(),)) for g, cls in _METHODS if g is f} for f, _ in _METHODS
+    f: {cls: find_write_handler(f, (cls(),)) for g, cls in _METHODS if g is f} for f, _ in _METHODS
 }
-"""What reads and writes single items of containers, by their class: the events that the long way comes to as well."""
+"""What reads and writes single items of containers, by their class: the write handlers that the long way comes to as well."""
 _TAKE_NO_KEY = frozenset({list.append, deque.append, deque.appendleft})
 _READ_ITEM_BY_ITEM = frozenset({types.GeneratorType, *VIEWS})
 

@@ -24,12 +24,12 @@ from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
-from microgradpy.state.events import Made
 from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
 from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
 from microgradpy.state.known_rules import by_known_rule
-from microgradpy.state.reach import is_wrapper
+from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import Made
 from microgradpy.tangents.types import Tangent
 
 Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]

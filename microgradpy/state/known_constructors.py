@@ -21,9 +21,9 @@ from microgradpy.errors import DifferentiationError
 from microgradpy.frontend.source import find_source
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.modes import RUN
-from microgradpy.state.events import Made
 from microgradpy.state.known_access import is_ordinary, stores
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import Made
 
 Fields = tuple[tuple[str, int], ...]
 """The fields that a constructor stores, in its order, with the numbers of its arguments."""

@@ -18,10 +18,10 @@ from microgradpy.runtime.modes import RUN
 from microgradpy.runtime.texts import check_read, noted
 from microgradpy.runtime.zeros import is_repeated, without_zeros
 from microgradpy.state.detached import apart_from
-from microgradpy.state.events import Event, Made, no_cotangents
-from microgradpy.state.held import is_users_class
+from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, structure_of
+from microgradpy.state.write_handlers import Made, WriteHandler, no_cotangents
 from microgradpy.tangents.thunks import computed
 from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
@@ -31,12 +31,12 @@ def from_undo(y: Any, undo: Undo) -> Resolved:
     return y, lambda y_bar, shadows: Bars(None, undo(y_bar, shadows), {})
 
 
-def by_event(found: Event, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+def by_write_handler(found: WriteHandler, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """A call of a known function that writes."""
-    return _by_event_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
+    return _by_write_handler_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
 
 
-def _by_event_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+def _by_write_handler_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
     The names that `dict.update` collects come to a second update."""
     parameters = inspect.signature(found).parameters.values()

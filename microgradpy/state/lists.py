@@ -13,19 +13,19 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import base_of
 from microgradpy.state.arrays import pulled_back
-from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import frozen, settle_items, structure_of
+from microgradpy.state.write_handlers import Made, write_handler
 
 
-@event(list.append, of=list)
+@write_handler(list.append, of=list)
 def append(items: list[Any], x: Any, /) -> Made:
     length = base_of(items).__len__(items)
     list.append(items, x)
     return None, lambda y_bar, shadows: (None, shadows.of(items).undo_append(length))
 
 
-@event(operator.iadd, of=list)
+@write_handler(operator.iadd, of=list)
 def add_in_place(items: list[Any], more: Any, /) -> Made:
     """`items += more`; an array takes it over as a sum of arrays."""
     if not isinstance(more, np.ndarray | np.generic):
@@ -43,12 +43,12 @@ def add_in_place(items: list[Any], more: Any, /) -> Made:
     return y, undo
 
 
-@event(list.__iadd__, of=list)
+@write_handler(list.__iadd__, of=list)
 def grow(items: list[Any], more: Any, /) -> Made:
     return items, _extend(items, more)
 
 
-@event(list.__init__, of=list)
+@write_handler(list.__init__, of=list)
 def fill_list(items: list[Any], more: Any = (), /) -> Made:
     """What `list.__init__` does to a new list, as the `__init__` of a class calls it."""
     refuse_second_filling(items)
@@ -61,7 +61,7 @@ def refuse_second_filling(items: Any) -> None:
         raise MutationError(found, None, "Call clear() and extend() or update().")
 
 
-@event(list.extend, of=list)
+@write_handler(list.extend, of=list)
 def extend(items: list[Any], more: Any, /) -> Made:
     return None, _extend(items, more)
 
@@ -78,8 +78,8 @@ def _extend(items: list[Any], more: Any) -> Undo:
     return undo
 
 
-@event(deque.insert, of=deque)
-@event(list.insert, of=list)
+@write_handler(deque.insert, of=deque)
+@write_handler(list.insert, of=list)
 def insert(items: list[Any], index: Any, x: Any, /) -> Made:
     start, length = operator.index(index), base_of(items).__len__(items)
     place = max(0, start + length) if start < 0 else min(start, length)
@@ -87,7 +87,7 @@ def insert(items: list[Any], index: Any, x: Any, /) -> Made:
     return None, lambda y_bar, shadows: (None, None, shadows.of(items).undo_insert(place))
 
 
-@event(list.pop, of=list)
+@write_handler(list.pop, of=list)
 def pop(items: list[Any], index: Any = -1, /) -> Made:
     place = operator.index(index)
     place += list.__len__(items) if place < 0 else 0
@@ -100,8 +100,8 @@ def pop(items: list[Any], index: Any = -1, /) -> Made:
     return y, undo
 
 
-@event(deque.remove, of=deque)
-@event(list.remove, of=list)
+@write_handler(deque.remove, of=deque)
+@write_handler(list.remove, of=list)
 def remove(items: list[Any], x: Any, /) -> Made:
     try:
         place = base_of(items).index(items, x)
@@ -117,7 +117,7 @@ def remove(items: list[Any], x: Any, /) -> Made:
     return None, undo
 
 
-@event(list.clear, of=list)
+@write_handler(list.clear, of=list)
 def clear(items: list[Any], /) -> Made:
     list.clear(items)
 
@@ -128,8 +128,8 @@ def clear(items: list[Any], /) -> Made:
     return None, undo
 
 
-@event(deque.reverse, of=deque)
-@event(list.reverse, of=list)
+@write_handler(deque.reverse, of=deque)
+@write_handler(list.reverse, of=list)
 def reverse(items: list[Any], /) -> Made:
     length = base_of(items).__len__(items)
     base_of(items).reverse(items)
@@ -141,7 +141,7 @@ def reverse(items: list[Any], /) -> Made:
     return None, undo
 
 
-@event(list.sort, of=list)
+@write_handler(list.sort, of=list)
 def sort(items: list[Any], /, *, key: Callable[[Any], Any] | None = None, reverse: bool = False) -> Made:
     """Sorts the places as list.sort sorts the items: by the same comparisons, each key computed once."""
     held = list.copy(items)
@@ -156,8 +156,8 @@ def sort(items: list[Any], /, *, key: Callable[[Any], Any] | None = None, revers
     return None, undo
 
 
-@event(operator.imul, of=deque)
-@event(operator.imul, list.__imul__, of=list)
+@write_handler(operator.imul, of=deque)
+@write_handler(operator.imul, list.__imul__, of=list)
 def repeat(items: list[Any], times: Any, /) -> Made:
     length = base_of(items).__len__(items)
     base_of(items).__imul__(items, times)
@@ -171,7 +171,7 @@ def repeat(items: list[Any], times: Any, /) -> Made:
     return items, undo
 
 
-@event(operator.getitem, list.__getitem__, of=list)
+@write_handler(operator.getitem, list.__getitem__, of=list)
 def list_item(items: list[Any], index: Any, /) -> Made:
     y = list.__getitem__(items, index)
     if isinstance(index, slice):
@@ -206,7 +206,7 @@ def with_fixed_slice(items: list[Any], index: slice, value: Any) -> tuple[Any, .
     return items, slice(start, stop if stop >= 0 else None, step), value
 
 
-@event(operator.setitem, list.__setitem__, of=list)
+@write_handler(operator.setitem, list.__setitem__, of=list)
 def set_list_item(items: list[Any], index: Any, value: Any, /) -> Made:
     if isinstance(index, slice):
         return None, _set_slice(items, index, value)
@@ -235,7 +235,7 @@ def _set_slice(items: list[Any], index: slice, value: Any) -> Undo:
     return undo
 
 
-@event(operator.delitem, list.__delitem__, of=list)
+@write_handler(operator.delitem, list.__delitem__, of=list)
 def delete_list_item(items: list[Any], index: Any, /) -> Made:
     if isinstance(index, slice):
         places = sorted(range(*index.indices(list.__len__(items))))

@@ -11,14 +11,14 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import base_of, is_function, static_member
 from microgradpy.runtime.bars import Bars, Resolve, Resolved, nothing
 from microgradpy.runtime.keys import check_key
-from microgradpy.state.events import Made, event, looked_up, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import structure_of
+from microgradpy.state.write_handlers import Made, looked_up, no_cotangents, write_handler
 
 # Dicts
 
 
-@event(operator.getitem, dict.__getitem__, of=dict)
+@write_handler(operator.getitem, dict.__getitem__, of=dict)
 def dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
     was_there = dict.__contains__(mapping, key)
     y = dict.__getitem__(mapping, key)
@@ -60,7 +60,7 @@ def made_item(resolve: Resolve, mapping: collections.defaultdict[Any, Any], key:
     return y, item_back
 
 
-@event(collections.defaultdict.copy, collections.defaultdict.__copy__, of=collections.defaultdict)
+@write_handler(collections.defaultdict.copy, collections.defaultdict.__copy__, of=collections.defaultdict)
 def copy_with_factory(mapping: collections.defaultdict[Any, Any], /) -> Made:
     y = mapping.copy()
 
@@ -74,7 +74,7 @@ def copy_with_factory(mapping: collections.defaultdict[Any, Any], /) -> Made:
     return y, undo
 
 
-@event(dict.get, of=dict)
+@write_handler(dict.get, of=dict)
 def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
     y = dict.get(mapping, key, default)
     was_there = dict.__contains__(mapping, key)
@@ -89,7 +89,7 @@ def get(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
     return y, undo
 
 
-@event(dict.setdefault, collections.OrderedDict.setdefault, of=dict)
+@write_handler(dict.setdefault, collections.OrderedDict.setdefault, of=dict)
 def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Made:
     was_there = dict.__contains__(mapping, key)
     y = base_of(mapping).setdefault(mapping, key, default)
@@ -105,7 +105,7 @@ def setdefault(mapping: dict[Any, Any], key: Any, default: Any = None, /) -> Mad
 _MISSING = object()
 
 
-@event(dict.pop, collections.OrderedDict.pop, of=dict)
+@write_handler(dict.pop, collections.OrderedDict.pop, of=dict)
 def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> Made:
     was_there = dict.__contains__(mapping, key)
     y = base_of(mapping).pop(mapping, key, *(() if default is _MISSING else (default,)))
@@ -119,12 +119,12 @@ def dict_pop(mapping: dict[Any, Any], key: Any, default: Any = _MISSING, /) -> M
     return y, undo
 
 
-@event(dict.popitem, of=dict)
+@write_handler(dict.popitem, of=dict)
 def popitem(mapping: dict[Any, Any], /) -> Made:
     return _popped(mapping, base_of(mapping).popitem(mapping))
 
 
-@event(collections.OrderedDict.popitem, of=dict)
+@write_handler(collections.OrderedDict.popitem, of=dict)
 def popitem_of_end(mapping: collections.OrderedDict[Any, Any], last: bool = True) -> Made:
     return _popped(mapping, collections.OrderedDict.popitem(mapping, last))
 
@@ -138,31 +138,31 @@ def _popped(mapping: dict[Any, Any], y: tuple[Any, Any]) -> Made:
     return y, undo
 
 
-@event(operator.setitem, dict.__setitem__, collections.OrderedDict.__setitem__, of=dict)
+@write_handler(operator.setitem, dict.__setitem__, collections.OrderedDict.__setitem__, of=dict)
 def set_dict_item(mapping: dict[Any, Any], key: Any, value: Any, /) -> Made:
     base_of(mapping).__setitem__(mapping, key, value)
     return None, lambda y_bar, shadows: (None, None, shadows.of(mapping).take(key))
 
 
-@event(operator.delitem, dict.__delitem__, collections.OrderedDict.__delitem__, of=dict)
+@write_handler(operator.delitem, dict.__delitem__, collections.OrderedDict.__delitem__, of=dict)
 def delete_dict_item(mapping: dict[Any, Any], key: Any, /) -> Made:
     base_of(mapping).__delitem__(mapping, key)
     return None, no_cotangents(2)
 
 
-@event(dict.clear, collections.OrderedDict.clear, of=dict)
+@write_handler(dict.clear, collections.OrderedDict.clear, of=dict)
 def clear_dict(mapping: dict[Any, Any], /) -> Made:
     base_of(mapping).clear(mapping)
     return None, no_cotangents(1)
 
 
-@event(dict.__init__, collections.OrderedDict.__init__, of=dict)
-@event(dict.update, collections.OrderedDict.update, of=dict)
+@write_handler(dict.__init__, collections.OrderedDict.__init__, of=dict)
+@write_handler(dict.update, collections.OrderedDict.update, of=dict)
 def update(mapping: dict[Any, Any], other: Any = (), /, **named: Any) -> Made:
     return None, _merge(mapping, other, named)
 
 
-@event(operator.ior, dict.__ior__, collections.OrderedDict.__ior__, of=dict)
+@write_handler(operator.ior, dict.__ior__, collections.OrderedDict.__ior__, of=dict)
 def merge(mapping: dict[Any, Any], other: Any, /) -> Made:
     return mapping, _merge(mapping, other, {})
 
@@ -193,10 +193,10 @@ def _pair_bar(d: Any) -> Any:
 
 for _method in (collections.OrderedDict.values, collections.OrderedDict.items, collections.OrderedDict.keys):
     # What is read from a view is found in the shadow of the dict.
-    event(_method, of=collections.OrderedDict)(lambda mapping, method=_method: (method(mapping), no_cotangents(1)))
+    write_handler(_method, of=collections.OrderedDict)(lambda mapping, method=_method: (method(mapping), no_cotangents(1)))
 
 
-@event(collections.OrderedDict.move_to_end, of=collections.OrderedDict)
+@write_handler(collections.OrderedDict.move_to_end, of=collections.OrderedDict)
 def move_to_end(mapping: collections.OrderedDict[Any, Any], key: Any, last: bool = True) -> Made:
     collections.OrderedDict.move_to_end(mapping, key, last)
     return None, no_cotangents(3)
@@ -215,7 +215,7 @@ def _register_sets() -> None:
                     check_key(item)
             return method(items, *rest), no_cotangents(1 + len(rest))
 
-        event(method, of=set)(made)
+        write_handler(method, of=set)(made)
 
 
 _register_sets()
@@ -245,7 +245,7 @@ def _register_operators_in_place() -> None:
         def made(items: set[Any], other: Any, /, operate: Any = operate) -> Made:
             return operate(items, other), no_cotangents(2)
 
-        event(operate, of=set)(made)
+        write_handler(operate, of=set)(made)
 
 
 _register_operators_in_place()

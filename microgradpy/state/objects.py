@@ -15,8 +15,8 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.state.apart_access import check_stored
-from microgradpy.state.events import Made, no_cotangents
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import Made, no_cotangents
 from microgradpy.tangents.fields import has_field
 
 _PLAIN: tuple[type, ...] = (types.MemberDescriptorType,)

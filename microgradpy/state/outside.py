@@ -13,8 +13,8 @@ from typing import Any
 from microgradpy.errors import MutationError
 from microgradpy.frontend.sharing import assigned_globals
 from microgradpy.runtime.modes import RUN
-from microgradpy.runtime.watching import Snapshot, all_seen_by, functions_called_by
-from microgradpy.state.reach import any_may_write
+from microgradpy.runtime.write_detection import Snapshot, all_seen_by, functions_called_by
+from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.whole import whole_run
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.ir.objects import static_member
 from microgradpy.runtime.bytecode import names_in, variables_in
-from microgradpy.state.held import (
+from microgradpy.state.object_graph import (
     PLAIN,
     functions_of,
     held_by_special,

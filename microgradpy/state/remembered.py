@@ -14,7 +14,7 @@ from typing import Any
 
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Bars, Resolve, Resolved
-from microgradpy.state.kept import reads_state
+from microgradpy.state.persistent import reads_state
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.whole import whole_run
 from microgradpy.tangents.types import Tangent, accumulate

@@ -17,9 +17,9 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.state.arrays import carries, check_writable, pulled_back, settle_broadcast
-from microgradpy.state.events import Made, event, no_cotangents
 from microgradpy.state.shadows import Shadows, Undo
 from microgradpy.state.snapshots import Structure, frozen, structure_of
+from microgradpy.state.write_handlers import Made, no_cotangents, write_handler
 from microgradpy.tangents.arithmetic import cotangent_dtype
 from microgradpy.tangents.memory_order import copied
 
@@ -36,7 +36,7 @@ class Round:
     operands: tuple[Array, ...]
 
 
-@event(np.ufunc.at, of=np.ufunc)
+@write_handler(np.ufunc.at, of=np.ufunc)
 def apply_at(ufunc: np.ufunc, x: Array, index: Any, /, *value: Any) -> Made:
     """`value` is empty for functions of one argument."""
     check_writable(x)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from inspect import BoundArguments
 from typing import Any
 
-from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.write_handlers import Made, write_handler
 
 
-@event(BoundArguments.apply_defaults)
+@write_handler(BoundArguments.apply_defaults)
 def apply_defaults(bound: BoundArguments, /) -> Made:
     """The object gets a new dict, with the arguments among the defaults, which are constants."""
     before = bound.arguments

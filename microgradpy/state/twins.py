@@ -17,7 +17,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
-from microgradpy.state.held import is_users_class
+from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.overlaps import Array, Input, Shared, overlap
 from microgradpy.state.places import cells_of, holder_of, is_key, is_plain_tuple, with_items
 from microgradpy.state.shadows import CONTENTS, is_value

@@ -8,11 +8,11 @@ from typing import Any
 
 from microgradpy.runtime import variables
 from microgradpy.runtime.variables import Variables
-from microgradpy.state.events import Made, event
 from microgradpy.state.shadows import CONTENTS, Shadows
+from microgradpy.state.write_handlers import Made, write_handler
 
 
-@event(variables.new_cell)
+@write_handler(variables.new_cell)
 def new_cell(*contents: Any) -> Made:
     cell = types.CellType(*contents)
 
@@ -23,12 +23,12 @@ def new_cell(*contents: Any) -> Made:
     return cell, undo
 
 
-@event(variables.read_local)
+@write_handler(variables.read_local)
 def read_local(cell: types.CellType, name: str) -> Made:
     return _read(cell, variables.read_local(cell, name))
 
 
-@event(variables.read_captured)
+@write_handler(variables.read_captured)
 def read_captured(cell: types.CellType, name: str) -> Made:
     return _read(cell, variables.read_captured(cell, name))
 
@@ -42,25 +42,25 @@ def _read(cell: types.CellType, y: Any) -> Made:
     return y, undo
 
 
-@event(variables.set_contents)
+@write_handler(variables.set_contents)
 def set_contents(cell: types.CellType, value: Any) -> Made:
     cell.cell_contents = value
     return None, lambda y_bar, shadows: (None, shadows.of(cell).take(CONTENTS))
 
 
-@event(variables.delete_local)
+@write_handler(variables.delete_local)
 def delete_local(cell: types.CellType, name: str) -> Made:
     variables.delete_local(cell, name)
     return None, lambda y_bar, shadows: (None, None)
 
 
-@event(variables.delete_captured)
+@write_handler(variables.delete_captured)
 def delete_captured(cell: types.CellType, name: str) -> Made:
     variables.delete_captured(cell, name)
     return None, lambda y_bar, shadows: (None, None)
 
 
-@event(variables.read_variable)
+@write_handler(variables.read_variable)
 def read_variable(module: Variables, name: str) -> Made:
     y = variables.read_variable(module, name)
 
@@ -84,13 +84,13 @@ def read_attribute(module: types.ModuleType, name: str) -> Made:
     return y, undo
 
 
-@event(variables.set_variable)
+@write_handler(variables.set_variable)
 def set_variable(module: Variables, name: str, value: Any) -> Made:
     module.namespace[name] = value
     return None, lambda y_bar, shadows: (None, None, shadows.of(module.namespace).take(name))
 
 
-@event(variables.delete_variable)
+@write_handler(variables.delete_variable)
 def delete_variable(module: Variables, name: str) -> Made:
     variables.delete_variable(module, name)
     return None, lambda y_bar, shadows: (None, None)

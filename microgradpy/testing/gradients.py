@@ -12,7 +12,7 @@ import numpy as np
 
 from microgradpy.api import gradient, pullback
 from microgradpy.errors import DifferentiationError
-from microgradpy.held import is_real_scalar
+from microgradpy.gradient_functions import is_real_scalar
 from microgradpy.introspect import reasons_of
 from microgradpy.testing.comparison import copied, difference, name_of, random_seed, rtol_for
 from microgradpy.testing.degrees import EVERY, Outline, Part, Vector, index_text

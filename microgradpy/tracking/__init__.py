@@ -27,7 +27,7 @@ from microgradpy.tracking.nodes import Reference as Reference
 from microgradpy.tracking.nodes import backward as backward
 from microgradpy.tracking.nodes import forward as forward
 from microgradpy.tracking.nodes import query as query
-from microgradpy.tracking.partial import trace_of as trace_of
+from microgradpy.tracking.partial_traces import trace_of as trace_of
 from microgradpy.tracking.printing import format_levels as format_levels
 from microgradpy.tracking.printing import print_levels as print_levels
 from microgradpy.tracking.queries import Axis as Axis

@@ -28,7 +28,7 @@ from microgradpy.runtime.bars import Bars
 from microgradpy.runtime.cotangents import attribute_cotangent
 from microgradpy.runtime.dispatch import CONTAINERS, resolve, value_kind
 from microgradpy.runtime.keys import constant_key
-from microgradpy.state.reach import any_may_write, may_write
+from microgradpy.state.reachable_writes import any_may_write, may_write
 from microgradpy.state.shadows import contents_of
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.thunks import unthunk

@@ -8,7 +8,7 @@ from typing import Any
 from microgradpy.boundary import BOUNDARY
 from microgradpy.tracking.contexts import Call, Composed, Context, Hooks, contexts_of
 from microgradpy.tracking.nodes import CallNode
-from microgradpy.tracking.partial import keep_trace
+from microgradpy.tracking.partial_traces import keep_trace
 from microgradpy.tracking.recording import Run, checked_node
 from microgradpy.tracking.recursion import deep_recursion
 from microgradpy.tracking.replay import REPLAYER

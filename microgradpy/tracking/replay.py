@@ -23,7 +23,7 @@ from microgradpy.tracking.changes import Change, belongs_to_module, is_view_of_o
 from microgradpy.tracking.contexts import Call, Hooks, hooks_of
 from microgradpy.tracking.data_flow import ArgumentNode, ConstantNode, SpecialCallNode
 from microgradpy.tracking.nodes import CallNode, NestedCallNode, Node, Reference, TapeValue, descendants
-from microgradpy.tracking.partial import keep_trace
+from microgradpy.tracking.partial_traces import keep_trace
 from microgradpy.tracking.reaching import draws, has_hidden_state
 from microgradpy.tracking.recording import Frame, Run, frame_of, run_of
 from microgradpy.tracking.recursion import deep_recursion

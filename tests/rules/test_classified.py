@@ -16,7 +16,7 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.rules.scipy import classified as scipy_classified
 from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.iterators import STREAMS
-from microgradpy.state.events import has_event
+from microgradpy.state.write_handlers import has_write_handler
 
 NAMESPACES = {"": np, "linalg.": np.linalg, "fft.": np.fft, "ndarray.": np.ndarray, "generic.": np.generic}
 
@@ -39,7 +39,8 @@ def public_callables(namespaces: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def is_known(function: Any) -> bool:
     is_text = function in (np.vectorize, np.frompyfunc) or stands_for_text(function)
-    return is_text or rrule.has(function) or is_non_differentiable(function) or has_event(function) or function in STREAMS
+    writes = has_write_handler(function)
+    return is_text or rrule.has(function) or is_non_differentiable(function) or writes or function in STREAMS
 
 
 @TABLES

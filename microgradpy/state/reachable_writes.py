@@ -35,7 +35,7 @@ from microgradpy.runtime.bytecode import (
 from microgradpy.runtime.libraries import is_of_large_library, library_of
 from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.state.held import (
+from microgradpy.state.object_graph import (
     Reached,
     captured_by,
     defaults_of,

@@ -1,6 +1,6 @@
 """Calls that raise when they have done a part of what they do, for a caller that goes on after that.
 
-A call that is attempted has a journal: when it raises, what undoes it is what undoes the steps in the journal, the last one
+A call that is attempted has an undo log: when it raises, what undoes it is what undoes the steps in the undo log, the last one
 first. Cotangents that travel by value find the arguments that they belong to by identity: the dispatcher hands objects on as
 they are. Where two places hold the same object, nothing tells them apart, and the pullback refuses.
 """
@@ -16,15 +16,15 @@ from microgradpy.runtime.bars import Back, Bars, Resolved
 from microgradpy.runtime.dispatch import name_of
 from microgradpy.runtime.failures import Failure
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state.journal import Journal, Step, current, writing
+from microgradpy.state.undo_log import Step, UndoLog, current, writing
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
 
 def attempted(resolve: Callable[..., Resolved], f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *more: Any) -> Resolved:
     """The value of a call and what undoes it; the value is a `Failure` if the call raises. `resolve` makes the call."""
-    journal: Journal = []
+    undo_log: UndoLog = []
     try:
-        with writing(journal):
+        with writing(undo_log):
             return resolve(f, args, kwargs, *more)
     except (DifferentiationError, CompilerBug):
         raise
@@ -32,17 +32,17 @@ def attempted(resolve: Callable[..., Resolved], f: Any, args: tuple[Any, ...], k
         made = Failure(exception)
 
     def back(y_bar: Any, shadows: Any) -> Bars:
-        return _undone(journal, f, args, kwargs, made, shadows)
+        return _undone(undo_log, f, args, kwargs, made, shadows)
 
     return made, back
 
 
-def _undone(journal: Journal, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], made: Failure, shadows: Any) -> Bars:
+def _undone(undo_log: UndoLog, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], made: Failure, shadows: Any) -> Bars:
     """Undo the steps of a call that raised; what came of it for the function and the arguments of the call."""
     bars: dict[int, Any] = {}
     by_place: dict[int | str, Any] = {}
     given = (f, *args, *kwargs.values())
-    for step in reversed(journal):
+    for step in reversed(undo_log):
         found = step.back(bars.pop(id(step.y), None), shadows)
         added = _added(step, args)
         named = [
@@ -54,9 +54,9 @@ def _undone(journal: Journal, f: Any, args: tuple[Any, ...], kwargs: dict[str, A
             value = shadows.settle(x, bar)
             if is_structural_zero(value):
                 continue
-            if place is not None and all(other.y is not x for other in journal):
+            if place is not None and all(other.y is not x for other in undo_log):
                 by_place[place] = accumulate(by_place.get(place), value)
-            elif _is_handed_on(x, given, journal):
+            elif _is_handed_on(x, given, undo_log):
                 bars[id(x)] = accumulate(bars.get(id(x)), value)
             else:
                 raised = type(made.exception).__name__
@@ -75,9 +75,9 @@ def _added(step: Step, args: tuple[Any, ...]) -> list[int | None]:
     return [*(None for _ in range(before)), *range(len(args))]
 
 
-def _is_handed_on(x: Any, given: tuple[Any, ...], journal: Journal) -> bool:
+def _is_handed_on(x: Any, given: tuple[Any, ...], undo_log: UndoLog) -> bool:
     """Whether a cotangent of `x` belongs to the one thing that was given to a call, or made by one of its steps."""
-    places = sum(part is x for part in given) + sum(step.y is x for step in journal)
+    places = sum(part is x for part in given) + sum(step.y is x for step in undo_log)
     return places == 1 and type(x) not in (int, bool)
 
 
@@ -89,11 +89,11 @@ def attempted_if_caught(resolve: Callable[..., Resolved], f: Any, args: tuple[An
 @contextmanager
 def undone_by(back: Back, f: Any, *args: Any) -> Generator[None, None, None]:
     """A call `f(*args)` that `back` undoes if it raises, with all the steps that it consists of."""
-    journal = current()
-    before = 0 if journal is None else len(journal)
+    undo_log = current()
+    before = 0 if undo_log is None else len(undo_log)
     try:
         yield
     except BaseException:
-        if journal is not None:
-            journal[before:] = [Step(f, args, {}, back)]
+        if undo_log is not None:
+            undo_log[before:] = [Step(f, args, {}, back)]
         raise

@@ -21,7 +21,7 @@ from microgradpy.ir.objects import is_computed, static_member
 from microgradpy.runtime.bytecode import names_in
 from microgradpy.runtime.python_ufuncs import function_of, is_of_python
 from microgradpy.state.array_memory import owner_of
-from microgradpy.state.held import (
+from microgradpy.state.object_graph import (
     Reached,
     captured_by,
     defaults_of,

@@ -39,7 +39,7 @@ many each time."""
 
 def held_gradient(f: Callable[..., Any], form: Form, has_aux: bool) -> Callable[..., Any]:
     """A function of the arguments of `f` that returns gradients of it in this form."""
-    held = Held(f, form, has_aux)
+    held = GradientFunction(f, form, has_aux)
 
     @functools.wraps(f, updated=())
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def filled(x: Any, bar: Any, is_fresh: bool) -> Any:
 
 
 @final
-class Held:
+class GradientFunction:
     """What a gradient function refers to. Copies of it, which come of pickling one, have no head."""
 
     unusual = (AttributeError, KeyError, ValueError)
@@ -81,7 +81,7 @@ class Held:
         self.chosen: dict[int, tuple[bool, ...]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Held, (self.f, self.form, self.has_aux)
+        return GradientFunction, (self.f, self.form, self.has_aux)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general road."""

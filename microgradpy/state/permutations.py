@@ -17,8 +17,8 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.state.arrays import check_writable
-from microgradpy.state.events import Made, event, named_event
 from microgradpy.state.shadows import ListShadow, Shadows
+from microgradpy.state.write_handlers import Made, named_write_handler, write_handler
 from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.types import accumulate, is_structural_zero
 
@@ -86,13 +86,13 @@ def _register_moves() -> None:
 
 
 def _register(function: Callable[..., Any], added: int) -> None:
-    @event(function, of=list)
+    @write_handler(function, of=list)
     def made(items: list[Any], /, *rest: Any) -> Made:
         return moved(function, items, rest[:added], *rest[added:])
 
 
 def _register_insertion(function: Callable[..., Any]) -> None:
-    @event(function, of=list)
+    @write_handler(function, of=list)
     def made(a: list[Any], x: Any, lo: int = 0, hi: int | None = None, *, key: Callable[[Any], Any] | None = None) -> Made:
         return moved(function, a, (x,), lo, hi, key=key)
 
@@ -103,7 +103,7 @@ _register_moves()
 # Shuffling
 
 
-@named_event(("random", "Random.shuffle"))
+@named_write_handler(("random", "Random.shuffle"))
 def shuffle(generator: Any, items: Any, /) -> Made:
     if not isinstance(items, list):
         raise MutationError(f"random.shuffle of a {type(items).__name__}", None, "Use a list, or a generator of NumPy.")
@@ -111,7 +111,7 @@ def shuffle(generator: Any, items: Any, /) -> Made:
     return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows))
 
 
-@named_event(("numpy.random", "Generator.shuffle RandomState.shuffle"))
+@named_write_handler(("numpy.random", "Generator.shuffle RandomState.shuffle"))
 def shuffle_entries(generator: Any, x: Any, /, axis: int = 0) -> Made:
     """What becomes of the entries is what becomes of their numbers, in an array of the same shape, with the same random
     numbers."""

@@ -37,26 +37,26 @@ class Step:
     y: Any = None
 
 
-Journal = list[Step]
+UndoLog = list[Step]
 
 
 class _Current(threading.local):
-    journal: Journal | None = None
+    undo_log: UndoLog | None = None
 
 
 _current = _Current()
 
 
-def current() -> Journal | None:
-    """The journal of the innermost call that is attempted; None if a caller has no use for it."""
-    return _current.journal
+def current() -> UndoLog | None:
+    """The undo log of the innermost call that is attempted; None if a caller has no use for it."""
+    return _current.undo_log
 
 
 @contextmanager
 def noticing(name: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[None]:
     """Notice if a write by code that cannot be read raises when it has done a part of what it does."""
-    journal = current()
-    if journal is None or any(f is known for known in _ATOMIC):
+    undo_log = current()
+    if undo_log is None or any(f is known for known in _ATOMIC):
         yield
         return
     given = (*args, *kwargs.values(), *(kwargs["out"] if isinstance(kwargs.get("out"), tuple) else ()))
@@ -66,7 +66,7 @@ def noticing(name: str, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     except BaseException as exception:
         if list(map(_contents, given)) != before:
             found = f"{name} raised a {type(exception).__name__}, which is caught, after it had written"
-            journal.append(Step(f, (), {}, partial(_refuse, found)))
+            undo_log.append(Step(f, (), {}, partial(_refuse, found)))
         raise
 
 
@@ -85,11 +85,11 @@ def _contents(x: Any) -> Any:
 
 def apart(f: Callable[[Any], Any], x: Any) -> Any:
     """f(x), of which nothing is noted: it is undone by other means."""
-    outer, _current.journal = _current.journal, None
+    outer, _current.undo_log = _current.undo_log, None
     try:
         return f(x)
     finally:
-        _current.journal = outer
+        _current.undo_log = outer
 
 
 def expected(f: Callable[[Any], Any], x: Any) -> Any:
@@ -99,10 +99,10 @@ def expected(f: Callable[[Any], Any], x: Any) -> Any:
 
 
 @contextmanager
-def writing(journal: Journal | None) -> Iterator[None]:
-    """Let calls be noted in this journal, or nowhere."""
-    outer, _current.journal = _current.journal, journal
+def writing(undo_log: UndoLog | None) -> Iterator[None]:
+    """Let calls be noted in this undo log, or nowhere."""
+    outer, _current.undo_log = _current.undo_log, undo_log
     try:
         yield
     finally:
-        _current.journal = outer
+        _current.undo_log = outer
