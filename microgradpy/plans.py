@@ -20,6 +20,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.gradient_compiler import unit_seed_adjoint
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.patterns import Match, matched
+from microgradpy.projecting import are_floats
 from microgradpy.runtime.bars import Wanted
 from microgradpy.runtime.modes import RUN, Mode
 
@@ -120,6 +121,7 @@ def signature(
 
 _DEEPEST = 4
 _HOLDING = frozenset((list, tuple, dict))
+_ONLY_FLOATS = frozenset((float,))
 _IN_CONTAINERS = frozenset((int, float, complex, bool, str, type(None), np.float64, np.float32))
 
 
@@ -127,8 +129,10 @@ def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
     """The same for a container of numbers, texts, arrays and such containers; None for others. Of what is in a list it only
     counts what there is, since nothing is proven of an item but what holds of all, without the axes."""
     cls = type(value)
-    if cls is list and _IN_CONTAINERS.issuperset(kinds := frozenset(map(type, value))):
-        return cls, kinds
+    if cls is list:
+        kinds = _ONLY_FLOATS if value and are_floats(value) else frozenset(map(type, value))
+        if kinds <= _IN_CONTAINERS:
+            return cls, kinds
     if not depth or len(value) > _MOST_ITEMS or (cls is dict and not all(type(key) is str for key in value)):
         return None
     parts = [_signature_of_item(item, cls is list, depth) for item in (value.values() if cls is dict else value)]

@@ -23,8 +23,14 @@ def is_projected(x: Any, bar: Any, is_fresh: Any) -> bool:
     return cls is np.float64 and type(x) is cls
 
 
-@final
-class Untouched(float):
-    """The cotangent zero of a number in a list from which nobody has read it: 0.0 to compute with, and None for the user."""
+def are_floats(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether all items are Python's own floats, which need not be looked at one by one."""
+    return list(map(type, items)).count(float) == len(items)  # counting takes half the time of making a set
 
-    __slots__ = ()
+
+@final
+class Untouched:
+    """The cotangent `zero` of a number in a list from which nobody has read it: 0.0 to compute with, and None for the user. It
+    is a float like any other, as Python adds these quickest, and no sum is this very one."""
+
+    zero = float("0")

@@ -252,10 +252,10 @@ def gradient_of(x: Any, x_bar: Any) -> Any:
     if isinstance(x, np.ndarray):
         return array_gradient(x, x_bar) if x.dtype.kind in "fciu" else None
     if isinstance(x, dict):
-        found = {key: None if type(bar) is Untouched else bar for key, bar in x_bar.items()}
+        found = {key: None if bar is Untouched.zero else bar for key, bar in x_bar.items()}
         return {key: gradient_of(item, found.get(key)) for key, item in x.items()}
     if isinstance(x, tuple | list):
-        bars = [None if type(bar) is Untouched else bar for bar in x_bar]
+        bars = [None if bar is Untouched.zero else bar for bar in x_bar]
         return type(x)([gradient_of(*pair) for pair in zip(x, bars, strict=True)])
     return number_gradient(x, x_bar)
 

@@ -103,4 +103,5 @@ def repetition_rrule(x, n):
 @returns(list)
 def sum_of_parts(z_bar: list[Any], length: int) -> list[Any]:
     """The sum of the parts, of `length` numbers each, of a cotangent; that of a truth value may be None."""
-    return [sum((bar for bar in z_bar[place::length] if bar is not None), Untouched()) for place in range(length)]
+    parts = ([bar for bar in z_bar[place::length] if bar is not None] for place in range(length))
+    return [sum(bars) if bars else Untouched.zero for bars in parts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import types
 from collections import namedtuple
 from collections.abc import Callable, Iterable
@@ -14,7 +13,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
-from microgradpy.projecting import Untouched
+from microgradpy.projecting import Untouched, are_floats
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
 from microgradpy.runtime.members import Role, member_of, role_of
@@ -122,10 +121,9 @@ def number_bars(x_bar: Any, x: Any) -> Any:
 
 def _are_numbers(bars: list[Any]) -> bool:
     """Whether all are numbers, or tuples of these."""
-    kinds = set(map(type, bars))
-    if kinds == {tuple}:
-        kinds = set(map(type, chain.from_iterable(bars)))
-    return kinds <= {float, Untouched}
+    if bars and type(bars[0]) is tuple:
+        return set(map(type, bars)) == {tuple} and are_floats(list(chain.from_iterable(bars)))
+    return are_floats(bars)
 
 
 def _number_bar(bar: Any, item: Any) -> Any:
@@ -133,25 +131,26 @@ def _number_bar(bar: Any, item: Any) -> Any:
         return number_bars(bar, item)
     if isinstance(item, tuple):
         bar = (None,) * len(item) if is_structural_zero(bar) else bar
-        return tuple(Untouched() if is_structural_zero(each) else each for each in bar)
-    return Untouched() if is_structural_zero(bar) else bar
+        return tuple(Untouched.zero if is_structural_zero(each) else each for each in bar)
+    return Untouched.zero if is_structural_zero(bar) else bar
 
 
 @returns(list)
 def zeros_for(x: Any) -> Any:
     """The cotangent zero of a list or dict of real numbers, or of such lists and dicts."""
+    zero = Untouched.zero
     if isinstance(x, dict):
-        return {key: zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for key, item in x.items()}
+        return {key: zeros_for(item) if isinstance(item, _HOLDERS) else zero for key, item in x.items()}
     if isinstance(x, tuple):
-        return (Untouched(),) * len(x)
+        return (zero,) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    if x and set(map(type, x)) == {tuple}:
+    if not x or not (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
+        return [zero] * len(x)
+    if set(map(type, x)) == {tuple}:
         lengths = set(map(len, x))
-        return [(Untouched(),) * lengths.pop()] * len(x) if len(lengths) == 1 else list(map(zeros_for, x))
-    if x and (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
-        return [zeros_for(item) if isinstance(item, _HOLDERS) else Untouched() for item in x]
-    return [Untouched()] * len(x)
+        return [(zero,) * lengths.pop()] * len(x) if len(lengths) == 1 else list(map(zeros_for, x))
+    return [zeros_for(item) if isinstance(item, _HOLDERS) else zero for item in x]
 
 
 _HOLDERS = (list, dict, tuple)
@@ -190,19 +189,21 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
 
 def _sums(left: Any, right: Any) -> Any:
     """The sums of two lists of cotangents, item by item."""
-    kinds = set(map(type, right))
+    zero = Untouched.zero
+    kinds = {float} if are_floats(right) else set(map(type, right))
     if kinds == {tuple} and set(map(len, right)) == {2} and _NUMBERS.issuperset(map(type, chain.from_iterable(right))):
-        return [(a + c, b + d) for (a, b), (c, d) in zip(left, right, strict=False)]
-    if Untouched in kinds and kinds <= _NUMBERS | {Untouched}:
-        return [a if type(b) is Untouched else a + b for a, b in zip(left, right, strict=False)]
-    return map(operator.add if kinds <= _NUMBERS else _sum_of_parts, left, right)
+        pairs = zip(left, right, strict=False)
+        return [(a if c is zero else a + c, b if d is zero else b + d) for (a, b), (c, d) in pairs]
+    if kinds <= _NUMBERS:
+        return [a if b is zero else a + b for a, b in zip(left, right, strict=False)]
+    return map(_sum_of_parts, left, right)
 
 
 _NUMBERS = frozenset((float, np.float64))
 
 
 def _sum_of_parts(left: Any, right: Any) -> Any:
-    if right is None or type(right) is Untouched:
+    if right is None or right is Untouched.zero:
         return left
     if isinstance(left, tuple):
         return tuple(map(_sum_of_parts, left, right))

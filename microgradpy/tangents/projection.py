@@ -16,7 +16,7 @@ from typing import Any, Never
 import numpy as np
 
 from microgradpy.errors import CotangentShapeError, DifferentiationError
-from microgradpy.projecting import Untouched
+from microgradpy.projecting import Untouched, are_floats
 from microgradpy.tangents.arithmetic import cotangent_dtype, has_real_objects, real_like, refuse_unlike_arrays, stack_items
 from microgradpy.tangents.fields import dict_of, named_like
 from microgradpy.tangents.projected import Projected
@@ -88,18 +88,10 @@ def _project_sequence(x: Any, x_bar: Any) -> Any:
         x_bar = list(x_bar)
     if not isinstance(x_bar, list | tuple) or len(x_bar) != len(x):
         raise CotangentShapeError(f"the cotangent of a {type(x).__name__} of {len(x)} items is {_describe(x_bar)}")
-    if type(x) is list and _are_floats(x):
-        if _are_floats(x_bar):
-            return list(x_bar)
-        if {float, Untouched}.issuperset(map(type, x_bar)):
-            return [None if type(bar) is Untouched else bar for bar in x_bar]
-    bars = [None if type(bar) is Untouched else bar for bar in x_bar]
+    bars = [None if bar is Untouched.zero else bar for bar in x_bar]
+    if type(x) is list and are_floats(x_bar) and are_floats(x):
+        return bars
     return _rebuild_sequence(x, list(map(project, x, bars)))
-
-
-def _are_floats(items: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether all items are Python's own floats, which need not be looked at one by one."""
-    return set(map(type, items)) == {float}
 
 
 def _rebuild_sequence(x: Any, items: list[Any]) -> Any:
@@ -112,7 +104,7 @@ def _rebuild_sequence(x: Any, items: list[Any]) -> Any:
 def _project_dict(x: dict[Any, Any], x_bar: Any) -> dict[Any, Any]:
     if not isinstance(x_bar, Mapping) or not x_bar.keys() <= x.keys():
         raise CotangentShapeError(f"the cotangent of a dict with the keys {list(x)} is {_describe(x_bar)}")
-    bars = {key: None if type(bar) is Untouched else bar for key, bar in x_bar.items()}
+    bars = {key: None if bar is Untouched.zero else bar for key, bar in x_bar.items()}
     return {key: project(value, bars.get(key)) for key, value in x.items()}
 
 
@@ -184,9 +176,9 @@ def fill_zeros(x: Any, found: Any) -> Any:
     if found is None:
         return zeros_for(x)
     if type(x) in (list, deque):
-        if _are_floats(found):
+        if are_floats(found):
             return found
-        if type(x) is list and _are_floats(x) and {float, type(None)}.issuperset(map(type, found)):
+        if type(x) is list and are_floats(x) and {float, type(None)}.issuperset(map(type, found)):
             return [0.0 if bar is None else bar for bar in found]
         return [fill_zeros(a, b) for a, b in zip(x, found, strict=True)]
     if type(x) is dict:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.projecting import Untouched
+from microgradpy.projecting import are_floats
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.projected import Projected
 from microgradpy.tangents.types import is_structural_zero
@@ -28,7 +28,7 @@ def has_nan(bar: Any) -> bool:
         return bar != bar
     if type(bar) is np.ndarray:
         return _is_nan_in(bar)
-    if type(bar) is list and _FLOATS.issuperset(map(type, bar)):
+    if type(bar) is list and are_floats(bar):
         total = sum(bar)  # NaN if there is one, or infinities of both signs
         return total != total and any(map(operator.ne, bar, bar))
     if type(bar) is tuple:
@@ -42,9 +42,6 @@ def has_nan(bar: Any) -> bool:
     if isinstance(bar, Mapping):
         return any(map(has_nan, bar.values()))
     return isinstance(bar, np.ndarray) and _is_nan_in(bar)
-
-
-_FLOATS = frozenset((float, Untouched))
 
 
 def is_nan_in_any(*bars: Any) -> bool:
