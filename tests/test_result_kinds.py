@@ -32,6 +32,8 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    either_numeric,
+    entries_of,
     is_real_scalar,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
@@ -137,10 +139,11 @@ def weakened(kind: Kind, index: int) -> list[Kind]:
     """Kinds that prove less of the same value. Of an array of unproven rank one symbol stands for the whole shape."""
     match kind:
         case Scalar():
-            return [REAL, NUMERIC] if is_real_scalar(kind) else [NUMERIC]
+            return [REAL, NUMERIC, either_numeric((kind,))] if is_real_scalar(kind) else [NUMERIC, either_numeric((kind,))]
         case Array(ndim=ndim, dtype=dtype, shape=shape):
             whole = (("whole", index),)
-            return [Array(ndim, dtype), Array(ndim, "", shape), Array(None, dtype), Array(None, dtype, whole), NUMERIC]
+            less = [Array(ndim, dtype), Array(ndim, "", shape), Array(None, dtype), Array(None, dtype, whole), NUMERIC]
+            return [*less, either_numeric((kind,)), entries_of(kind)]
         case TupleOf():
             return [Sequence("tuple"), UNKNOWN]
         case Sequence(name=name):

@@ -7,9 +7,9 @@ may be None (of an object, or of something of unknown kind) is added to by a fun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import final
+from typing import Any, final
 
-from microgradpy.ad.buffers import Buffers
+from microgradpy.ad.selections import Selections, as_value
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     BOOL,
@@ -24,8 +24,10 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     cotangent_kind,
     cotangents_of,
+    holds_arrays,
     holds_numbers,
     is_basic_index,
+    is_list,
     is_numeric,
     is_real,
     is_real_scalar,
@@ -50,11 +52,9 @@ from microgradpy.ir.traversal import is_none
 from microgradpy.ir.words import subject
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
-from microgradpy.tangents.helpers import RETURNS
+from microgradpy.tangents.helpers import COTANGENTS_OF_ITEMS, RETURNS
 
 Cotangents = dict[Var, Value]
-Known = bool | Var
-"""What is known now, or a variable that will be true or false."""
 _ADDED = Augmented("+")
 _PRODUCTS = tuple(map(operator_constant, ("mul", "truediv", "neg")))
 
@@ -70,12 +70,9 @@ class _Arm:
 
 
 @dataclass
-class AdjointBuilder(Buffers):
+class AdjointBuilder(Selections):
     """`cotangents` is by primal variable. `adjoint_half` gives the constant that stands for a unit's adjoint, and `made` is the
     operation of the primal that makes a variable.
-
-    An adjoint that keeps the zeros of selections (see `zeros`) knows by `selected` of which cotangents every zero is strong;
-    `passes` says so of those that the call gives which is being undone. `selects`: any cotangent may have such zeros.
 
     `rows` are the lists that are items of lists, with these and their places there: their cotangents are in the same places of
     the cotangents of those. `slices` are the lists of numbers that begin somewhere in others."""
@@ -83,10 +80,6 @@ class AdjointBuilder(Buffers):
     adjoint_half: Callable[..., Const] = field(kw_only=True)
     made: Mapping[Var, Op] = field(kw_only=True)
     cotangents: Cotangents = field(default_factory=dict)
-    keeps_zeros: bool = field(default=False, kw_only=True)
-    selected: dict[Var, Known] = field(default_factory=dict, kw_only=True)
-    passes: Known = field(default=False, kw_only=True)
-    selects: bool = field(default=False, kw_only=True)
     rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
     slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
     passed: Mapping[Var, int] = field(default_factory=dict, kw_only=True)
@@ -141,28 +134,6 @@ class AdjointBuilder(Buffers):
         self.cotangents[target] = named = self.named(total, target)
         self.owned |= {named} if is_new and isinstance(named, Var) else set()
         self.select(named, is_selected)
-
-    # Zeros of selections
-
-    def is_selected(self, cotangent: Value) -> Known:
-        """Whether the zeros of a cotangent are those of a selection; a variable where that is found out when it runs."""
-        return self.selected.get(cotangent, self.passes) if isinstance(cotangent, Var) else True
-
-    def is_surely_selected(self, cotangent: Value) -> bool:
-        """The same where it has to be known now: NaN does no harm where a zero would be wrong."""
-        return self.is_selected(cotangent) is True
-
-    def select(self, cotangent: Value, is_selected: Known) -> None:
-        if isinstance(cotangent, Var):
-            self.selected[cotangent] = is_selected
-
-    def both(self, left: Known, right: Known) -> Known:
-        """Whether two things hold, of which it may be found out when it runs."""
-        if isinstance(left, bool) or isinstance(right, bool):
-            return (right if left else False) if isinstance(left, bool) else (left if right else False)
-        if left == right:
-            return left
-        return self.operation(operator_constant("and_"), (left, right), kinds=(BOOL,))[0]
 
     def is_absent(self, var: Var) -> bool:
         """Whether the result is proven not to depend on an input."""
@@ -270,12 +241,15 @@ class AdjointBuilder(Buffers):
         if self.has_numbers(container):
             self.add_to_list(container, (index,), part)
             return
+        current = self.cotangents.get(container)
+        if self._is_added_to_item(container, current, function, index, part):
+            self.cotangents[container] = self._added_to_item(container, current, index, part)
+            return
         place = index.value if isinstance(index, Const) else None
         if type(place) is int and self._is_tuple_made_here(container) and is_real(self.kind(part)):
             self.accumulate(container, self._alone(kind, place, part))
             return
         proven = cotangent_kind(kind) if isinstance(kind, Array) else UNKNOWN
-        current = self.cotangents.get(container)
         if current is not None and self._is_added_in_place(kind, self.kind(current), index, part):
             self.cotangents[container] = self.stored(self.buffer(current), (index,), part, _ADDED)
             self.select(self.cotangents[container], self.both(self.passes, self.is_selected(current)))
@@ -293,6 +267,28 @@ class AdjointBuilder(Buffers):
         self.owned.add(total)
         self.select(total, self.both(self.passes, current is None or self.is_selected(current)))
         self.cotangents[container] = total
+
+    def _is_added_to_item(
+        self, container: Var, current: Value | None, function: Callable[..., object], index: Value, part: Value
+    ) -> bool:
+        """Whether one item of a list or dict of arrays gets a cotangent that is never None."""
+        kind = self.kind(container)
+        if not holds_arrays(kind) or not is_numeric(self.kind(part)):
+            return False
+        is_place = self.kind(index) == INT if is_list(kind) else function is arithmetic.add_item
+        return is_place and (current is None or self.kind(current) == cotangents_of(kind))
+
+    def _added_to_item(self, container: Var, current: Value | None, index: Value, part: Value) -> Value:
+        bars = self.buffer(self.no_items(container) if current is None else current)
+        is_selected = self.both(self.passes, current is None or self.is_selected(current))
+        before = self.call(operator_constant("getitem"), (bars, index), kind=UNKNOWN)
+        after = self.stored(bars, (index,), self.helper(run_time.added, part, before, kind=self.kind(part)), None)
+        self.select(after, is_selected)
+        return after
+
+    def no_items(self, container: Var) -> Value:
+        """The cotangent of a list or dict of arrays of which nothing was read yet, which may be written into."""
+        return self.as_list(Const(None), container)
 
     def _is_tuple_made_here(self, container: Var) -> bool:
         """Whether this is a tuple of numbers of which nobody asks what was not read: it was made here, or is an item of a list
@@ -342,7 +338,7 @@ class AdjointBuilder(Buffers):
         if is_none(cotangent) and self.has_numbers(items):
             return self.zero(items)
         wanted = cotangents_of(self.kind(items))
-        if self.kind(cotangent) == wanted:
+        if self.kind(cotangent) == wanted or (holds_arrays(given := self.kind(cotangent)) and given.name == wanted.name):  # type: ignore[union-attr]
             self.owned |= {cotangent} if self._is_new(cotangent) else set()  # type: ignore[arg-type]
             return cotangent
         function = run_time.number_bars if holds_numbers(wanted) else run_time.item_bars
@@ -356,7 +352,8 @@ class AdjointBuilder(Buffers):
     def _is_new(self, cotangent: Value) -> bool:
         """Whether a cotangent is a list of numbers that has just been made."""
         made = self.producers.get(cotangent) if isinstance(cotangent, Var) else None
-        return made is not None and isinstance(made.callee, Const) and RETURNS.get(made.callee.value) is list
+        function: Any = made.callee.value if made is not None and isinstance(made.callee, Const) else None
+        return RETURNS.get(function) is list or function in COTANGENTS_OF_ITEMS
 
     def add_to_list(self, items: Var, indices: tuple[Value, ...], part: Value) -> None:
         """items_bar[index] += part, of a list of numbers."""
@@ -455,8 +452,3 @@ class AdjointBuilder(Buffers):
         with self.region(arm.statements):
             self.selects |= any(var not in arm.cotangents for var in variables)
             return tuple(arm.cotangents[var] if var in arm.cotangents else self.zero(var) for var in variables)
-
-
-def as_value(is_known: Known) -> Value:
-    """What is known as an operand."""
-    return Const(is_known) if isinstance(is_known, bool) else is_known

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from itertools import chain, repeat
 from typing import assert_never
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.calls import (
     AddInPlace,
     Append,
@@ -37,22 +37,24 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
+from microgradpy.ad.selections import as_value
 from microgradpy.ad.zeros import makes_selection, note_selection, undo_keeping_zeros
 from microgradpy.ir.kinds import (
     BOOL,
     FLOAT,
     INT,
-    NUMERIC,
     UNKNOWN,
     Array,
     Inert,
     Kind,
+    Numeric,
     Scalar,
     Sequence,
     TupleOf,
     carries_nothing,
     cotangent_kind,
     cotangents_of,
+    holds_arrays,
     holds_numbers,
     is_items,
     is_numeric,
@@ -137,9 +139,10 @@ def _from_rule(adjoint: AdjointBuilder, argument: Value, contribution: Static) -
     if isinstance(contribution, StaticTuple):
         values = tuple(item for item in contribution.items if isinstance(item, Var | Const))
         (contribution,) = adjoint.operation(Opcode.TUPLE, values)
-    elif isinstance(contribution, Var) and adjoint.kind(contribution) == NUMERIC and is_numeric(adjoint.kind(argument)):
-        # It is not None, and so it is what a rule has to give: a cotangent of the argument, of its shape.
-        adjoint.know(contribution, adjoint.bar_kind(argument))
+    elif isinstance(contribution, Var):
+        if isinstance(adjoint.kind(contribution), Numeric) and is_numeric(adjoint.kind(argument)):
+            # It is not None, and so it is what a rule has to give: a cotangent of the argument, of its shape.
+            adjoint.know(contribution, adjoint.bar_kind(argument))
     assert isinstance(contribution, Var | Const | Undefined)
     return contribution
 
@@ -401,6 +404,9 @@ def _undo_replaced(adjoint: AdjointBuilder, call: Replaced, cotangent: Value) ->
         _undo_replaced_in_array(adjoint, call, cotangent)
         return
     bars = adjoint.buffer(adjoint.as_list(cotangent, call.result))
+    if holds_arrays(adjoint.kind(bars)):
+        bars = adjoint.helper(run_time.item_bars, bars, call.result, kind=cotangents_of(kind))
+        adjoint.owned |= {bars} if isinstance(bars, Var) else set()
     part = _bar_of_item(adjoint, bars, call.indices)
     zero: Value = Const(0.0) if is_numeric(adjoint.kind(part)) else Const(None)
     if is_tuple_of_numbers(kind := adjoint.kind(part)):

@@ -65,6 +65,7 @@ from microgradpy.passes.result_kinds import known_by
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
 from microgradpy.rules.entries import Rule
+from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
 from microgradpy.rules.registry import rrule
 from microgradpy.rules.results import is_users_rule
 from microgradpy.runtime.foreign import is_foreign
@@ -159,7 +160,8 @@ def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | N
     if _may_be_for_numbers(function, kinds):
         return None
     found: Rule | None = rrule.find(function, tuple(map(python_type, kinds)))
-    return found
+    has_ranks = all(isinstance(kind, Array) and kind.ndim is not None for kind in kinds)
+    return matmul_of_any_ranks_rrule if found is matmul_rrule and all(map(is_numeric, kinds)) and not has_ranks else found
 
 
 _OF_ONE: dict[Any, Rule] = {

@@ -20,13 +20,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import assert_never, final
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, as_value
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.adjoint_calls import undo_call
 from microgradpy.ad.adjoint_setup import Halves, builder_for, seed_of
 from microgradpy.ad.calls import Call
 from microgradpy.ad.exits import Frame, frame_of, path_is_in, was_handled_by
 from microgradpy.ad.loop_parts import Carrier, LoopBody, has_effects, is_zip, loop_name, unchanged
 from microgradpy.ad.primal import Primal
+from microgradpy.ad.selections import as_value
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.tracked_undo import undo_end, undo_tracked
 from microgradpy.dataclasses import dataclass, field, replace
@@ -34,6 +35,7 @@ from microgradpy.ir.kinds import (
     BOOL,
     Kind,
     Sequence,
+    holds_arrays,
     is_items,
     is_numeric,
     join,
@@ -326,7 +328,7 @@ class _Walk:
             for index in indices if not tracks else ():
                 arriving[index] = self.list_bars(statement.results[index], arriving[index])
             carriers = [Carrier(statement.parameters[i], statement.results[i], arriving[i]) for i in indices]
-            carriers += [Carrier(var, var, after.get(var)) for var in gathered]
+            carriers += [Carrier(var, var, self.gathered_bar(var, after.get(var))) for var in gathered]
             made = self.loop_body(statement, frame, carriers, kinds)
             grown = {index for index, parameter in enumerate(statement.parameters) if parameter in made.found}
             found = [var for var in made.found if var not in statement.parameters and var not in gathered]
@@ -354,6 +356,13 @@ class _Walk:
         if not is_items(self.builder.kind(result)) or not self.builder.is_active(result):
             return cotangent
         return self.builder.as_list(Const(None) if cotangent is None else cotangent, result)
+
+    def gathered_bar(self, var: Var, cotangent: Value | None) -> Value | None:
+        """The cotangent of a variable from before a loop, to which its iterations add: of a list of arrays, as a list."""
+        kind = self.builder.kind(var)
+        if not holds_arrays(kind) or isinstance(self.builder, TrackedAdjointBuilder):
+            return cotangent
+        return self.builder.as_list(Const(None) if cotangent is None else cotangent, var)
 
     def loop_body(self, statement: While | For, frame: Frame, carriers: list[Carrier], kinds: Mapping[Var, Kind]) -> LoopBody:
         """One walk backwards over a loop's body, with `kinds` for the cotangents that are wider than they start."""

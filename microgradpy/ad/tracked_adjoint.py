@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, Known
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.instrument import GETATTR
+from microgradpy.ad.selections import Known
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     CELL,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from microgradpy.ad.adjoint_builder import as_value
 from microgradpy.ad.adjoint_calls import undo_inlined, unpack_into
 from microgradpy.ad.calls import (
     AddInPlace,
@@ -24,6 +23,7 @@ from microgradpy.ad.calls import (
     UnitCall,
     Unpack,
 )
+from microgradpy.ad.selections import as_value
 from microgradpy.ad.tracked_adjoint import TrackedAdjointBuilder
 from microgradpy.ad.zeros import gives_selected, makes_selection
 from microgradpy.ir.kinds import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from microgradpy.ad.adjoint_builder import AdjointBuilder, Known
+from microgradpy.ad.adjoint_builder import AdjointBuilder
 from microgradpy.ad.calls import (
     Append,
     Attribute,
@@ -29,6 +29,7 @@ from microgradpy.ad.calls import (
     Unpack,
 )
 from microgradpy.ad.inline import splice_pullback
+from microgradpy.ad.selections import Known
 from microgradpy.ir.kinds import Scalar, Sequence, TupleOf, is_real_scalar
 from microgradpy.ir.nodes import Const, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import walk

@@ -15,6 +15,7 @@ import numpy as np
 
 from microgradpy.ir.kinds import (
     BY_TYPE,
+    MOST_AXES,
     MOST_ENTRIES,
     UNASSIGNED,
     UNKNOWN,
@@ -131,7 +132,6 @@ def _holds_unknown(kind: Kind) -> bool:
 
 
 _MOST_TYPES = 3
-_MOST_AXES = 6
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type, np.float64, np.int64})
 _DTYPES = {"f": "float", "i": "int", "u": "int", "b": "bool", "c": "complex"}
 
@@ -168,7 +168,7 @@ def bounded(kind: Kind, depth: int = 4) -> Kind:
     """The kind with nothing said of what is nested deeper: a list linked by tuples is as deep as it is long, and each
     length would be a kind of its own."""
     match kind:
-        case Array(ndim=int(ndim), dtype=dtype) if ndim > _MOST_AXES:
+        case Array(ndim=int(ndim), dtype=dtype) if ndim > MOST_AXES:
             return Array(None, dtype)  # a function that calls itself may add an axis each time
         case TupleOf(items=items):
             return TupleOf(tuple(bounded(item, depth - 1) for item in items)) if depth else UNKNOWN

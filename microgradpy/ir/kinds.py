@@ -72,7 +72,11 @@ class Inert:
 @final
 @dataclass(frozen=True, slots=True)
 class Numeric:
-    """A number or an array (never None, a container or an object)."""
+    """A number or an array (never None, a container or an object), of at most `ndim` axes, or of any number if that is None.
+    `dtype` is "real" if it is one of real numbers that are no truth values, else ""."""
+
+    dtype: str = ""
+    ndim: int | None = None
 
 
 @final
@@ -129,6 +133,7 @@ BY_TYPE: dict[type, Kind] = {
 """What values of a class are, where the class alone says it."""
 
 
+MOST_AXES = 6  # of an array of which the rank is told
 MOST_ENTRIES = 64  # of a dict, of each of which something is said
 
 
@@ -207,6 +212,11 @@ def holds_numbers(kind: Kind) -> bool:
     return is_real_scalar(kind.item) or is_tuple_of_numbers(kind.item) or holds_numbers(kind.item)
 
 
+def holds_arrays(kind: Kind) -> bool:
+    """Proven to be a list or a dict of numbers and arrays, of which some may be arrays or complex."""
+    return is_items(kind) and is_numeric(kind.item) and not is_real_scalar(kind.item)  # type: ignore[union-attr]
+
+
 def is_tuple_of_numbers(kind: Kind) -> bool:
     """Proven to be a tuple of real numbers, so many of them."""
     return isinstance(kind, TupleOf) and bool(kind.items) and all(map(is_real_scalar, kind.items))
@@ -227,7 +237,7 @@ def _cotangent_in(item: Kind) -> Kind:
 
 def is_real(kind: Kind) -> bool:
     """Proven to be a real number or an array of them."""
-    return is_real_scalar(kind) or (isinstance(kind, Array) and kind.dtype in ("float", "int", "bool"))
+    return is_real_scalar(kind) or (isinstance(kind, Array | Numeric) and kind.dtype in ("real", "float", "int", "bool"))
 
 
 def is_numeric(kind: Kind) -> bool:
@@ -414,7 +424,25 @@ def join(a: Kind, b: Kind) -> Kind:
             return Array(a.ndim, dtype, _common_axes(a.shape, b.shape))
         case TupleOf() | Sequence(), TupleOf() | Sequence():
             return _join_containers(a, b)
-    return NUMERIC if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
+    return either_numeric((a, b)) if is_numeric(a) and is_numeric(b) else unknown_from((a, b))
+
+
+def either_numeric(kinds: Iterable[Kind]) -> Numeric:
+    """A number or an array that is one of these, or what is computed of all of them entry by entry."""
+    every = tuple(kinds)
+    ranks = [0 if isinstance(kind, Scalar) else kind.ndim for kind in every if isinstance(kind, Scalar | Array | Numeric)]
+    bounded = [rank for rank in ranks if rank is not None and rank <= MOST_AXES]
+    return Numeric(entries_of(*every).dtype, max(bounded) if len(bounded) == len(every) else None)
+
+
+def entries_of(*kinds: Kind) -> Numeric:
+    """A number or an array of entries of these, or of sums and products of them."""
+    return Numeric("real" if all(map(_is_real_number, kinds)) else "")
+
+
+def _is_real_number(kind: Kind) -> bool:
+    """The same as `is_real` of what is surely no truth value."""
+    return is_real(kind) and not carries_nothing(kind) and kind != REAL
 
 
 def join_items(a: Kind, b: Kind) -> Kind:
@@ -474,5 +502,5 @@ def cotangent_kind(kind: Kind) -> Kind:
         case TupleOf(items=items):
             return TupleOf(tuple(Inert("NoneType") if carries_nothing(item) else cotangent_kind(item) for item in items))
         case Numeric():
-            return NUMERIC
+            return kind
     return UNKNOWN

@@ -13,7 +13,6 @@ from microgradpy.ir.axes import Axes, shortened, term
 from microgradpy.ir.input_kinds import slice_kind_of
 from microgradpy.ir.kinds import (
     INT,
-    NUMERIC,
     UNKNOWN,
     WHOLE_SLICE,
     Array,
@@ -22,6 +21,7 @@ from microgradpy.ir.kinds import (
     Scalar,
     Sequence,
     TupleOf,
+    entries_of,
     item_kind,
     unknown_from,
 )
@@ -54,9 +54,9 @@ def item(arguments: Arguments, known: Known) -> Kind:
             items = index.items if isinstance(index, TupleOf) else (index,)
             axes = _indexed(axes_of(container), items)
             # With `...` a result without axes is an array nevertheless.
-            return NUMERIC if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
+            return entries_of(container) if axes is None or (not axes and _DOTS in items) else ranked(len(axes), dtype, axes)
         case Array():
-            return NUMERIC
+            return entries_of(container)
         case Sequence(name="dict", entries=entries):
             return dict(entries).get(str(known.get(1)), container.item)
         case Sequence(name="list" | "range") if index == INT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Numeric, Scalar, is_numeric
+from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Numeric, Scalar, either_numeric, is_numeric
 
 Arguments = tuple[Kind, ...]
 Known = Mapping[Any, Any]
@@ -18,7 +18,7 @@ _WIDTH = {"bool": 0, "int": 1, "real": 2, "float": 3, "complex": 4}
 
 def dtype_of(kind: Kind) -> str:
     match kind:
-        case Scalar(name=name) | Array(dtype=name):
+        case Scalar(name=name) | Array(dtype=name) | Numeric(dtype=name):
             return name
     return ""
 
@@ -45,7 +45,7 @@ def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
     result = widest(*map(dtype_of, arguments)) if dtype is None else dtype
     arrays = [kind for kind in arguments if isinstance(kind, Array)]
     if any(isinstance(kind, Numeric) for kind in arguments):
-        return NUMERIC
+        return _broadcast_numeric(arguments, arrays, result)
     if not arrays:
         return scalar(result)
     ranks = [kind.ndim for kind in arrays if kind.ndim is not None]
@@ -54,6 +54,15 @@ def broadcast(arguments: Arguments, dtype: str | None = None) -> Kind:
     shape = arrays[0].shape
     same = shape and all(kind.shape == shape for kind in arrays)
     return Array(None, "" if result == "real" else result, shape) if same else NUMERIC
+
+
+def _broadcast_numeric(arguments: Arguments, arrays: list[Array], dtype: str) -> Kind:
+    """The same where operands may be numbers or arrays: an array if one has as many axes as any other may have."""
+    whole = either_numeric(arguments)
+    rank = max((kind.ndim for kind in arrays if kind.ndim is not None), default=0)
+    if rank and whole.ndim == rank:
+        return Array(rank, "" if dtype == "real" else dtype)
+    return Numeric("real" if dtype in ("real", "float", "int", "bool") else "", whole.ndim)
 
 
 def broadcast_axes(arrays: list[Array], rank: int) -> tuple[Any, ...]:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from microgradpy.ir.kinds import FLOAT, Array, Kind, Scalar, is_real, is_real_scalar
+from microgradpy.ir.kinds import FLOAT, Array, Kind, Numeric, Scalar, is_real, is_real_scalar
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.tangents.arithmetic import conj, real_like, unbroadcast
 from microgradpy.tangents.casts import made_of_bar
@@ -181,8 +182,24 @@ def _is_floating(kind: Kind) -> bool:
 # Products of matrices and vectors
 
 
-def _matmul_left_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
-    match _ranks(builder, x, y):
+def _rank(builder: Emitting, x: Value) -> int | None:
+    kind = builder.kind(x)
+    return kind.ndim if isinstance(kind, Array) else None
+
+
+def _factor(builder: Emitting, x: Value) -> int | None:
+    """The rank of what has been multiplied by `@`, which Python refuses for numbers."""
+    kind = builder.kind(x)
+    return 1 if isinstance(kind, Numeric) and kind.ndim == 1 else _rank(builder, x)
+
+
+_Rank = Callable[[Emitting, Value], int | None]
+
+
+def _matmul_left_bar(
+    builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value, rank: _Rank = _factor
+) -> Value | None:
+    match rank(builder, x), rank(builder, y):
         case (2, 2):
             bar = builder.call(_MATMUL, (z_bar, _transposed(builder, y)), hint=hint)
         case (2, 1):
@@ -196,8 +213,10 @@ def _matmul_left_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: V
     return builder.call(function_constant(real_like), (bar, x), hint=hint)
 
 
-def _matmul_right_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value) -> Value | None:
-    match _ranks(builder, x, y):
+def _matmul_right_bar(
+    builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: Value, rank: _Rank = _factor
+) -> Value | None:
+    match rank(builder, x), rank(builder, y):
         case (2, 1) | (2, 2):
             bar = builder.call(_MATMUL, (_transposed(builder, x), z_bar), hint=hint)
         case (1, 2):
@@ -207,15 +226,6 @@ def _matmul_right_bar(builder: Emitting, hint: Hint, z_bar: Value, x: Value, y: 
         case _:
             return None
     return builder.call(function_constant(real_like), (bar, y), hint=hint)
-
-
-def _ranks(builder: Emitting, x: Value, y: Value) -> tuple[int | None, int | None]:
-    return _rank(builder, x), _rank(builder, y)
-
-
-def _rank(builder: Emitting, x: Value) -> int | None:
-    kind = builder.kind(x)
-    return kind.ndim if isinstance(kind, Array) else None
 
 
 def _conj(builder: Emitting, x: Value) -> Value:
@@ -242,7 +252,7 @@ _EXPANSIONS: dict[Any, Callable[..., Value | None]] = {
     operator.mul: _product,
     power_base_bar: _power_base_bar,
     matmul_left_bar: _matmul_left_bar,
-    dot_left_bar: _matmul_left_bar,
+    dot_left_bar: partial(_matmul_left_bar, rank=_rank),
     matmul_right_bar: _matmul_right_bar,
-    dot_right_bar: _matmul_right_bar,
+    dot_right_bar: partial(_matmul_right_bar, rank=_rank),
 }

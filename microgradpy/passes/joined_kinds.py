@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from microgradpy.ir.axes import Axes, Axis, constant_length, together
-from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, is_numeric
+from microgradpy.ir.kinds import NUMERIC, UNKNOWN, Array, Kind, Scalar, Sequence, TupleOf, entries_of, is_numeric
 from microgradpy.passes.array_kinds import axes_of
 from microgradpy.passes.broadcasting import dtype_of, widest
 from microgradpy.passes.given import Given
@@ -100,6 +100,11 @@ def concatenated(call: Given) -> Kind:
 
 
 def _of_numbers(parts: Kind) -> Kind:
+    match parts:
+        case Sequence(name="list", item=item) if is_numeric(item):
+            return entries_of(item)
+        case TupleOf(items=(_, *_) as items) if all(map(is_numeric, items)):
+            return entries_of(*items)
     return NUMERIC if _all_numeric(parts) else UNKNOWN
 
 

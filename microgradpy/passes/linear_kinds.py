@@ -10,7 +10,20 @@ from collections.abc import Callable
 from itertools import zip_longest
 
 from microgradpy.ir.axes import Axes, Axis
-from microgradpy.ir.kinds import FLOAT, INT, NUMERIC, UNKNOWN, Array, Inert, Kind, Scalar, TupleOf, is_numeric
+from microgradpy.ir.kinds import (
+    FLOAT,
+    INT,
+    NUMERIC,
+    UNKNOWN,
+    Array,
+    Inert,
+    Kind,
+    Numeric,
+    Scalar,
+    TupleOf,
+    entries_of,
+    is_numeric,
+)
 from microgradpy.passes.array_kinds import axes_of
 from microgradpy.passes.broadcasting import broadcast, broadcast_axes, dtype_of, ranked, scalar, widest
 from microgradpy.passes.given import Given
@@ -21,8 +34,13 @@ _REAL = {**_FLOATING, "complex": "float"}
 
 
 def matmul(call: Given) -> Kind:
-    """x @ y"""
-    return _product(call.kind("a"), call.kind("b"), batches=True)
+    """x @ y, which Python refuses for numbers"""
+    return _product(_array(call.kind("a")), _array(call.kind("b")), batches=True)
+
+
+def _array(kind: Kind) -> Kind:
+    """What is proven of something that is known to have axes."""
+    return Array(1, kind.dtype) if isinstance(kind, Numeric) and kind.ndim == 1 else kind
 
 
 def dot(call: Given) -> Kind:
@@ -36,7 +54,7 @@ def dot(call: Given) -> Kind:
 def _product(left: Kind, right: Kind, batches: bool) -> Kind:
     """The sum of products over the last axis of one and the last but one of the other, which may be its only one."""
     if not (isinstance(left, Array) and isinstance(right, Array) and left.ndim and right.ndim):
-        return numeric(left, right)
+        return entries_of(left, right) if is_numeric(left) and is_numeric(right) else UNKNOWN
     rows, columns = axes_of(left)[:-1], axes_of(right)[-1:] if right.ndim > 1 else ()
     before = axes_of(right)[:-2]
     if batches and left.ndim > 1:

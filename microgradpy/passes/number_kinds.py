@@ -94,6 +94,8 @@ def power(arguments: Arguments, known: Known) -> Kind:
         case Scalar(), Scalar():  # a negative base with a fractional exponent is complex in Python
             return NUMERIC
     dtype = widest(dtype_of(base), dtype_of(exponent))
+    if exponent == INT and dtype == "real":
+        return broadcast(arguments, dtype)
     return broadcast(arguments, dtype if dtype in ("float", "complex") else "")  # of whole numbers not below zero
 
 

@@ -32,6 +32,7 @@ from microgradpy.ir.kinds import (
     UNKNOWN,
     Inert,
     Kind,
+    Numeric,
     Optional,
     Scalar,
     Sequence,
@@ -41,6 +42,7 @@ from microgradpy.ir.kinds import (
     is_numeric,
     is_real_scalar,
     item_kind,
+    join,
     list_of,
     present,
 )
@@ -255,7 +257,7 @@ def _cotangents_of_items(container: Kind) -> Kind:
     match container:
         case TupleOf(items=items) if all(map(is_numeric, items)):
             return cotangent_kind(container)
-        case Sequence(name="list", item=item) if dtype_of(item) in ("float", "int", "complex"):
+        case Sequence(name="list", item=item) if dtype_of(item) in ("float", "int", "complex") or item == Numeric("real"):
             return Sequence("list", cotangent_kind(item))
     return UNKNOWN
 
@@ -310,7 +312,7 @@ def _sum_of_items(arguments: Arguments, known: Known) -> Kind:
     item = item_kind(arguments[0])
     if is_real_scalar(item):
         return INT if item in (INT, BOOL) else REAL
-    return NUMERIC if is_numeric(item) else UNKNOWN
+    return join(INT, item) if is_numeric(item) and not carries_nothing(item) else NUMERIC if is_numeric(item) else UNKNOWN
 
 
 def _always(kind: Kind) -> KindRule:

@@ -10,7 +10,7 @@ from typing import Any
 
 from microgradpy.projecting import Untouched
 from microgradpy.tangents.arithmetic import unbroadcast
-from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.helpers import cotangents_of_items, returns
 from microgradpy.tangents.types import NoTangent
 
 
@@ -38,6 +38,7 @@ def sum_of_arrays_rrule(items):
     return sum(items), sum_of_arrays_pullback
 
 
+@cotangents_of_items(0)
 def as_each(items: list[Any], y_bar: Any) -> list[Any]:
     """The cotangent of a sum for each of what was added."""
     return [unbroadcast(y_bar, item) for item in items]

@@ -188,6 +188,15 @@ def matmul_rrule(x, y):
     return z, matmul_pullback
 
 
+def matmul_of_any_ranks_rrule(x, y):
+    """The same where it is not known how many axes they have."""
+
+    def matmul_pullback(z_bar):
+        return NoTangent(), matmul_left_bar(z_bar, x, y), matmul_right_bar(z_bar, x, y)
+
+    return x @ y, matmul_pullback
+
+
 _BATCH = np.linspace(-1.0, 1.0, 12).reshape(2, 2, 3)
 examples(
     operator.matmul, (_MATRIX, _MATRIX.T), (_MATRIX, _ROW), (_COLUMN[:, 0], _MATRIX), (_ROW, _ROW), (_ROW, _COMPLEX)

@@ -106,6 +106,11 @@ def item_bars(x_bar: Any, x: Any) -> Any:
     return [None if is_structural_zero(bar) else bar for bar in x_bar]
 
 
+def added(d: Any, bar: Any) -> Any:
+    """The cotangent `d` of an item of a list or dict added to what is there, which is None if there is nothing yet."""
+    return d if bar is None else bar + d
+
+
 @returns(list)
 def number_bars(x_bar: Any, x: Any) -> Any:
     """The same of real numbers, whatever their classes, and of lists and dicts of such: zeros for what nobody reads."""

@@ -18,6 +18,8 @@ from microgradpy.tangents.helpers import cotangent_of, returns
 @cotangent_of(1)
 def matmul_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of x under z = x @ y, in x's shape."""
+    if _are_real_arrays(x, y, z_bar) and x.ndim == 2 and y.ndim in (1, 2):
+        return np.multiply.outer(z_bar, y) if y.ndim == 1 else z_bar @ y.T
     if np.ndim(x) == 2 and np.ndim(y) == 2:
         return unbroadcast(z_bar @ conj(y).T, x)
     if np.ndim(y) == 1:
@@ -32,6 +34,8 @@ def matmul_left_bar(z_bar: Any, x: Any, y: Any) -> Any:
 @cotangent_of(2)
 def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     """The cotangent of y under z = x @ y, in y's shape."""
+    if _are_real_arrays(x, y, z_bar) and x.ndim == 2 and y.ndim in (1, 2):
+        return x.T @ z_bar
     if np.ndim(x) == 2 and np.ndim(y) == 2:
         return unbroadcast(conj(x).T @ z_bar, y)
     if np.ndim(x) == 1:
@@ -42,6 +46,11 @@ def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     if np.ndim(y) == 1:
         return unbroadcast((adjoint @ np.expand_dims(z_bar, -1))[..., 0], y)
     return unbroadcast(adjoint @ z_bar, y)
+
+
+def _are_real_arrays(*values: Any) -> bool:
+    """Whether these are plain arrays of floating point, of which nothing has to be converted."""
+    return all(type(value) is np.ndarray and value.dtype.kind == "f" for value in values)
 
 
 @cotangent_of(1)

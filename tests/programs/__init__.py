@@ -25,6 +25,7 @@ from tests.programs import (
     rereading,
     signals,
     signatures,
+    sums,
 )
 from tests.programs.table import PROGRAMS, Program
 
@@ -53,4 +54,5 @@ __all__ = [
     "rereading",
     "signals",
     "signatures",
+    "sums",
 ]

@@ -63,8 +63,15 @@ def concatenate_bar(z_bar: Any, arrays: Any, axis: int | None) -> Any:
 @cotangents_of_items(1)
 def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], axis: int) -> Any:
     """The cotangent of arrays each of which was given more axes by `promote`, and then joined along `axis`."""
+    parts: list[Any] = []
+    start = 0
+    if axis == 0 and type(arrays) is list and z_bar.dtype.kind == "f" and all(map(_is_plain, arrays)) and promote is as_array:
+        for x in arrays:
+            stop = start + len(x)
+            parts.append(z_bar[start:stop])
+            start = stop
+        return parts
     before: Any = (slice(None),) * (axis % z_bar.ndim)
-    parts, start = [], 0
     for x in arrays:
         promoted = promote(x)
         stop = start + promoted.shape[axis]
@@ -74,6 +81,10 @@ def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], ax
     if isinstance(arrays, np.ndarray):
         return np.stack(parts)
     return tuple(parts) if isinstance(arrays, tuple) else parts
+
+
+def _is_plain(x: Any) -> bool:
+    return type(x) is np.ndarray and x.dtype.kind == "f"
 
 
 examples(np.concatenate, ([_VECTOR, _VECTOR[:2]],), ((_TABLE, _TABLE[:1]),), ([_COMPLEX, _TABLE],), (_STACK,))
