@@ -361,10 +361,10 @@ def test_an_error_in_another_module_shows_the_call() -> None:
 
 STAYS_MEMORY = {
     "captured_and_other", "children_appended", "deeper_than_the_list",
-    "default_none_list", "early_return_search", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
+    "default_none_list", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
     "kids_branch", "kids_list_kept", "kids_replaced", "kids_same_list_twice", "kids_with_none", "list_returned_from_the_bottom",
-    "memo_2d", "nested_rec2", "put_back", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
-    "same_object_twice", "seen_in_a_set", "shown_between", "shown_on_each_level", "swapped_args", "weights_of_subclasses",
+    "memo_2d", "nested_rec2", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
+    "same_object_twice", "seen_in_a_set", "swapped_args", "weights_of_subclasses",
 }  # fmt: skip
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import functools
-import heapq
 import json
 import math
 import os
 import re
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,22 +115,6 @@ def exchanges_indices(x):
     return rows[order[0]][0] * rows[order[0]][1]
 
 
-def queue(x, n):
-    waiting = deque([x])
-    for _ in range(n):
-        waiting[0] = waiting[0] * x
-        waiting.rotate(-1)
-    return waiting[0]
-
-
-def list_and_index(x, n):
-    waiting, first = [x], 0
-    for _ in range(n):
-        waiting[first] = waiting[first] * x
-        first = (first + 1) % len(waiting)
-    return waiting[first]
-
-
 TABLE: dict[str, Any] = {}
 
 
@@ -159,17 +141,6 @@ def assigns_variable_of_module(x):
 def assigns_own_variable(x):
     own = x * x
     return own * x
-
-
-def removes(x):
-    values = [x, 2.0, x * x]
-    values.remove(2.0)
-    return values[1]
-
-
-def filters(x):
-    values = [value for value in [x, 2.0, x * x] if value != 2.0]
-    return values[1]
 
 
 def writes_in_a_try(x):
@@ -250,12 +221,6 @@ def object_as_key(box, x):
 def text_as_key(box, x):
     table = {"box": x * x}
     return table["box"]
-
-
-def heap(xs):
-    waiting = [x for x in xs]
-    heapq.heapify(waiting)
-    return heapq.heappop(waiting)
 
 
 def smallest(xs):
@@ -399,15 +364,6 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         ],
     ),
     (
-        queue,
-        (1.5, 3),
-        list_and_index,
-        [
-            "+1: `deque([x])` is tracked: it makes a `deque`, which may be written into",
-            "+1: `deque([x])` stays memory: it escapes in line +4, as `waiting.rotate` is not followed",
-        ],
-    ),
-    (
         fills_table_of_module,
         (1.5,),
         fills_own_table,
@@ -419,7 +375,6 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         assigns_own_variable,
         ["+2: `level = x * x` is tracked: functions of the module assign it"],
     ),
-    (removes, (1.5,), filters, ["+2: `values.remove(2.0)` is tracked: it writes into `values`, which stays memory"]),
     (
         writes_in_a_try,
         (1.5,),
@@ -467,12 +422,6 @@ IDIOMS: list[tuple[Callable[..., Any], tuple[Any, ...], Callable[..., Any] | Non
         (Box(1.0), 1.5),
         text_as_key,
         ["+1: `{box: x * x}` is tracked: objects that may be differentiated are keys"],
-    ),
-    (
-        heap,
-        ([2.0, 1.0],),
-        smallest,
-        ["+2: `heapq.heapify(waiting)` is tracked: it writes into a value, which others may have"],
     ),
     (
         shares_variable,

@@ -8,6 +8,8 @@ What a loop carries counts as owned in its body; if it turns out to be written, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Values
+
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import Array, Sequence
 from microgradpy.ir.nodes import Value, Var
@@ -33,6 +35,10 @@ class Buffers(TypedBuilder):
         earlier = {buffer for buffer in buffers if isinstance(buffer, Var) and buffer != name}
         if earlier:
             self.handed[name] = frozenset(earlier.union(*(self.handed.get(buffer, ()) for buffer in earlier)))
+
+    def is_alone(self, buffer: Value, others: Values[Value]) -> bool:
+        """Whether a value is a buffer that has an owner, who hands it on among these values under this name only."""
+        return buffer in self.owned and self.is_handed_on(buffer) and others.count(buffer) == 1
 
     def is_handed_on(self, cotangent: Value) -> bool:
         """Whether this is a buffer that its owner hands on with the cotangent."""

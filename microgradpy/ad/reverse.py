@@ -413,6 +413,8 @@ class _Walk:
                 with builder.region(made.statements):
                     carried[position] = builder.own(carried[position])
                 builder.owned.add(result)
+            elif builder.is_alone(starts[position], starts) and builder.is_alone(carried[position], carried):
+                builder.hand_on((starts[position], carried[position]), result)  # who writes into it then is the first to do so
             results.append(result)
         parameters, every = made.parameters, list(results)
         if builder.keeps_zeros:

@@ -245,6 +245,11 @@ _RETURNED: dict[Any, Kind] = {
     list: NUMBERS,
     list[int]: list_of((INT,)),
     dict: Sequence("dict", UNASSIGNED, (), UNASSIGNED),
+    list[str]: list_of((Inert("str"),)),
+    bool: BOOL,
+    str: Inert("str"),
+    object: Inert("object"),
+    list[object]: list_of((Inert("object"),)),
 }
 
 

@@ -37,23 +37,27 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import is_mark, regions, walk
-from microgradpy.promotion.base import Attempt, Fields, Walk, field_hint
+from microgradpy.promotion.base import Walk, field_hint
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import Escapes, Guards, NotInSight
+from microgradpy.promotion.marks import Attempt
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import (
     AnyOf,
     Cell,
     DictOf,
     Element,
+    Fields,
     Frame,
     Known,
     ListOf,
     Object,
     Packed,
+    Place,
     Table,
 )
 from microgradpy.promotion.thrown import Caught, caught_by
+from microgradpy.runtime.keyed import IN_PLACE
 
 
 def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
@@ -64,8 +68,8 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     around = walker.trying
     said = [(attempt, attempt.said, len(attempt.marks)) for attempt in around]
     attempt = Attempt(scope, before, statement.where, len(walker.loops), statement.handlers)
-    # What the user's objects get may not be half done where somebody goes on.
-    outside, walker.fixed = walker.fixed, walker.fixed | {place for place, _ in before if walker.is_users(place)}
+    # What the user's objects get may not be half done where somebody goes on, nor orders that change in place.
+    outside, walker.fixed = walker.fixed, walker.fixed | {place for place, _ in before if _is_fixed(walker, place)}
     walker.trying = [*around, attempt]
     try:
         arms = [_arm(walker, statement.body, before, frame)]
@@ -106,6 +110,10 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     )
     walker.fixed = outside
     walker.add(Try(bodies[0], handlers, scope, parameters, tuple(results), statement.where))
+
+
+def _is_fixed(walker: Walk, place: Place) -> bool:
+    return walker.is_users(place) or (isinstance(place, Object) and place.cls in IN_PLACE)
 
 
 def _arm(walker: Walk, region: Region, fields: Fields, frame: Frame) -> Arm:

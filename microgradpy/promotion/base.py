@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, final
+from typing import Any
 
-from microgradpy.dataclasses import dataclass, replace
+from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import Scalar
 from microgradpy.ir.nodes import (
     STATEMENT,
     Const,
-    Handler,
     Location,
     Op,
-    Opcode,
     Region,
     Statement,
     Terminator,
@@ -28,13 +26,27 @@ from microgradpy.ir.nodes import (
 from microgradpy.promotion.classes import is_record
 from microgradpy.promotion.conditions import Present
 from microgradpy.promotion.escapes import Used
-from microgradpy.promotion.findings import Escapes, Facts, Mutates, NotInSight, Numbers, Origin, Reads, Refers
+from microgradpy.promotion.findings import (
+    Asked,
+    Escapes,
+    Facts,
+    Mutates,
+    NotInSight,
+    Numbers,
+    Origin,
+    ReadMeanwhile,
+    Reads,
+    Refers,
+)
 from microgradpy.promotion.kinds import Kinds
+from microgradpy.promotion.marks import Attempt
 from microgradpy.promotion.places import (
     CONTENTS,
     THERE,
     DictOf,
     Element,
+    Field,
+    Fields,
     Frame,
     Generator,
     Known,
@@ -46,69 +58,18 @@ from microgradpy.promotion.places import (
     Table,
     Values,
     View,
+    lists_of,
     origin_of,
 )
+from microgradpy.runtime.arranged import LISTS
 from microgradpy.runtime.fields import append, put
 
-Field = tuple[Place, Any]
-Fields = dict[Field, Known]
 MOST_STATEMENTS = 3_000
 
 
 _GETITEM = operator_constant("getitem")
 _GETATTR = function_constant(getattr)
 _APPEND, _PUT = function_constant(append), function_constant(put)
-
-
-@final
-@dataclass(eq=False, slots=True)
-class Mark:
-    """A point in the body of a `try` from which an exception may come: what was said there of the variables that the handlers
-    see, and what the fields were. `op` stands there until it is known what else the handlers see."""
-
-    op: Op
-    said: tuple[Known, ...]
-    fields: Fields
-
-
-@final
-class Attempt:
-    """A `try` while its body is walked. `before` are the fields where it begins, `said` what its last mark says of the
-    variables that the handlers see; None where that depends on the way. `depth` is the number of loops around."""
-
-    def __init__(
-        self, scope: Var, before: Fields, where: Location, depth: int = 0, handlers: tuple[Handler, ...] = ()
-    ) -> None:
-        self.handlers = handlers
-        self.thrown: list[tuple[Op, int, Var, Object]] = []
-        """What is raised in sight: at which mark, for which handler, and what it is."""
-        self.scope, self.before, self.where = scope, before, where
-        self.places = {place for place, _ in before}
-        self.said: tuple[Known, ...] | None = ()
-        self.marks: list[Mark] = []
-        self.depth = depth
-        self.loops: set[Any] = set()
-        """The outermost loops in its body that have marks inside."""
-
-    def mark(self, said: tuple[Known, ...], fields: Fields, where: Location) -> Op:
-        """What the program says, at a point of the body."""
-        self.said = said
-        op = Op(Opcode.MARK, (), (), payload=self.scope, from_user=False, where=where)
-        self.marks.append(Mark(op, said, dict(fields)))
-        return op
-
-    def changed(self, place: Place, name: Any, fields: Fields, loops: list[Any], where: Location) -> Op:
-        """The same after a write."""
-        is_new = (place, name) not in self.before and not isinstance(place, Object)
-        if is_new or self.said is None:
-            raise Escapes(place.origin, is_tried=True)
-        self.loops.update(loops[self.depth : self.depth + 1])
-        return self.mark(self.said, fields, where)
-
-    def again(self, fields: Fields, loops: list[Any]) -> Op:
-        """The same after a loop that has changed fields."""
-        place, name = next(key for key, known in self.before.items() if fields.get(key) is not known)
-        return self.changed(place, name, fields, loops, self.where)
 
 
 class Walk(ABC):
@@ -118,8 +79,20 @@ class Walk(ABC):
         self.facts = facts
         self.fields: Fields = {}
         self.shown: set[Place] = set()
+        self.lent: set[Place] = set()
+        """Those of them that were only given to what keeps nothing."""
         self.handed: set[Place] = set()
         """The dicts and namedtuples that others have."""
+        self.owners: dict[Place, Object] = {}
+        """The dicts that lists are in which have their values in one."""
+        self.defaults: set[Origin] = set()
+        """Those of them that put an empty list under a key that they do not have."""
+        self.keys_given: set[Origin] = set()
+        """The dicts of which somebody has got keys."""
+        self.running: dict[Place, Origin] = {}
+        """The lists and dicts that loops run over as they were when these began, with the loops."""
+        self.running_in: dict[Place, Origin] = {}
+        """The dicts of which loops run over a list in them."""
         self.trying: list[Attempt] = []
         """The `try`s in the bodies of which the walk is, outermost first."""
         self.loops: list[Any] = []
@@ -140,6 +113,7 @@ class Walk(ABC):
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
         """The items of lists in sight, with how deep in them they are."""
+        self.read_from_dict: dict[Value, ListOf] = {}
         self.fresh: dict[Value, Origin] = {}
         """The results of calls that nobody else has, with where they are made."""
         self.made_in: dict[Object | ListOf, list[Statement]] = {}
@@ -201,6 +175,10 @@ class Walk(ABC):
     def truth(self, known: Known, where: Location, frame: Frame) -> Known:
         """What `if` asks of something."""
 
+    @abstractmethod
+    def listed(self, place: Object, *, shows: bool) -> Value:
+        """A list in sight whose items change places as a list."""
+
     # Values
 
     def known(self, value: Value, frame: Frame) -> Known:
@@ -231,12 +209,18 @@ class Walk(ABC):
             return self.row_now(known) if isinstance(known, Row) else self.view_now(known)
         if hands and isinstance(known, DictOf | Object):
             self.hand_out(known)
+        if isinstance(known, Object) and known.cls in LISTS:
+            return self.listed(known, shows=shows and hands)
+        return self.built(known)
+
+    def built(self, known: Known) -> Value:
+        """A dict or namedtuple in sight as one."""
         if isinstance(known, DictOf):
             self.shown.add(known)
             return self.dict_of(known)
         if isinstance(known, Object) and is_record(known.cls):
             return self.record_of(known)
-        raise Escapes(origin_of(known))
+        raise Escapes(origin_of(known))  # type: ignore[arg-type]
 
     def row_now(self, row: Row) -> Value:
         """A list that is in a list in sight, read again where that has been written into: what was read before is of an
@@ -358,20 +342,34 @@ class Walk(ABC):
     # Fields
 
     def write(self, place: Place, name: Any, known: Known) -> None:
-        self.check_writable(place)
-        if isinstance(place, Object):
-            self.note_write(place)
+        self.check_write(place, name)
         self.fields[place, name] = known
         for attempt in self.trying:
             if place in attempt.places:
                 where = getattr(self.at and self.at.statement, "where", attempt.where)
                 self.out.append(attempt.changed(place, name, self.fields, self.loops, where))
 
+    def check_write(self, place: Place, name: Any) -> None:
+        """Refuse a write that is not followed, and note that there is one."""
+        self.check_writable(place)
+        owner = self.owners.get(place)
+        if owner is not None:
+            self.check_writable(owner)
+            if (owner, name) not in self.fields:
+                raise Escapes(place.origin)
+        if place in self.running or owner in self.running_in:
+            raise ReadMeanwhile(place.origin, self.running.get(place) or self.running_in[owner])  # type: ignore[index]
+        if isinstance(place, Object):
+            self.note_write(place)
+
     def is_users(self, place: Place) -> bool:
         """Whether what is written there is written into what the user has as well."""
         return isinstance(place, Part) or place in self.real
 
     def check_writable(self, place: Place) -> None:
+        """Let what somebody has escape if it is written into."""
+        if place in self.lent and place in self.shown and place not in self.fixed:
+            raise Asked(place.origin)
         if place in self.shown or place in self.fixed:
             raise Escapes(place.origin)
 
@@ -397,41 +395,8 @@ def _place_of(known: ListOf | Row) -> ListOf:
     return known if isinstance(known, ListOf) else known.place
 
 
-def check_alike(walker: Walk, a: Object, b: Object) -> None:
-    """Refuse to take two objects for one value where that can be told."""
-    is_being_made = a in walker.constructed or b in walker.constructed
-    if a.cls is not b.cls or a.cls in walker.facts.mutable or is_being_made:
-        raise Escapes(a.origin if a.origin not in walker.facts.kept else b.origin)
-
-
 def fields_of(fields: Fields, place: Place) -> dict[Any, Known]:
     return {name: known for (owner, name), known in fields.items() if owner is place and name is not THERE}
-
-
-def lists_of(thing: ListOf | Table) -> tuple[ListOf, ...]:
-    """What a container is made of."""
-    return (thing,) if isinstance(thing, ListOf) else tuple(thing.columns.values())
-
-
-def are_alike(a: Known, b: Known) -> bool:
-    """Whether two containers are made of the same, so that something may stand for either."""
-    match a, b:
-        case ListOf(), ListOf():
-            return _sort_of(a) == _sort_of(b)
-        case Table(), Table():
-            return a.cls is b.cls and a.columns.keys() == b.columns.keys() and all(map(are_alike, lists_of(a), lists_of(b)))
-    return False
-
-
-def _sort_of(place: ListOf) -> tuple[Any, ...]:
-    return place.sort, place.depth, place.of, place.default, place.holds_none
-
-
-def other_of(thing: ListOf | Table) -> ListOf | Table:
-    """Something that stands for a container and for others like it."""
-    if isinstance(thing, ListOf):
-        return replace(thing)
-    return replace(thing, columns={name: replace(column) for name, column in thing.columns.items()})
 
 
 def field_hint(place: Place, name: Any) -> str:

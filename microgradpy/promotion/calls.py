@@ -14,13 +14,15 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
 from microgradpy.ir.kinds import holds_numbers
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var
 from microgradpy.ir.traversal import walk
-from microgradpy.promotion import classes
+from microgradpy.promotion import classes, keying
+from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
-from microgradpy.promotion.findings import Escapes, Nests, Origin
+from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks
 from microgradpy.promotion.functions import Named, as_expression, is_followed
+from microgradpy.promotion.methods import Methods
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     AnyOf,
@@ -45,33 +47,27 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 from microgradpy.promotion.raising import make_exception, shows_exception, throws
-from microgradpy.promotion.rounds import Rounds
 from microgradpy.promotion.writers import written_captures
-from microgradpy.promotion.written import Written
 from microgradpy.rules.registry import is_non_differentiable, rrule
+from microgradpy.runtime.keyed import Grouped
 from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
-from microgradpy.runtime.written_out import Shrinking
 
 _MOST_WRITTEN = 60
 """Functions of more statements are not written where they are called, unless they have to be."""
 _FOLLOWED = (Object, Element, AnyOf, Packed, Table, Values, Closure, Generator)
 _NUMBERED = (Element, AnyOf, Packed)
 _LISTED = (ListOf, *_NUMBERED)
-_GETATTR, _EQ = function_constant(getattr), operator_constant("eq")
-_MAKE_LISTS = (operator.mul, operator.add, list, sorted)
-"""What gives a new list for a list. Their pullbacks take as many cotangents as there were items, so it may not grow."""
 _TAKE_KEYS = (list, sorted, tuple, set, frozenset)
 _BUILTIN = (types.BuiltinFunctionType, type)
 _KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})
 _KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
 """After these, nobody has what they were given."""
-_READ_DICTS = frozenset({"values", "items", "keys", "get", "copy"})
-_READ_LISTS = frozenset({"index", "count", "copy"})
+_WRITE = (operator.delitem, operator.iadd, operator.imul)
 
 
-class Calls(Rounds):
+class Calls(Methods):
     """What is done with operations, and where one goes."""
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -105,6 +101,9 @@ class Calls(Rounds):
         head = self.plain(callee)
         hands = not (isinstance(head, Const) and isinstance(head.value, _BUILTIN) and head.value in _KEEP_NOTHING)
         shows = self.shows(head)
+        if not hands or self.gives_numbers(head):
+            arguments = tuple(self.apart(known, op, frame) for known in arguments)
+            self.lent |= {known for known in arguments if isinstance(known, ListOf) and known not in self.shown}
         given = tuple(self.plain(known, shows=shows or not isinstance(known, View), hands=hands) for known in arguments)
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
@@ -115,7 +114,7 @@ class Calls(Rounds):
         made = replace(op, callee=head, arguments=given, keywords=named, results=results)
         self.add(made)
         if len(results) == 1:
-            self.note_made(made, head, results[0], (*frame.path, op.results[0]))
+            self.note_made(made, head, results[0], (*frame.path, op.results[0]), frame)
 
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
@@ -142,7 +141,7 @@ class Calls(Rounds):
             results = tuple(self.define(result, frame) for result in op.results)
             self.add(made := replace(op, arguments=given, results=results))
             if opcode is Opcode.DICT:
-                self.note_made(made, None, results[0], origin)
+                self.note_made(made, None, results[0], origin, frame)
                 self.bind_made(op, frame)
             if opcode is Opcode.CLOSURE and origin not in self.facts.kept:
                 self.fresh[results[0]] = origin
@@ -150,6 +149,8 @@ class Calls(Rounds):
     def makes(self, op: Op, opcode: Opcode, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a list, dict or function that is in sight; whether it is one."""
         origin = (*frame.path, *op.results[:1])
+        if self.makes_arranged(op, opcode, arguments, frame):
+            return True
         if opcode is Opcode.LIST and self.is_table(origin, arguments):
             self.new_table(op, origin, arguments, frame)
         elif opcode is Opcode.LIST and (unlike := _object_among_numbers(arguments)) is not None:
@@ -269,6 +270,14 @@ class Calls(Rounds):
 
     def check_call(self, function: Any, given: tuple[Known, ...]) -> None:
         """Let what a call writes into be in sight, and functions that another one of the module gets."""
+        is_method = function is getattr and isinstance(given[1], Const) and given[1].value in WRITING
+        if is_method and given[0] in self.read_from_dict:
+            raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]
+        if (is_method or function in _WRITE) and self.is_list_made(given[0]):
+            self.check_written(given[0])
+        is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
+        if (is_method or function is operator.delitem) and self.is_dict_made(given[0]):
+            self.check_written(given[0])
         if function is operator.setitem:
             self.check_written(given[0])
             if given[0] in self.read_from:
@@ -349,79 +358,21 @@ class Calls(Rounds):
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
         if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
             return None
-        known = Written.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        known = keying.Keying.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
         if found is not None:
             return found
         if function in OPERATORS and any(isinstance(each, Object | Element) for each in arguments):
             return self.operator(op, function, arguments, frame)
-        origin = (*frame.path, *op.results)
         first = arguments[0] if arguments else None
         if function is sorted and isinstance(first, ListOf | Table) and (isinstance(first, Table) or first.of is not None):
             raise Escapes(first.origin)  # it compares the objects, and not their numbers
-        if function is tuple and isinstance(arguments[0], ListOf) and self.now(arguments[0]) in self.contents:
-            items = self.contents[self.now(arguments[0])]  # type: ignore[index]
-            self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
-            result = self.known_result(op, frame)
-            self.contents[result] = items  # type: ignore[index]
-            return result
-        is_list = isinstance(arguments[0], ListOf) and arguments[0].sort == "list"
-        if function in _TAKE_KEYS and len(arguments) == 1 and isinstance(arguments[0], ListOf) and arguments[0].sort == "dict":
-            self.emit(op, op.callee, (self.now(arguments[0]),), {}, frame)  # type: ignore[arg-type]
+        if isinstance(first, Values) and function is list and len(arguments) == 1:
+            return self.list_of_values(op, first, frame)
+        if isinstance(first, ListOf) and first.sort == "dict" and function in _TAKE_KEYS and len(arguments) == 1:
+            self.emit(op, op.callee, (self.now(first),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
-        if isinstance(arguments[0], Values) and function is list and len(arguments) == 1:
-            return self.list_of_values(op, arguments[0], frame)
-        if is_list and function is dict and len(arguments) == 1:
-            return self.dict_of_pairs(op, arguments[0], frame)  # type: ignore[arg-type]
-        if is_list and function in _MAKE_LISTS and not {origin} & (self.facts.kept | self.facts.grown):
-            self.new_list_of(op, arguments, frame)
-            return self.known_result(op, frame)
-        return None
-
-    def method(self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
-        receiver = method.receiver
-        if isinstance(receiver, Object) and receiver.cls is Shrinking:
-            return self.method_of_shrinking(op, method, arguments, frame)
-        if isinstance(receiver, ListOf | DictOf | Table):
-            return self.method_of_container(op, method, arguments, keywords, frame)
-        if method.name == "_replace" and method.function is None and not arguments:
-            return self.replaced(method, keywords)
-        if method.function is None:  # of `object`
-            return NONE
-        if is_generator(method.function.__code__):
-            found = self.generator(op, method.function, (receiver, *arguments), keywords, frame)
-            if found is not None:
-                return found
-        return self.inline(op, method.function, (receiver, *arguments), keywords, frame, origin_of(receiver))
-
-    def method_of_container(
-        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
-    ) -> Known | None:
-        receiver = method.receiver
-        is_list = isinstance(receiver, Table) or (isinstance(receiver, ListOf) and receiver.sort == "list")
-        if is_list and method.name == "append" and len(arguments) == 1 and not keywords:
-            self.helped = True
-            self.appended.add(receiver.origin)
-            self.append(op, receiver, arguments[0])
-            return NONE
-        if isinstance(receiver, Table):
-            raise Escapes(receiver.origin)
-        found = self.method_of_list(op, method, arguments, frame) if is_list and not keywords else None
-        if found is not None:
-            return found
-        is_dict = isinstance(receiver, ListOf) and receiver.sort == "dict"
-        if is_dict and method.name == "get" and 1 <= len(arguments) <= 2 and not keywords:
-            return self.get(op, receiver, arguments[0], arguments[1] if len(arguments) == 2 else NONE, frame)
-        is_of_numbers = is_dict and receiver.of is not None
-        found = self.method_of_numbers(op, receiver, method.name, arguments, frame) if is_of_numbers else None
-        if found is not None:
-            return found
-        if method.name not in (_READ_LISTS if is_list else _READ_DICTS):
-            raise Escapes(receiver.origin)
-        read = fresh("")
-        self.add(Op(_GETATTR, (self.plain(receiver, hands=False), Const(method.name)), (read,), where=op.where))
-        self.emit(op, read, arguments, keywords, frame)
-        return self.known_result(op, frame)
+        return self.made_of_list(op, function, first, arguments, frame) if isinstance(first, ListOf) else None
 
 
 def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:
@@ -459,8 +410,10 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     setattr: Calls.write_attribute,
     operator.getitem: Calls.read_item,
     operator.setitem: Calls.write_item,
+    operator.delitem: Calls.delete_item,
     len: Calls.length,
     operator.contains: Calls.contains,
+    operator.or_: Calls.joined,
     operator.is_: Calls.is_same,
     operator.is_not: Calls.is_other,
     isinstance: Calls.is_of,

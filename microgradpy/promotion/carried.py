@@ -8,7 +8,8 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind, join, map_axes
 from microgradpy.ir.nodes import Const, Value, Var, fresh
-from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_same_class, other_of
+from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -16,6 +17,8 @@ from microgradpy.promotion.places import (
     THERE,
     AnyOf,
     Element,
+    Field,
+    Fields,
     Known,
     ListOf,
     Object,
@@ -25,8 +28,10 @@ from microgradpy.promotion.places import (
     Table,
     Thing,
     is_thing,
+    lists_of,
     origin_of,
 )
+from microgradpy.runtime.keyed import CLASSES
 
 
 class Merges(Exception):
@@ -126,6 +131,8 @@ class Loop:
 
     def carry_object(self, key: Any, initial: Object, at: Callable[[tuple[Known, ...]], Known]) -> tuple[Known, Known]:
         """An object that is another one in each iteration, and that nobody writes into, is carried by its fields."""
+        if initial.cls in CLASSES:
+            check_own(self.walker, initial)
         inside, after = replace(initial, merged=True), replace(initial, merged=True)
         self.inside.add(inside)
         if initial in self.carrying:
@@ -235,8 +242,16 @@ class Loop:
 
     def field_at(self, found: Known, initial: Object, name: Any) -> Known:
         if not isinstance(found, Object):
+            check_same_class(initial, found)
             raise Escapes(initial.origin)
-        check_alike(self.walker, initial, found)
+        if initial.cls not in CLASSES:
+            check_alike(self.walker, initial, found)
+        elif found.cls is not initial.cls:
+            check_same_class(initial, found)
+            raise Escapes(initial.origin)
+        else:
+            check_own(self.walker, found)
+            check_keys(self.walker, initial, found)
         known = self.walker.fields.get((found, name))
         if known is None:
             raise Escapes(initial.origin)
@@ -265,12 +280,15 @@ class Loop:
         """What something in sight is where an iteration ends, if it is another one."""
         if found is thing:
             return
+        check_same_class(thing, found)
+        if isinstance(thing, Object) and isinstance(found, Object) and thing.cls is found.cls and thing.cls in CLASSES:
+            raise Merges(key)
         if isinstance(thing, Object) and isinstance(found, Object):
             check_alike(self.walker, thing, found)
             raise Merges(key)
         if are_alike(thing, found):
             raise Merges(key)
-        if isinstance(thing, ListOf) and found in self.walker.fresh:
+        if isinstance(thing, ListOf | Object) and found in self.walker.fresh:
             raise Writes(self.walker.fresh[found])  # type: ignore[index]  # it may be in sight as well
         raise Escapes(origin_of(thing))
 

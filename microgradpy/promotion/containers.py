@@ -37,7 +37,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.runtime.written_out import CLASSES
+from microgradpy.runtime.keyed import CLASSES
 
 _RANGE = function_constant(range)
 _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
@@ -52,7 +52,7 @@ class Containers(Numbered):
         self.appended: set[Origin] = set()
         self.contents: dict[Value, tuple[Value, ...]] = {}
         """What is in a version of a list, or in a tuple, where all of it is known."""
-        self.made: ListOf | None = None
+        self.made: Known | None = None
         """What the last operation has made that is in sight."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
@@ -60,8 +60,11 @@ class Containers(Numbered):
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
         origin = (*frame.path, result)
-        place = self.list_at(origin, result.hint, depth=self.facts.nested.get(origin, 0))
-        made = self.define(result, frame)
+        of_library = (known.hint for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
+        hint = next(of_library, "") or result.hint  # a list of such an object has its name
+        place = self.list_at(origin, hint, depth=self.facts.nested.get(origin, 0))
+        made = self.define(replace(result, hint=hint, user_named=True) if hint != result.hint else result, frame)
+        frame.values[result] = made
         if place.depth and op.callee is not Opcode.LIST:
             raise Escapes(origin)  # what is in two lists has two names
         if op.callee is Opcode.LIST:
@@ -116,7 +119,9 @@ class Containers(Numbered):
         if not items:
             return origin in self.facts.tables
         first = items[0]
-        if not isinstance(first, Object) or classes.is_record(first.cls) or len(set(map(id, items))) < len(items):
+        if not isinstance(first, Object) or first.cls in CLASSES or classes.is_record(first.cls):
+            return False
+        if len(set(map(id, items))) < len(items):
             return False
         names = fields_of(self.fields, first).keys()
         return all(
@@ -150,7 +155,7 @@ class Containers(Numbered):
             self.stands(each, Element(table, Const(number)))
         self.bind(op.results[0], table, frame)
 
-    def stands(self, place: Object | ListOf, element: Element | Row) -> None:
+    def stands(self, place: Object | ListOf, element: Element | Row | None) -> None:
         """Note that an object or a list is in a list from here on."""
         if place in self.standing or place in self.real or (isinstance(place, Object) and place.merged):
             raise Escapes(place.origin)
@@ -180,9 +185,9 @@ class Containers(Numbered):
             return
         if isinstance(item, Object) and place.origin in self.tables_made and self.tables_made[place.origin].is_pool:
             raise Escapes(item.origin)
-        if isinstance(item, Object) and not classes.is_record(item.cls) and place.of is not None:
-            raise Escapes(item.origin)
-        if isinstance(item, Object) and not classes.is_record(item.cls):
+        if isinstance(item, Object) and not classes.is_record(item.cls) and item.cls not in CLASSES:
+            if place.of is not None:
+                raise Escapes(item.origin)
             raise Holds(place.origin, item.cls, tuple(fields_of(self.fields, item)))
         given = self.given_to(place, item)
         if place in self.unread:
@@ -292,7 +297,9 @@ class Containers(Numbered):
         return isinstance(index, Const) and type(index.value) is int and index.value >= 0
 
     def known_result(self, op: Op, frame: Frame) -> Known:
-        return frame.values.get(op.results[0], op.results[0])
+        """What an operation that has just been appended gives: something in sight, if it has made that."""
+        made, self.made = self.made, None
+        return frame.values.get(op.results[0], op.results[0]) if made is None else made
 
     def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         target, index, value = arguments
@@ -360,6 +367,8 @@ class Containers(Numbered):
                 return index
             if -count <= index.value < 0 and table.origin not in self.facts.grown:
                 return Const(count + index.value)
+        elif index in self.counters:
+            return index  # it is one
         elif self.kinds.of(index) != INT:
             raise Escapes(table.origin)
         column = self.plain(self.now(next(iter(table.columns.values()))))

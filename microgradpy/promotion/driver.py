@@ -17,7 +17,9 @@ from microgradpy.ir.kinds import Kind, holds_numbers
 from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
+from microgradpy.promotion import keying
 from microgradpy.promotion.arguments import Arguments
+from microgradpy.promotion.arranging import CHANGE_LISTS, WRITING
 from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.classes import is_in_sight, is_record, lineage
@@ -34,13 +36,14 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell
 
 _MOST_WALKS = 40
+_CHANGE = (operator.imul, operator.delitem, operator.setitem)
 
 
 def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
         return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
-    if may_be_written(statement):
+    if may_be_written(statement) or _changes(statement.callee.value):
         return True
     match statement.callee.value:
         case type() as cls:
@@ -53,12 +56,16 @@ def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
             return True  # it may make an object
         case types.FunctionType() as callee if is_in_file(callee, function) and may_write(callee):
             return True
-        case function if function is new_cell or function is operator.setitem or function is caught:
+        case function if function is new_cell or function is caught:
             return True
         case function if function is getattr:
             name = statement.arguments[1]
-            return isinstance(name, Const) and name.value in ("append", "extend", "pop", "clear")
+            return isinstance(name, Const) and (name.value in WRITING or name.value in keying.WRITING)
     return False
+
+
+def _changes(function: Any) -> bool:
+    return isinstance(function, types.BuiltinFunctionType) and (function in CHANGE_LISTS or function in _CHANGE)
 
 
 def _is_class(named: Any) -> bool:

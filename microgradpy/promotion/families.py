@@ -12,13 +12,13 @@ import types
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, If, Op, Region, Var, Yield, fresh, operator_constant
 from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.keying import Keying
 from microgradpy.promotion.places import AnyOf, Element, Frame, Known, Method, origin_of
-from microgradpy.promotion.written import Written
 
 _EQ = operator_constant("eq")
 
 
-class Families(Written):
+class Families(Keying):
     """What is done with an object of one of several classes."""
 
     def by_class(self, op: Op, callee: Known, arguments: tuple[Known, ...], frame: Frame) -> bool:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import types
-from typing import Any, final
+from typing import Any, final, get_args
 
 from microgradpy.dataclasses import dataclass, field
+from microgradpy.runtime.arranged import LISTS
+from microgradpy.runtime.keyed import Grouped, Keyed
 
+RANKS = (*LISTS, Keyed, Grouped)
+"""What lists and dicts may be made of, from the simplest on."""
 Origin = tuple[Any, ...]
 """Where a thing is made: the operation, by its result, after those of the calls that lead to it; and the name of a field."""
 
@@ -121,7 +125,23 @@ class Recurs(Exception):
 
 
 class Shrinks(Exception):
-    """Items of a list are taken away."""
+    """Items of a list are taken away or change places, as those of a class (`runtime/arranged.py`)."""
+
+    def __init__(self, origin: Origin, cls: type) -> None:
+        super().__init__(origin, cls)
+        self.origin, self.cls = origin, cls
+
+
+class ReadMeanwhile(Exception):
+    """A list whose items change places is written into while a loop runs over it."""
+
+    def __init__(self, origin: Origin, loop: Origin) -> None:
+        super().__init__(origin, loop)
+        self.origin, self.loop = origin, loop
+
+
+class Asked(Exception):
+    """A list is written into that some builtin has been given, which keeps nothing."""
 
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)
@@ -134,6 +154,8 @@ class HoldsNone(Exception):
     def __init__(self, key: Origin) -> None:
         super().__init__(key)
         self.key = key
+class Keys(Exception):
+    """What the keys of a dict are has been found out after somebody got them: `Facts.keys` has it."""
 
 
 class Guards(Exception):
@@ -144,11 +166,11 @@ class Guards(Exception):
         self.loops = loops
 
 
-LEARNED = (
-    Assigned, Changes, Escapes, Guards, Holds, HoldsNone, Mutates, Nests, Picks, Reads, Recurs, Refers, Shrinks, Whole, Writes,
-)  # fmt: skip
 OfTables = HoldsNone | Picks | Recurs | Refers
-Learned = Assigned | Changes | Escapes | Guards | Holds | Mutates | Nests | OfTables | Reads | Shrinks | Whole | Writes
+OfChange = Asked | ReadMeanwhile | Shrinks
+OfArguments = Assigned | Changes | Reads | Whole
+Learned = Escapes | Guards | Holds | Keys | Mutates | Nests | OfArguments | OfChange | OfTables | Writes
+LEARNED: tuple[type[Learned], ...] = get_args(Learned)
 """What a walk finds out, after which the next one starts."""
 
 
@@ -169,8 +191,14 @@ class Facts:
     tables: dict[Origin, tuple[type, tuple[str, ...]]] = field(default_factory=dict)
     nested: dict[Origin, int] = field(default_factory=dict)
     written: set[Origin] = field(default_factory=set)
-    shrinking: set[Origin] = field(default_factory=set)
-    """The lists of which items are taken away."""
+    shrinking: dict[Origin, type] = field(default_factory=dict)
+    """The lists of which items are taken away or change places, with the classes that they are of."""
+    asked: set[Origin] = field(default_factory=set)
+    """The lists that are written into after a builtin, which keeps nothing, has been given them."""
+    keys: dict[Origin, Any] = field(default_factory=dict)
+    """What the keys of dicts are, which are taken away or change places: a kind; None if they are not alike."""
+    live: set[Origin] = field(default_factory=set)
+    """The loops over them in which they are written into."""
     refers: dict[Origin, Form] = field(default_factory=dict)
     """The tables that items of containers, and fields of objects in tables, are in."""
     with_none: set[Origin] = field(default_factory=set)
@@ -204,6 +232,8 @@ class Facts:
         match found:
             case Assigned() | Changes() | Reads() | Whole():
                 self.learn_of_arguments(found)
+            case Shrinks() | Asked() | ReadMeanwhile():
+                self.learn_of_change(found)
             case HoldsNone() | Picks() | Recurs() | Refers():
                 self.learn_of_tables(found)
             case Escapes(origin=origin):
@@ -216,9 +246,6 @@ class Facts:
             case Nests(origin=origin):
                 self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
                 self.nested[origin] = found.depth
-            case Shrinks(origin=origin):
-                self.kept |= {origin} & self.shrinking
-                self.shrinking.add(origin)
             case Mutates():
                 self.mutable.add(found.cls)
             case Writes(origin=origin):
@@ -235,6 +262,21 @@ class Facts:
                 self.read.add(path)
             case Whole(path=path):
                 self.wholes.add(path)
+
+    def learn_of_change(self, found: OfChange) -> None:
+        """Note how a list or dict changes, or let it stay memory if that was known."""
+        origin = found.origin
+        if isinstance(found, Shrinks):
+            before = self.shrinking.get(origin)
+            is_known = before is not None and RANKS.index(before) >= RANKS.index(found.cls)
+            self.shrinking[origin] = found.cls
+        elif isinstance(found, ReadMeanwhile):
+            is_known = found.loop in self.live
+            self.live.add(found.loop)
+        else:
+            is_known = origin in self.asked
+            self.asked.add(origin)
+        self.kept |= {origin} if is_known else set()
 
     def learn_of_tables(self, found: OfTables) -> None:
         match found:

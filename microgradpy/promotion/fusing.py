@@ -14,6 +14,7 @@ What the loop carries are fields while the generator's own loops are walked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from microgradpy.dataclasses import replace
@@ -39,7 +40,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.ir.traversal import regions, walk
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.findings import Escapes
+from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import Cell, Frame, Generator, Known, Object
 from microgradpy.runtime.suspension import LEFT
 
@@ -108,6 +109,19 @@ def _count(walker: Walk, state: Cell, statement: For) -> None:
     walker.write(state, _COUNT, count)
 
 
+def run_over(walker: Walk, places: Iterable[Object], loop: Origin) -> tuple[dict[Any, Origin], dict[Any, Origin]]:
+    """Note what a loop runs over as it is when it begins; what was noted before."""
+    before = walker.running, walker.running_in
+    walker.running = walker.running | dict.fromkeys(places, loop)
+    walker.running_in = walker.running_in | dict.fromkeys(owners_of(walker, places), loop)
+    return before
+
+
+def owners_of(walker: Walk, places: Iterable[Object]) -> list[Object]:
+    """The dicts that lists are in which have their values in one."""
+    return [walker.owners[place] for place in places if place in walker.owners]
+
+
 def run(walker: Walk, generator: Generator, step: Any) -> None:
     """Append the body of a generator, with `step` for each value that it yields."""
     if generator in walker.consumed or generator.loop is not walker.loop or generator.attempts != len(walker.trying):
@@ -117,11 +131,12 @@ def run(walker: Walk, generator: Generator, step: Any) -> None:
     inner = generator.frame
     inner.step, inner.attempts = step, len(walker.trying)
     outer, walker.loop = walker.loop, None
+    running = run_over(walker, generator.over, generator.origin)
     try:
         for statement in running_on(generator.body).statements:
             walker.statement(statement, inner)
     finally:
-        walker.loop = outer
+        walker.loop, (walker.running, walker.running_in) = outer, running
     if not isinstance(generator.body.terminator, Return):
         raise Escapes(generator.origin)
 

@@ -17,6 +17,7 @@ from microgradpy.ir.kinds import (
     TupleOf,
     dict_of,
     is_immutable,
+    is_key,
     item_kind,
     join,
     list_of,
@@ -27,11 +28,11 @@ from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constan
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.promotion.places import Known, is_thing
-from microgradpy.runtime.keys import item_of_growing
+from microgradpy.runtime.keys import constant_key, item_of_growing
 
 _DEEPEST = 60
 ITEM_OF_GROWING = function_constant(item_of_growing)
-_GETITEM = operator_constant("getitem")
+_GETITEM, _CONSTANT_KEY = operator_constant("getitem"), function_constant(constant_key)
 
 
 @final
@@ -97,6 +98,8 @@ class Kinds:
     def _of_call(self, callee: Value, kinds: tuple[Kind, ...], op: Op) -> Kind:
         if callee == GETATTR and kinds[0] == Inert("NoneType"):
             return UNASSIGNED  # None has no fields
+        if callee == _CONSTANT_KEY and is_key(kinds[0]):
+            return kinds[0]
         if isinstance(callee, Const) and isinstance(callee.value, BuiltinFunctionType) and callee.value in OUT_OF_PLACE:
             callee = OUT_OF_PLACE[callee.value] if is_immutable(kinds[0]) else callee
         return self.builder.kind_of_call(callee, op.arguments, op.keywords)

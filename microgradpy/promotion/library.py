@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import heapq
 import itertools
 import types
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, Region, Statement
 from microgradpy.ir.rewrite import map_statements
 from microgradpy.promotion.places import Known
 from microgradpy.rules.registry import rrule
-from microgradpy.runtime import written_out
+from microgradpy.runtime import arranged, keyed, written_out
 
 Named = Mapping[str, Known]
 
@@ -46,13 +47,14 @@ class WrittenOut:
         return (*first, *second, *self.others)
 
 
+_FUNCTIONS = (types.BuiltinFunctionType, types.FunctionType, type)
 Given = tuple[Known, ...]
 Choose = Callable[[Given, Named], WrittenOut | None]
 
 
 def written(function: Any, arguments: Given, keywords: Named) -> WrittenOut | None:
     """The text that a call of a function of the library stands for; None if it has none with such arguments."""
-    choose = _CHOICES.get(function) if isinstance(function, types.BuiltinFunctionType | type) else None
+    choose = _CHOICES.get(function) if isinstance(function, _FUNCTIONS) else None
     return None if choose is None or rrule.has_others(function) else choose(arguments, keywords)
 
 
@@ -115,6 +117,19 @@ def _best(text: Any) -> Choose:
     return choose
 
 
+def _best_of(largest: bool) -> Choose:
+    def choose(given: Given, named: Named) -> WrittenOut | None:
+        if len(given) == 3 and not named:
+            named, given = {"key": given[2]}, given[:2]
+        if len(given) != 2 or not named.keys() <= {"key"}:
+            return None
+        key = () if named.get("key", Const(None)) == Const(None) else (named["key"],)
+        text = written_out.best_by if key else written_out.best_of
+        return WrittenOut(text, key, given[1:], (given[0], Const(largest)), by_place=True, functions_first=False)
+
+    return choose
+
+
 _CHOICES: dict[Any, Choose] = {
     functools.reduce: _reduce,
     itertools.accumulate: _accumulate,
@@ -124,6 +139,8 @@ _CHOICES: dict[Any, Choose] = {
     zip: _zip,
     enumerate: _enumerate,
     sorted: _sorted,
+    heapq.nsmallest: _best_of(False),
+    heapq.nlargest: _best_of(True),
     max: _best(written_out.largest_by),
     min: _best(written_out.smallest_by),
 }
@@ -135,20 +152,20 @@ def class_for(function: Any, given: Given, named: Named, has_failed: Callable[[t
         return None
     is_bounded = any(known != Const(None) for known in (*given[1:], *named.values()))
     classes = (written_out.BoundedQueue,) if is_bounded else (written_out.Queue, written_out.Stack)
-    return next((cls for cls in classes if not has_failed(cls)), None)
+    return next((cls for cls in (*classes, arranged.Ring) if not has_failed(cls)), None)
 
 
 def is_text(function: types.FunctionType) -> bool:
     """Whether a function is one of the library's texts, or a method of such a class."""
-    return function.__globals__ is vars(written_out)
+    return any(function.__globals__ is vars(module) for module in (written_out, arranged, keyed))
 
 
 def may_be_written(op: Op) -> bool:
     """Whether a call is of a function that has a text."""
     function = op.callee.value if isinstance(op.callee, Const) else None
-    if function is collections.deque:
+    if function in (collections.deque, collections.Counter, collections.OrderedDict, set):
         return True
-    if not isinstance(function, types.BuiltinFunctionType | type):
+    if not isinstance(function, _FUNCTIONS):
         return False
     return written(function, op.arguments, dict(op.keywords)) is not None
 

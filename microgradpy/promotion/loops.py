@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, Kind, item_kind
+from microgradpy.ir.kinds import INT, Kind, entry_kinds, item_kind
 from microgradpy.ir.nodes import (
     DictItems,
     Each,
@@ -27,15 +27,17 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_items
 from microgradpy.ir.traversal import item_sources
-from microgradpy.promotion.base import Field, Walk, field_hint
+from microgradpy.promotion.base import Walk, field_hint
 from microgradpy.promotion.carried import Loop, Merges, Others
 from microgradpy.promotion.conditions import present_where
 from microgradpy.promotion.findings import Escapes, Numbers
 from microgradpy.promotion.places import (
     Element,
+    Field,
     Frame,
     Known,
     ListOf,
+    Object,
     Picked,
     Place,
     Row,
@@ -227,6 +229,8 @@ def _items(walker: Walk, items: Items, frame: Frame, tables: dict[Var, Holder]) 
 
     def of(value: Value) -> Value:
         known = walker.known(value, frame)
+        if isinstance(known, Object):
+            raise Escapes(known.origin)
         if isinstance(known, ListOf) and known.of is not None:
             return walker.plain(walker.now(known))  # nobody has a number's derivative, so that it may change later
         if isinstance(known, Row) and known.place.of is not None:
@@ -339,6 +343,9 @@ def _note_items(walker: Walk, items: Items) -> None:
             walker.kinds.set(item, lambda: INT)
         case Each(source=source, item=item):
             walker.kinds.set(item, lambda: item_kind(walker.kinds.of(source)))
+        case DictItems(source=source, key=key, value=value):
+            walker.kinds.set(key, lambda: entry_kinds(walker.kinds.of(source))[0])
+            walker.kinds.set(value, lambda: entry_kinds(walker.kinds.of(source))[1])
         case Enumerate(inner=inner, index=index):
             walker.kinds.set(index, lambda: INT)
             _note_items(walker, inner)

@@ -9,7 +9,8 @@ from typing import final
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import join
 from microgradpy.ir.nodes import Const, Statement, Terminator, Value, Var, Yield, fresh
-from microgradpy.promotion.base import Field, Fields, Walk, are_alike, check_alike, field_hint, fields_of, lists_of, other_of
+from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_same_class, other_of
+from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.places import (
     CONTENTS,
@@ -17,6 +18,8 @@ from microgradpy.promotion.places import (
     THERE,
     AnyOf,
     Element,
+    Field,
+    Fields,
     Frame,
     Known,
     ListOf,
@@ -25,8 +28,10 @@ from microgradpy.promotion.places import (
     Place,
     Table,
     is_thing,
+    lists_of,
     origin_of,
 )
+from microgradpy.runtime.keyed import CLASSES
 
 
 @final
@@ -125,6 +130,9 @@ class Merge:
         first = known[0]
         if all(each is first for each in known):
             return first
+        for other in known[1:]:
+            if other is not first:
+                check_same_class(first, other)
         if all(isinstance(each, Object) for each in known):
             return self.objects(known)  # type: ignore[arg-type]
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
@@ -184,7 +192,7 @@ class Merge:
         first = known[0]
         for other in known[1:]:
             if other is not first:
-                check_alike(self.walker, first, other)
+                self.check_objects(first, other)
         if known in self.joining:
             raise Escapes(first.origin)  # they hold themselves
         self.joining.append(known)
@@ -198,3 +206,13 @@ class Merge:
             self.made[merged, name] = self.of(tuple(each[name] for each in fields), lambda hint=hint: fresh(hint))  # type: ignore[misc]
         self.joining.pop()
         return merged
+
+    def check_objects(self, a: Object, b: Object) -> None:
+        """Refuse to take two objects for one where that could be told."""
+        if a.cls not in CLASSES or a.cls is not b.cls:
+            check_alike(self.walker, a, b)
+            return
+        if self.only_seen:
+            raise Escapes(a.origin)  # the body goes on with both
+        check_own(self.walker, a, b)
+        check_keys(self.walker, a, b)

@@ -12,7 +12,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
-from microgradpy.promotion.base import fields_of, lists_of
+from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
@@ -36,10 +36,11 @@ from microgradpy.promotion.places import (
     View,
     first_origin,
     is_thing,
+    lists_of,
     origin_of,
 )
 from microgradpy.promotion.thrown import is_of_exceptions
-from microgradpy.runtime.written_out import CLASSES, FIELDS
+from microgradpy.runtime.keyed import CLASSES, FIELDS
 
 NONE = Const(None)
 _BOOL = function_constant(bool)
@@ -280,6 +281,8 @@ class Objects(Functions):
                 return Method(target, None, name.value)
             case Super():
                 return self.read_super(target, name.value)
+            case Object() if target.cls in CLASSES and name.value not in FIELDS:
+                return Method(target, None, name.value)
             case Object() if classes.is_record(target.cls) and name.value == "_replace":
                 return Method(target, None, "_replace")
             case Element():

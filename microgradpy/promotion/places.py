@@ -214,6 +214,8 @@ class Generator:
     frame: Any
     loop: Any
     attempts: int
+    over: tuple[Object, ...] = ()
+    """What it reads, if that is to stay as it is meanwhile."""
 
 
 @final
@@ -300,6 +302,8 @@ Item = Element | AnyOf | Packed
 Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
+Field = tuple[Place, Any]
+Fields = dict[Field, Known]
 
 
 def origin_of_pool(cls: type) -> Origin:
@@ -380,3 +384,8 @@ class Frame:
 def first_origin(known: tuple[Known, ...]) -> Origin:
     """Where the first thing among some arguments is made."""
     return next(origin_of(each) for each in known if is_thing(each))  # type: ignore[arg-type]
+
+
+def lists_of(thing: ListOf | Table) -> tuple[ListOf, ...]:
+    """What a container is made of."""
+    return (thing,) if isinstance(thing, ListOf) else tuple(thing.columns.values())

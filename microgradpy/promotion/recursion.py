@@ -24,13 +24,15 @@ from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import FLOAT, INT, UNASSIGNED, Kind, TupleOf, is_proven, join, map_axes
 from microgradpy.ir.nodes import Const, Function, Op, Opcode, Parameter, Region, Return, Value, Var, fresh
-from microgradpy.promotion.base import Field, Fields, Walk, field_hint
+from microgradpy.promotion.base import Walk, field_hint
 from microgradpy.promotion.findings import Escapes, NotInSight, Origin
 from microgradpy.promotion.names import Names, definitions_in, used_in
 from microgradpy.promotion.places import (
     NO_OBJECT,
     AnyOf,
     Element,
+    Field,
+    Fields,
     Frame,
     Known,
     ListOf,
@@ -42,6 +44,7 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
+from microgradpy.runtime.keyed import IN_PLACE
 
 _MOST_PASSES = 24
 _NONE = Const(None)
@@ -202,12 +205,9 @@ class Recursion:
         return wider.value(known)
 
     def note_write(self, walker: Walk, key: Field) -> None:
-        place, _ = key
+        place, name = key
         if key not in self.summed:
-            if place in walker.shown or place in walker.fixed:
-                raise Escapes(place.origin)
-            if isinstance(place, Object):
-                walker.note_write(place)
+            walker.check_write(place, name)
             if isinstance(place, ListOf):
                 walker.lengthened.append(place)
 
@@ -278,10 +278,12 @@ class Recursion:
 
     def walk(self, walker: Any) -> None:
         """Walk the function until nothing more turns out of it."""
-        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes
+        state = walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed
         entry, handed, consumed = walker.fields, set(walker.handed), set(walker.consumed)
         standing = set(walker.standing)
         owners = {place for place, _ in entry}
+        # An order that changes in place is no result that a call could give back.
+        walker.fixed |= {place for place in owners if isinstance(place, Object) and place.cls in IN_PLACE}
         try:
             for _ in range(_MOST_PASSES):
                 self.is_wider = False
@@ -297,7 +299,7 @@ class Recursion:
             else:
                 raise NotInSight
         finally:
-            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes = state
+            walker.loop, walker.present, walker.trying, walker.unit, walker.out, walker.codes, walker.fixed = state
             walker.fields, walker.handed = entry, handed
         for key in self.changed:
             if key[0] in walker.shown and key not in self.summed:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import operator
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ _GIVE_NUMBERS: frozenset[Any] = frozenset({
 })  # fmt: skip
 _CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem")
 _GETATTR, _NUMBERS_IN = function_constant(getattr), function_constant(numbers_in)
+_DICT = Const(dict, "dict", dict)
 _NEW_DEFAULTDICT = function_constant(new_defaultdict)
 _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
@@ -66,21 +68,32 @@ _STEADY = ("shape", "ndim", "size", "dtype")
 class Stores(Pools):
     """What is done with dicts, arrays and lists that a call has made."""
 
-    def note_made(self, op: Op, head: Any, result: Var, origin: Any) -> None:
+    def note_made(self, op: Op, head: Any, result: Var, origin: Any, frame: Frame) -> None:
         """Note that an operation may have made something that is written into."""
         self.fresh.pop(result, None)
         if isinstance(op.callee, Opcode):
             sort = "dict" if op.callee is Opcode.DICT else None
         else:
             sort = self.sort_made(op, head, result)
-        if sort is None or origin in self.facts.barred or (sort == "list" and origin in self.facts.grown):
+        if sort is None or origin in self.facts.barred:
+            return
+        if sort == "list" and (origin in self.facts.grown or origin in self.facts.shrinking):
+            self.made = self.copied_list(op, result, origin, frame)
+            return
+        default = self.default_of_dict(op, head)
+        if sort == "dict" and origin in self.facts.shrinking:
+            if self.method_called(head) == dict.fromkeys:
+                op = replace(op, callee=_DICT, arguments=(self.filled_dict(op),))
+                self.add(op)
+            self.made = self.keyed_from(op, result, origin, default, frame)
             return
         if origin not in self.facts.written:
             self.fresh[result] = origin
             return
         if self.method_called(head) == dict.fromkeys:
             result = self.filled_dict(op)
-        default = self.default_of_dict(op, head)
+        if op.callee is Opcode.DICT and op.arguments:
+            result = self.display(op)
         place = replace(self.list_at(origin, result.hint, sort=sort), default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
             self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
@@ -88,6 +101,25 @@ class Stores(Pools):
         self.fields[place, CONTENTS] = result
         self.made_in[place] = self.out
         self.made = place
+
+    @abstractmethod
+    def copied_list(self, op: Op, result: Known, origin: Any, frame: Frame) -> Known:
+        """A list that a call has made, and that gets longer or shorter, as one of its own."""
+
+    @abstractmethod
+    def keyed_from(self, op: Op, result: Var, origin: Any, default: Const | None, frame: Frame) -> Known:
+        """A dict that has just been made, and of which keys are taken away, as an object of a class."""
+
+    def display(self, op: Op) -> Var:
+        """`{key: value}` as an empty dict into which is written: so its kind is known."""
+        self.out.pop()
+        now = op.results[0]
+        self.add(replace(op, arguments=()))
+        for key, value in zip(op.arguments[::2], op.arguments[1::2], strict=True):
+            after = fresh(now.hint, True)
+            self.add(Op(Opcode.STORE, (now, key, value), (after,), payload=FROM_FRONT, where=op.where))
+            now = after
+        return now
 
     def filled_dict(self, op: Op) -> Var:
         """`dict.fromkeys(keys, value)` as a loop over the keys."""
@@ -124,7 +156,7 @@ class Stores(Pools):
             match self.kinds.of(result):
                 case Array(ndim=int(rank), dtype="float") if rank:
                     return "array"
-        if _is_in(function, _MAKE_LISTS) or _is_slice(self, op, function):
+        if _is_in(function, _MAKE_LISTS) or function == "copy" or _is_slice(self, op, function):
             return "list" if is_list(self.kinds.of(result)) else None
         return None
 
@@ -159,7 +191,10 @@ class Stores(Pools):
         kind = self.kinds.of(read)
         if place.of is not None:
             return self.as_item(place, read)  # type: ignore[arg-type]
-        if place.sort == "dict" or isinstance(kind, Scalar):
+        if place.sort == "dict":
+            self.read_from_dict[read] = place  # type: ignore[index]
+            return read
+        if isinstance(kind, Scalar):
             return read
         if not isinstance(kind, Array) or not isinstance(read, Var) or not is_basic_index(self.kinds.of(index)):
             raise Escapes(place.origin)  # nor what indices pick, which is no view
@@ -224,6 +259,10 @@ class Stores(Pools):
         """Whether others may have, after a call, what it is given: not if it gives something new."""
         function = head.value if isinstance(head, Const) else None
         return not (isinstance(function, np.ufunc) or _is_in(function, _MAKE_ARRAYS) or _is_in(function, _GIVE_NUMBERS))
+
+    def gives_numbers(self, head: Value) -> bool:
+        """Whether nobody has, after a call, the list that it is given, nor a part of it."""
+        return isinstance(head, Const) and _is_in(head.value, _GIVE_NUMBERS)
 
     # Writing
 

@@ -44,9 +44,16 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.objects import static_member
 from microgradpy.ir.traversal import regions, walk
-from microgradpy.promotion.base import Attempt, Fields, Walk, field_hint, fields_of
+from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.classes import OWN_WAYS, is_exception
-from microgradpy.promotion.places import THERE, Known, Object, is_thing
+from microgradpy.promotion.marks import Attempt
+from microgradpy.promotion.places import (
+    THERE,
+    Fields,
+    Known,
+    Object,
+    is_thing,
+)
 
 _BUILT_IN = (operator, math)
 _FUNCTIONS = (abs, bool, float, int, len, max, min, range, round, sum)

@@ -39,9 +39,9 @@ from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
-from microgradpy.promotion.places import Element, Frame, Known, Object
+from microgradpy.promotion.places import Element, Frame, Known, ListOf, Object
 from microgradpy.promotion.thrown import note_thrown
-from microgradpy.runtime.written_out import CLASSES
+from microgradpy.runtime.keyed import CLASSES
 
 
 class Walker(Walk):
@@ -164,8 +164,10 @@ class Walker(Walk):
         found = []
         for value, result in zip(end.values, statement.results, strict=True):
             known = self.known(value, frame)
-            # A list or deque may be empty when it is asked, and not when the branch ends.
-            if result in self.asked_only and isinstance(known, Element | Object) and known.cls not in CLASSES:
+            # A list or deque may be empty when it is asked, and not when the branch ends, if anything is done there.
+            is_object = isinstance(known, Element | Object) and known.cls not in CLASSES
+            is_list = isinstance(known, Object | ListOf) and value == statement.condition and not statements
+            if result in self.asked_only and (is_object or is_list):
                 known = condition if value == statement.condition else self.truth(known, statement.where, frame)
             found.append(known)
         self.out = outer

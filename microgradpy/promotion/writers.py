@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import heapq
 import operator
 import types
 from collections.abc import Callable
@@ -12,7 +14,10 @@ from microgradpy.ir.nodes import Const, Function, Op, Opcode, Value, Var
 from microgradpy.ir.traversal import walk
 from microgradpy.runtime.bytecode import WRITERS, writes
 
-_WRITE = frozenset({operator.setitem, operator.delitem, operator.iadd, operator.isub, operator.imul, operator.itruediv})
+_WRITE = frozenset({
+    operator.setitem, operator.delitem, operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ior,
+    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop, bisect.insort_left, bisect.insort_right,
+})  # fmt: skip
 
 
 def may_write(function: types.FunctionType, seen: frozenset[types.CodeType] = frozenset()) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
+from abc import abstractmethod
 from collections import deque
 from typing import Any
 
@@ -12,7 +13,7 @@ from microgradpy.ir.kinds import INT, Array, Numeric, Scalar, Sequence, TupleOf,
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh
 from microgradpy.promotion import library
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.findings import Escapes, Shrinks
+from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import run
 from microgradpy.promotion.objects import NONE
@@ -34,8 +35,9 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.promotion.stores import Stores
 from microgradpy.runtime import written_out
+from microgradpy.runtime.keyed import CLASSES
 from microgradpy.runtime.suspension import is_generator
-from microgradpy.runtime.written_out import CLASSES, ORDERS, counted
+from microgradpy.runtime.written_out import ORDERS, counted
 
 
 class Written(Stores):
@@ -49,11 +51,15 @@ class Written(Stores):
             return arguments[0]
         if function is deque:
             return self.queue(op, arguments, keywords, frame)
-        if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[0])))):
+        if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[ORDERS[function]])))):
             raise Escapes(frame.path)
         found = library.written(function, arguments, keywords) if origin not in self.facts.kept else None
         if found is None or not all(map(self.can_be_called, found.functions)):
             return None
+        if found.by_place:
+            functions = tuple(self.for_keys_of(each, found.sources) for each in found.functions)
+            sources = tuple(self.as_list(each, op, frame) for each in found.sources)
+            found = replace(found, functions=functions, sources=sources)
         if not all(map(self.is_run_over, found.sources)) or any(self.may_be_none(each) for each in found.present):
             return None
         by_place = all(map(self.has_places, found.sources))
@@ -83,38 +89,6 @@ class Written(Stores):
         if isinstance(place, Object) and arguments:
             self.inline(op, self.member_function(place, "extend"), (place, arguments[0]), {}, frame, place.origin)
         return place
-
-    def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
-        origin = (*frame.path, *op.results)
-        if origin not in self.facts.shrinking or op.callee is not Opcode.LIST or self.facts.nested.get(origin):
-            super().new_list_of(op, known, frame)
-            return
-        cls = written_out.Shrinking
-        place = self.construct(op, Const(cls, cls.__name__, cls), cls, (), {}, frame, origin)
-        assert isinstance(place, Object)
-        self.bind(op.results[0], place, frame)
-        for each in known:
-            self.add_to(op, place, each, frame)
-
-    def add_to(self, op: Op, place: Object, item: Known, frame: Frame) -> None:
-        """`items.append(item)` on a list of which items are taken away."""
-        self.inline(op, self.member_function(place, "append"), (place, item), {}, frame, place.origin)
-
-    def method_of_list(self, op: Op, method: Method, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """What makes a list longer by many items, or shorter; None if it is another method."""
-        receiver = method.receiver
-        if method.name == "extend" and len(arguments) == 1:
-            return self.extend(op, receiver, arguments[0], frame)
-        if method.name == "clear" or (method.name == "pop" and arguments in ((), (Const(0),), (Const(-1),))):
-            raise Shrinks(receiver.origin)
-        return None
-
-    def method_of_shrinking(self, op: Op, method: Method, arguments: tuple[Known, ...], frame: Frame) -> Known:
-        """A method of a list of which items are taken away."""
-        name, place = method.name, method.receiver
-        if name == "pop" and arguments in ((Const(0),), (Const(-1),)):
-            name, arguments = ("pop_first" if arguments == (Const(0),) else "pop"), ()
-        return self.inline(op, self.member_function(place, name), (place, *arguments), {}, frame, place.origin)
 
     def extend(self, op: Op, place: ListOf, others: Known, frame: Frame) -> Known:
         """`items.extend(others)`"""
@@ -147,8 +121,8 @@ class Written(Stores):
     def is_run_over(self, known: Known) -> bool:
         """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
         if is_thing(known):
-            is_list_or_dict = isinstance(known, ListOf) and known.sort != "array"
-            return is_list_or_dict or isinstance(known, Generator | Table | Picked | Row | Values)
+            in_sight = isinstance(known, ListOf) and known.sort != "array"
+            return in_sight or self.is_steady(known) or isinstance(known, Generator | Table | Picked | Row | Values)
         kind = self.kinds.of(known)
         return isinstance(kind, Sequence | TupleOf) or (isinstance(kind, Array) and bool(kind.ndim))
 
@@ -156,8 +130,22 @@ class Written(Stores):
         """The same of what has them by their places."""
         kind = self.kinds.of(known)
         if is_thing(known):
-            return isinstance(known, Table | Row | Values) or (isinstance(known, ListOf) and known.sort == "list")
+            in_sight = isinstance(known, ListOf) and known.sort == "list"
+            return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values)
         return is_list(kind) or isinstance(kind, TupleOf | Array)
+
+    @abstractmethod
+    def is_steady(self, known: Known) -> bool:
+        """Whether something is a list whose items change places, but not while it is run over."""
+
+    @abstractmethod
+    def as_list(self, known: Known, op: Op, frame: Frame) -> Known:
+        """Such a list as one whose items have places, for as long as nothing else is done."""
+
+    def for_keys_of(self, function: Known, sources: tuple[Known, ...]) -> Known:
+        """`d.get` as it is called with keys that `d` has."""
+        is_get = isinstance(function, Method) and function.name == "get" and isinstance(function.receiver, Object)
+        return replace(function, name="__getitem__") if is_get and function.receiver in sources else function  # type: ignore[type-var, union-attr]
 
     def may_be_none(self, known: Known) -> bool:
         kind = self.kinds.of(known)
@@ -188,7 +176,11 @@ class Written(Stores):
         return self.known_result(op, frame)
 
     def collected(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`list(g(...))`"""
+        """`list(g(...))`; of objects in a list, all of them as they are now"""
+        if len(arguments) == 1 and isinstance(arguments[0], Table | Picked):
+            return self.pick(op, arguments[0], Const(slice(None)), frame)
+        if len(arguments) == 1 and isinstance(arguments[0], Object) and self.is_steady(arguments[0]):
+            return self.as_list(arguments[0], op, frame)
         generator = self.as_generator(op, arguments[0], frame)
         if len(arguments) != 1 or not isinstance(generator, Generator):
             return None
@@ -238,4 +230,4 @@ class Written(Stores):
 
 
 def _is_order(function: Any) -> bool:
-    return isinstance(function, types.FunctionType) and function in ORDERS
+    return isinstance(function, types.FunctionType) and ORDERS.get(function) is not None

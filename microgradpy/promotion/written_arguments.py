@@ -43,8 +43,22 @@ from microgradpy.promotion.findings import Assigned, Changes, Escapes, Facts
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.given import holds_objects
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import CONTENTS, THERE, Frame, Known, ListOf, Part, Row, Step, View, first_origin, origin_of
+from microgradpy.promotion.places import (
+    CONTENTS,
+    THERE,
+    Frame,
+    Known,
+    ListOf,
+    Object,
+    Part,
+    Row,
+    Step,
+    View,
+    first_origin,
+    origin_of,
+)
 from microgradpy.runtime.fields import IS_MEANT, assign, dict_of, list_of, put
+from microgradpy.runtime.keyed import CLASSES
 
 _ASSIGN, _PUT = function_constant(assign), function_constant(put)
 _LIST_OF, _DICT_OF = function_constant(list_of), function_constant(dict_of)
@@ -217,6 +231,8 @@ class WrittenArguments(Calls):
         """What an object of the user's gets of a value."""
         if isinstance(value, Part):
             return self.itself(value)
+        if isinstance(value, Object) and value.cls in CLASSES:
+            raise Escapes(value.origin)  # its order is changed in place, and the user's list would not follow
         if not isinstance(value, ListOf) or value.sort == "array":
             return self.plain(value)
         if value not in self.real:

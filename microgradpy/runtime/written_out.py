@@ -8,6 +8,7 @@ beside a part of it if need be, so that it shows if somebody writes into that me
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -120,6 +121,16 @@ def smallest_by(items: list[Any], key: Callable[..., Any]) -> Any:
     return items[place_of_smallest([key(item) for item in items])]
 
 
+def best_of(items: list[Any], count: int, largest: bool) -> list[Any]:
+    """heapq.nsmallest(count, items), or nlargest"""
+    return [items[place] for place in places_of_best(count, items, largest)]
+
+
+def best_by(items: list[Any], key: Callable[..., Any], count: int, largest: bool) -> list[Any]:
+    """The same with a key"""
+    return [items[place] for place in places_of_best(count, [key(item) for item in items], largest)]
+
+
 @returns(list[int])
 def order_of(keys: list[Any], reverse: bool) -> list[int]:
     """The places of some keys, in their order."""
@@ -136,6 +147,12 @@ def place_of_largest(keys: list[Any]) -> int:
 def place_of_smallest(keys: list[Any]) -> int:
     """Where the first of the smallest is."""
     return min(range(len(keys)), key=keys.__getitem__)
+
+
+@returns(list[int])
+def places_of_best(count: int, keys: list[Any], largest: bool) -> list[int]:
+    """Where some of the smallest are, or of the largest, in their order."""
+    return (heapq.nlargest if largest else heapq.nsmallest)(count, range(len(keys)), key=keys.__getitem__)
 
 
 def extended(items: list[Any], others: Iterable[Any]) -> None:
@@ -303,6 +320,15 @@ class Shrinking(TwoEnds):
             raise IndexError("list assignment index out of range")
         self._items[counted(place)] = item
 
+    def listed(self) -> list[Any]:
+        """The items in a list of their own."""
+        return [self._items[counted(place)] for place in range(self._start, self._stop)]
+
+    def steady(self) -> Iterator[Any]:
+        """What a loop runs over in which nothing changes."""
+        for place in range(self._start, self._stop):
+            yield self._items[counted(place)]
+
     def __iter__(self) -> Iterator[Any]:
         number = 0
         while self._start + number < self._stop:
@@ -317,6 +343,7 @@ def counted(place: int) -> int:
 
 FIELDS = ("_items", "_start", "_stop", "_maxlen")
 CLASSES = (Queue, BoundedQueue, Stack, Shrinking)
-ORDERS = (order_of, place_of_largest, place_of_smallest)
+ORDERS: dict[Any, int] = {order_of: 0, place_of_largest: 0, place_of_smallest: 0, places_of_best: 1}
+"""What compares the items of one of its arguments, by its number."""
 
 non_differentiable(*ORDERS)

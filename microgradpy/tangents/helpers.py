@@ -47,8 +47,9 @@ def like(index: int) -> Callable[[F], F]:
 
 
 def returns(cls: Any) -> Callable[[F], F]:
-    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `list`, a new list of real numbers, and
-    for `list[int]` of whole ones; for `dict`, an empty dict."""
+    """The helper returns a Python or NumPy number of this type, `int` or `float`; for `bool` and `str` such a value; for
+    `list`, a new list of real numbers, for `list[int]` of whole ones and for `list[str]` of texts; for `dict`, an empty dict;
+    for `object`, what has no derivative and runs nobody's code, and for `list[object]` some of these."""
     return _note_in(RETURNS, cls)
 
 

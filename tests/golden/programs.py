@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import math
 from collections.abc import Callable
@@ -271,6 +272,24 @@ def series(x, count):
     return sum(values)
 
 
+def merged_by_twos(x, n):
+    waiting = [x * k for k in range(n)]
+    heapq.heapify(waiting)
+    cost = 0.0
+    while len(waiting) > 1:
+        total = heapq.heappop(waiting) + heapq.heappop(waiting)
+        cost += total
+        heapq.heappush(waiting, total)
+    return cost
+
+
+def handed_on(x, n):
+    shares = {}
+    for k in range(n):
+        shares[k] = x + shares.pop(k - 1, 0.0) * x
+    return shares[n - 1]
+
+
 class Simulation:
     def __init__(self):
         self.x, self.v, self.rate, self.steps, self.history = 1.0, 0.0, 2.0, 0, []
@@ -425,6 +444,8 @@ PROGRAMS = [
     Program("neighbours", "a list beside slices of itself", smoothed, ([1.0, 3.0, 2.0, 5.0], 0.25), (0, 1)),
     Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
+    Program("heap", "a heap: values in a list that grows, and the order of their places", merged_by_twos, (1.5, 4), (0,)),
+    Program("taken_keys", "a dict of which keys are taken away", handed_on, (1.5, 4), (0,)),
     Program("used_up_generator", "a generator that is used up where it is made", squares, (1.5, 4), (0,)),
     Program("memo", "a function that calls itself and fills a dict around it", first_to_win, (0.6, 4), (0,)),
     Program("model_as_argument", "objects that are only read are given as their fields", model_loss, model_arguments(), (0,)),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tests.programs.mutation import (
     aliases,
+    arranged,
     array_items,
     array_writers,
     asked,
@@ -71,6 +72,7 @@ from tests.programs.mutation.table import MUTATION
 __all__ = [
     "MUTATION",
     "aliases",
+    "arranged",
     "array_items",
     "array_writers",
     "asked",

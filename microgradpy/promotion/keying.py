@@ -1,0 +1,407 @@
+"""Dicts of which keys are taken away or change places (`runtime/keyed.py`).
+
+    total += d.pop(key)        n = taken_under(order, key);  total += values[n]
+
+A dict that the program makes is an object of a class there, whose methods are written where they are called.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from microgradpy.dataclasses import replace
+from microgradpy.ir.kinds import INT, Inert, Sequence, TupleOf, is_key, item_kind
+from microgradpy.ir.nodes import (
+    Const,
+    DictItems,
+    Each,
+    Enumerate,
+    For,
+    Items,
+    Op,
+    Opcode,
+    Statement,
+    Value,
+    Var,
+    fresh,
+    function_constant,
+    operator_constant,
+)
+from microgradpy.promotion.arranging import Arranging
+from microgradpy.promotion.findings import Escapes, Keys, Origin, Shrinks
+from microgradpy.promotion.fusing import as_step, run_over
+from microgradpy.promotion.objects import NONE
+from microgradpy.promotion.places import THERE, DictOf, Frame, Generator, Known, ListOf, Method, Object, first_origin, is_thing
+from microgradpy.runtime import keyed
+from microgradpy.runtime.arranged import Arranged
+from microgradpy.runtime.keyed import (
+    BY_KEYS,
+    FUNCTIONS,
+    KEYED,
+    PUT_KEYS,
+    TAKE_KEYS,
+    Counted,
+    Defaulted,
+    Grouped,
+    Keyed,
+    Members,
+    Ordered,
+    keys_of,
+    shared_list,
+)
+
+_GETITEM = operator_constant("getitem")
+_LIST = Const(list, "list", list)
+_WATCH, _STEP = function_constant(keyed.watch_over), function_constant(keyed.step)
+_FINISH = function_constant(keyed.finish)
+_MADE = {collections.Counter: Counted, collections.OrderedDict: Ordered, set: Members}
+_VIEWS = frozenset({"keys", "values", "items"})
+_OF_SETS = frozenset({"add", "discard", "remove", "clear"})
+WRITING = frozenset({"pop", "setdefault", "update", "popitem", "clear"})
+"""The methods of dicts that write."""
+_SIZES = {"get": (1, 2), "pop": (1, 2), "setdefault": (1, 2), "__getitem__": (1, 1)}
+_SIZES |= dict.fromkeys(("popitem", "clear", "copy", "keys", "values", "items"), (0, 0))
+"""How many arguments methods take."""
+Named = Mapping[str, Known]
+
+
+class Keying(Arranging):
+    """What is done with dicts whose keys are taken away."""
+
+    # How dicts become such objects
+
+    def of_library(self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        origin = (*frame.path, *op.results)
+        if isinstance(function, type) and function in _MADE and origin not in self.facts.kept:
+            return None if arguments or keywords else self.new_keyed(op, origin, _MADE[function], (), frame)
+        if function is collections.defaultdict and arguments == (_LIST,) and not keywords and origin not in self.facts.kept:
+            place = self.new_keyed(op, origin, Grouped, (), frame)
+            self.defaults.add(origin)
+            return place
+        if function is shared_list:
+            return self.shared(arguments[0], arguments[1], frame)
+        if isinstance(function, types.FunctionType) and function in FUNCTIONS:
+            return self.asks_keys(op, function, arguments, frame)
+        return super().of_library(op, function, arguments, keywords, frame)
+
+    def shared(self, items: Known, order: Known, frame: Frame) -> Known:
+        """One of the lists in a dict, as an object that has its values in one with the others."""
+        owner = next(known for known in frame.values.values() if isinstance(known, Object) and known.cls is Grouped)
+        cls = Arranged
+        place = Object(owner.origin, cls, Const(cls, cls.__name__, cls), owner.hint)
+        self.made_in[place] = self.out
+        self.fields[place, THERE] = NONE
+        self.fields[place, "_items"], self.fields[place, "_order"] = items, order
+        self.owners[place] = owner
+        return place
+
+    def new_keyed(self, op: Op, origin: Origin, cls: type, arguments: tuple[Known, ...], frame: Frame) -> Object:
+        place = self.construct(op, Const(cls, cls.__name__, cls), cls, arguments, {}, frame, origin)
+        assert isinstance(place, Object)
+        return place
+
+    def keyed_from(self, op: Op, result: Var, origin: Origin, default: Const | None, frame: Frame) -> Known:
+        """A dict that has just been made as an object of a class."""
+        is_display = op.callee is Opcode.DICT
+        pairs = item_kind(self.kinds.of(op.arguments[0])) if len(op.arguments) == 1 and not op.keywords else None
+        of_pairs = isinstance(pairs, TupleOf) and len(pairs.items) == 2
+        if of_pairs or is_display or default is not None or not (op.arguments or op.keywords):
+            self.out.pop()  # nobody has it
+        if default is not None:
+            return self.new_keyed(op, origin, Defaulted, (default,), frame)
+        place = self.new_keyed(op, origin, self.facts.shrinking[origin], (), frame)
+        if is_display or not (op.arguments or op.keywords):
+            for key, value in zip(op.arguments[::2], op.arguments[1::2], strict=True):
+                self.put_key(op, place, key, value, frame)
+            return place
+        if place.cls is Grouped:
+            raise Escapes(origin)
+        if of_pairs:
+            self.of_text(op, place, "fill", op.arguments, frame)
+            return place
+        if not self.is_dict(result):
+            raise Escapes(origin)
+        self.of_text(op, place, "take_in", (result,), frame)
+        return place
+
+    def is_dict(self, known: Known) -> bool:
+        kind = self.kinds.of(known)
+        made = self.kinds.builder.producers.get(known) if isinstance(known, Var) else None
+        if made is not None and made.callee is Opcode.DICT:
+            return True
+        is_keyed = isinstance(known, Object) and known.cls in KEYED and known.cls is not Members
+        is_one = is_keyed or (isinstance(known, ListOf) and known.sort == "dict")
+        return is_one or isinstance(known, DictOf) or (isinstance(kind, Sequence) and kind.name == "dict")
+
+    # What the texts call
+
+    def asks_keys(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        origin = self.origin_of_text(frame)
+        if function in TAKE_KEYS:
+            kind = self.kinds.of(arguments[1])
+            if is_thing(arguments[1]) or not is_key(kind):
+                raise Escapes(origin)
+            if function in PUT_KEYS:
+                self.note_key(origin, kind)
+        if function in BY_KEYS:
+            op = replace(op, callee=function_constant(BY_KEYS[function][self.keys_are_texts(origin)]))
+        return self.arranges(op, op.callee.value, arguments, frame)  # type: ignore[union-attr]
+
+    def note_key(self, origin: Origin, kind: Any) -> None:
+        """Note what the keys of a dict are, which has to be known before somebody gets them."""
+        if origin not in self.facts.keys:
+            self.facts.keys[origin] = kind
+            if origin in self.keys_given:
+                raise Keys(origin)
+        elif self.facts.keys[origin] != kind:
+            if origin in self.keys_given:
+                raise Escapes(origin)
+            self.facts.keys[origin] = None
+
+    def keys_are_texts(self, origin: Origin) -> bool:
+        kind = self.facts.keys.get(origin, INT)
+        if kind not in (INT, Inert("str")):
+            raise Escapes(origin)
+        self.keys_given.add(origin)
+        return bool(kind != INT)
+
+    # Methods and operators
+
+    def method_of_arranged(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        if method.receiver.cls in KEYED:
+            return self.method_of_keyed(op, method, arguments, keywords, frame)
+        return super().method_of_arranged(op, method, arguments, keywords, frame)
+
+    def method_of_keyed(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        name, place = method.name, method.receiver
+        if place.cls is Members:
+            is_known = name in _OF_SETS and len(arguments) == (name != "clear") and not keywords
+            return self.of_text(op, place, name if is_known else "", arguments, frame)
+        if place.cls is Grouped:
+            return self.method_of_grouped(op, method, arguments, keywords, frame)
+        if name == "setdefault" and any(isinstance(each, ListOf) for each in arguments[1:]) and place.cls is Keyed:
+            raise Shrinks(place.origin, Grouped)
+        return self.method_of_dict(op, place, name, arguments, keywords, frame)
+
+    def method_of_dict(
+        self, op: Op, place: Object, name: str, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known:
+        if name == "update" and place.cls is not Counted:
+            return self.update(op, place, arguments, keywords, frame)
+        if place.cls is Ordered and name in ("popitem", "move_to_end"):
+            return self.move_or_take(op, place, name, arguments, keywords, frame)
+        least, most = _SIZES.get(name, (1, 0))
+        if keywords or not least <= len(arguments) <= most:
+            raise Escapes(place.origin)
+        if name in _VIEWS:
+            return self.view(op, place, name, frame)
+        if name == "copy":
+            return self.copy_of(op, (place,), frame)
+        if name == "pop" and len(arguments) == 2:
+            name = "pop_or"
+        elif name in ("get", "setdefault"):
+            arguments = (*arguments, NONE)[:2]
+        return self.of_text(op, place, name, arguments, frame)
+
+    def move_or_take(
+        self, op: Op, place: Object, name: str, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known:
+        """`d.move_to_end(key, last)`, `d.popitem(last)`"""
+        keys = arguments[:1] if name == "move_to_end" else ()
+        last = (*arguments[len(keys) :], *keywords.values(), Const(True))
+        is_known = isinstance(last[0], Const) and type(last[0].value) is bool and len(last) <= 2
+        if not is_known or not keywords.keys() <= {"last"} or (name == "move_to_end" and not keys):
+            raise Escapes(place.origin)
+        if keys:
+            return self.of_text(op, place, name, (*keys, last[0]), frame)
+        return self.of_text(op, place, "popitem" if last[0].value else "popitem_first", (), frame)  # type: ignore[union-attr]
+
+    def view(self, op: Op, place: Object, name: str, frame: Frame) -> Known:
+        """`d.keys()`, `d.values()`, `d.items()`, to be run over once."""
+        function = self.member_function(place, "__iter__" if name == "keys" else name)
+        made = self.generator(op, function, (place,), {}, frame)
+        if not isinstance(made, Generator):
+            raise Escapes(place.origin)
+        return replace(made, over=(place,))
+
+    def method_of_grouped(
+        self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        name, place = method.name, method.receiver
+        if keywords:
+            raise Escapes(place.origin)
+        match name, arguments:
+            case "setdefault", (key, ListOf() as items) if self.contents.get(self.now(items)) == ():  # type: ignore[arg-type]
+                self.stands(items, None)
+                return self.of_text(op, place, "new_group", (key,), frame)
+            case ("pop", (_,)) | ("clear", ()):
+                return self.of_text(op, place, name, arguments, frame)
+            case "keys" | "values", ():
+                return self.view(op, place, name, frame)
+        raise Escapes(place.origin)
+
+    def put_key(self, op: Op, place: Object, key: Known, item: Known, frame: Frame) -> None:
+        """`d[key] = item`"""
+        if place.cls is Grouped:
+            if not isinstance(item, ListOf) or item.sort != "list" or item in self.shown or item in self.standing or item.depth:
+                raise Escapes(place.origin)
+            self.of_text(op, place, "__setitem__", (key, item), frame)
+            self.stands(item, None)
+            return
+        self.of_text(op, place, "__setitem__", (key, item), frame)
+
+    def update(self, op: Op, place: Object, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known:
+        """`d.update(others, key=value)`"""
+        for others in arguments:
+            if isinstance(others, DictOf):
+                for (owner, key), value in list(self.fields.items()):
+                    if owner is others:
+                        self.of_text(op, place, "__setitem__", (Const(key), value), frame)
+                continue
+            made = self.kinds.builder.producers.get(others) if isinstance(others, Var) else None
+            if made is not None and made.callee is Opcode.DICT:
+                for key, value in zip(made.arguments[::2], made.arguments[1::2], strict=True):
+                    self.of_text(op, place, "__setitem__", (key, value), frame)
+                continue
+            if others is place or len(arguments) > 1 or not self.is_dict(others):
+                raise Escapes(place.origin)
+            self.of_text(op, place, "take_in", (others,), frame)
+        for name, value in keywords.items():
+            self.of_text(op, place, "__setitem__", (Const(name), value), frame)
+        return NONE
+
+    def joined(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`d | e`, of which one at least is such a dict: a new one."""
+        if not any(isinstance(each, Object) and each.cls in KEYED for each in arguments):
+            return None
+        return self.copy_of(op, arguments, frame)
+
+    def copy_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """A new dict with what is in others."""
+        origin = (*frame.path, *op.results)
+        is_plain = all(not isinstance(each, Object) or each.cls is Keyed for each in arguments)
+        if not is_plain or not all(map(self.is_dict, arguments)) or origin in self.facts.kept:
+            raise Escapes(first_origin(arguments))
+        place = self.new_keyed(op, origin, Keyed, (), frame)
+        for each in arguments:
+            self.update(op, place, (each,), {}, frame)
+        return place
+
+    def in_place(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target, other = arguments
+        if isinstance(target, Object) and target.cls in KEYED and op.callee.value is operator.ior:  # type: ignore[union-attr]
+            if target.cls in (Counted, Members, Grouped):
+                raise Escapes(target.origin)
+            self.update(op, target, (other,), {}, frame)
+            return target
+        if isinstance(target, Object) and target.cls in KEYED:
+            raise Escapes(target.origin)
+        return super().in_place(op, arguments, frame)
+
+    def gathered(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`dict(d)`"""
+        if len(arguments) == 1 and isinstance(arguments[0], Object) and self.is_dict(arguments[0]):
+            return self.copy_of(op, arguments, frame)
+        return super().gathered(op, arguments, frame)
+
+    def write_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target = arguments[0]
+        if isinstance(target, Object) and target.cls in KEYED:
+            self.put_key(op, target, arguments[1], arguments[2], frame)
+            return NONE
+        return super().write_item(op, arguments, frame)
+
+    def read_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target = arguments[0]
+        if isinstance(target, Object) and target.cls in KEYED:
+            name = "__getitem__"
+            if target.cls is Grouped:
+                name = "new_group" if target.origin in self.defaults else "group"
+            return self.of_text(op, target, name, arguments[1:], frame)
+        return super().read_item(op, arguments, frame)
+
+    def delete_item(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target = arguments[0]
+        if isinstance(target, ListOf) and target.sort == "dict":
+            raise Shrinks(target.origin, Keyed)
+        if isinstance(target, Object) and target.cls in KEYED and target.cls is not Members:
+            return self.of_text(op, target, "delete", arguments[1:], frame)
+        return super().delete_item(op, arguments, frame)
+
+    def contains(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        target = arguments[0]
+        if isinstance(target, Object) and target.cls in KEYED:
+            return self.of_text(op, target, "__contains__", arguments[1:], frame)
+        return super().contains(op, arguments, frame)
+
+    def as_list(self, known: Known, op: Op, frame: Frame) -> Known:
+        if isinstance(known, Object) and known.cls in KEYED:
+            return self.keys_now(known, op, frame)
+        return super().as_list(known, op, frame)
+
+    def keys_now(self, place: Object, op: Op, frame: Frame) -> Value:
+        """The keys as a list of their own."""
+        keys = fresh("keys")
+        function = BY_KEYS[keys_of][self.keys_are_texts(place.origin)]
+        self.add(Op(function_constant(function), (self.plain(self.fields[place, "_order"]),), (keys,), where=op.where))
+        return keys
+
+    # Loops
+
+    def lower_statement(self, statement: Statement, frame: Frame) -> None:
+        """A loop over such a dict is one over its keys, as they are when it begins."""
+        over: list[tuple[Object, Value, Value | None]] = []
+        items = self.over_keys(statement.items, statement, over, frame) if isinstance(statement, For) else None
+        if not isinstance(statement, For) or items is None or not over:
+            super().lower_statement(statement, frame)
+            return
+        begins: list[Statement] = []
+        loop = self.loop_of(statement, frame)
+        watched = [place for place, *_ in over if loop in self.facts.live]
+        if watched and (len(over) > 1 or as_step(statement.body) is None):
+            raise Escapes(watched[0].origin)
+        watches = []
+        for place, key, value in over:
+            if watched:
+                watch = fresh("watch")
+                self.add(Op(_WATCH, (self.plain(self.fields[place, "_order"]),), (watch,), where=statement.where))
+                watches.append(watch)
+                begins.append(Op(_STEP, (watch, key), (fresh(""),), where=statement.where))
+            if value is not None:
+                source = fresh("")
+                self.bind(source, place, frame)
+                begins.append(Op(_GETITEM, (source, key), (value,), where=statement.where))  # type: ignore[arg-type]
+        body = replace(statement.body, statements=(*begins, *statement.body.statements))
+        running = run_over(self, [place for place, *_ in over if not watched], loop)
+        super().lower_statement(replace(statement, items=items, body=body), frame)
+        self.running, self.running_in = running
+        for watch in watches:
+            self.add(Op(_FINISH, (watch,), (fresh(""),), where=statement.where))
+
+    def over_keys(self, items: Items, statement: For, over: list[Any], frame: Frame) -> Items:
+        match items:
+            case Enumerate(inner=inner):
+                return replace(items, inner=self.over_keys(inner, statement, over, frame))
+            case Each(source=source, item=key) | DictItems(source=source, key=key):
+                place = self.known(source, frame)
+                if not isinstance(place, Object) or place.cls not in KEYED:
+                    return items
+                keys = self.keys_now(place, Op(_GETITEM, (), (), where=statement.where), frame)
+                over.append((place, key, items.value if isinstance(items, DictItems) else None))
+                return Each(keys, key)
+        return items
+
+    def is_steady(self, known: Known) -> bool:
+        return (isinstance(known, Object) and known.cls in KEYED) or super().is_steady(known)
+
+    def run_over_as_lists(self, statement: For, frame: Frame) -> dict[Value, Object]:
+        found = super().run_over_as_lists(statement, frame)
+        return {value: place for value, place in found.items() if place.cls not in KEYED}
