@@ -6,12 +6,14 @@ tests of one program of the tables run one after the other in one process, so th
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from microgradpy.runtime.modes import RUN, SPECIAL, Mode
 from tests.other_process import OtherProcess, name_of
 from tests.programs import Program
 from tests.ways import FORCED, forced
@@ -23,6 +25,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
     group_by_program(items)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """How functions run afterwards does not depend on which tests were run before."""
+    trace = sys.gettrace()
+    yield
+    left = {"mode": RUN.mode, "zeros": RUN.zeros, "inside": RUN.is_inside, "blocks": SPECIAL.blocks, "trace": sys.gettrace()}
+    assert left == {"mode": Mode(), "zeros": None, "inside": False, "blocks": 0, "trace": trace}
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from microgradpy import MutationError, cache_clear, compiler, grad, gradient, pu
 from microgradpy.gradient_functions import PATIENCE
 from microgradpy.introspect import unit_of
 from microgradpy.patterns import Pattern
+from microgradpy.runtime.dispatch import has_source_only
 from tests.programs import Program
 from tests.programs.mutation import MUTATION, simulations
 from tests.programs.mutation.simulations import Filter, Plant, Spring, Tank, recorded_and_read, smoothed, stepped, two_objects
@@ -182,7 +183,7 @@ def test_a_head_writes_as_well() -> None:
     spring, held = Spring(), grad(stepped)
     code = held.__code__
     found = [held(0.7, spring, 3) for _ in range(3 * PATIENCE)]
-    assert held.__code__ is not code
+    assert held.__code__ is not code, (has_source_only(stepped), unit_of(stepped, (0.7, spring, 3), 0))
     assert len(set(found)) == 1
     assert spring.count == 9 * PATIENCE
     assert spring.k == 0.7
