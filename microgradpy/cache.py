@@ -109,6 +109,10 @@ class Unit:
     """The names of the functions that it stores or hands on, and of attributes that it reads when it runs: what has such a name
     may be called by others, and with anything."""
     takes_value: bool = True
+    has_powers: bool = False
+    """Whether it has powers of real numbers that may be complex; they are assumed to be real in the mode for that."""
+    is_repeatable: bool = False
+    """Whether it only computes, so that nobody sees if a run is given up and made once more."""
     inserts: bool = False
     selects: bool = True
     """Whether its cotangents may have zeros of a selection that it makes."""
@@ -158,6 +162,11 @@ class Unit:
     def calls_unknown(self) -> bool:
         """Whether it, or what it calls, calls what is known only at run time."""
         return any(unit.is_open for unit in reached_units(self))
+
+    @property
+    def assumes_real(self) -> bool:
+        """Whether it, or what it calls, may end a run since a power is complex."""
+        return self.mode.assumes_real and any(unit.has_powers for unit in reached_units(self))
 
     @property
     def runs_unseen(self) -> bool:

@@ -16,6 +16,7 @@ from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reasons import reasons_of_calls, whatever_came_first
+from microgradpy.ad.repeatable import is_repeatable
 from microgradpy.ad.zeros import may_insert
 from microgradpy.cache import (
     CACHE,
@@ -66,7 +67,8 @@ from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
-from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.modes import RUN, Mode, changed_mode
+from microgradpy.runtime.real_powers import COMPLEX
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
@@ -150,7 +152,8 @@ class Session:
         if library_of(function) not in (None, library_of(self.function)):
             return UNKNOWN
         try:
-            unit = analysed(function, kinds, (False,) * len(kinds))
+            with changed_mode(assumes_real=False):  # it runs as it stands, and nobody looks at its powers
+                unit = analysed(function, kinds, (False,) * len(kinds))
         except DifferentiationError:
             return UNKNOWN
         if isinstance(unit, MayWrite) or any(each.in_progress for each in reached_units(unit)):
@@ -213,6 +216,10 @@ class Session:
     def keeps_containers(self) -> None:
         self.own.keeps_containers |= self.own.in_progress
 
+    def assumes_real_power(self) -> bool:
+        self.own.has_powers = True
+        return RUN.mode.assumes_real and self.own.mode.assumes_real
+
     def looks(self, is_searched: bool) -> None:
         is_users = not str(self.function.__globals__.get("__name__")).startswith(_PACKAGE)  # rules write into nothing
         self.own.is_watched |= self.own.in_progress and is_users
@@ -270,7 +277,7 @@ class _Request:
     def key(self) -> tuple[Any, ...]:
         """What decides on it, with how functions are compiled at the moment."""
         mode, of_run = RUN.mode, (self.tracks, self.is_root, self.catches)
-        kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, mode.explains, *of_run)
+        kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, mode.explains, mode.assumes_real, *of_run)
         owner = id(self.function.__code__), id(self.function.__globals__)
         return (*owner, self.kinds, self.active, *kind_of_run, *shared_by(self.function), self.pattern)
 
@@ -316,6 +323,21 @@ def compile_unit(
 ) -> Unit | MayWrite:
     """The unit of a function that does not write, with its text, to be run now."""
     unit = analysed(function, kinds, active, pattern=pattern)
+    return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
+
+
+def compile_outermost(
+    function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], pattern: Any = None
+) -> Unit | MayWrite:
+    """The same for a run of its own: powers of real numbers are assumed to be real, if a run can be made once more in which one
+    turns out to be complex."""
+    unit = analysed(function, kinds, active, pattern=pattern)
+    has_powers = isinstance(unit, Unit) and any(each.has_powers for each in reached_units(unit))
+    if has_powers and function.__code__ not in COMPLEX and RUN.mode == Mode():
+        with changed_mode(assumes_real=True):
+            assuming = analysed(function, kinds, active, pattern=pattern)
+        if isinstance(assuming, Unit) and all(each.is_repeatable for each in reached_units(assuming)):
+            unit = assuming
     return unit if isinstance(unit, MayWrite) else _to_be_run(unit)
 
 
@@ -394,6 +416,7 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)
+        unit.is_repeatable = unit.mode.assumes_real and is_repeatable(primal.function, primal.calls)
         finish_later(unit, function, primal, reverse)
         guards = tuple(session.kind_guards.values()), tuple(session.function_guards)
         unit.own_guards = Guards(program.checks, *guards, primal.makes_text).together_with(session.relied)

@@ -14,7 +14,7 @@ import numpy as np
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
-from microgradpy.compiler import analysed, compile_unit
+from microgradpy.compiler import analysed, compile_outermost, compile_unit
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.ir.input_kinds import kinds_of
@@ -30,6 +30,7 @@ from microgradpy.runtime.cotangents import or_zero, seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, value_kind
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.modes import RUN, Mode
+from microgradpy.runtime.real_powers import COMPLEX, ComplexPower
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.write_detection import watched
 from microgradpy.runtime.zeros import exact
@@ -48,24 +49,38 @@ def differentiate(
 ) -> tuple[Any, Back]:
     """Run a function's primal; the pullback runs its adjoint. The dispatcher's entry."""
     bound = bind(function, args, kwargs)
+    try:
+        return _differentiate(function, bound, len(args), wanted, keywords_wanted)
+    except ComplexPower:
+        if RUN.is_inside:
+            raise
+        # It has had no effects, so it is made once more.
+        COMPLEX.add(function.__code__)
+        CACHE.plans.clear()
+    return _differentiate(function, bound, len(args), wanted, keywords_wanted)
+
+
+def _differentiate(
+    function: types.FunctionType, bound: Binding, count: int, wanted: Wanted, keywords_wanted: bool
+) -> tuple[Any, Back]:
     is_inner = RUN.is_inside
     mode = RUN.mode
     if not is_inner and mode == _USUAL:
-        found = _differentiate_parts(function, bound, len(args), wanted, keywords_wanted)
+        found = _differentiate_parts(function, bound, count, wanted, keywords_wanted)
         if found is not None:
             return found
     plan = None if mode.tracks else _plan_for(function, bound, wanted, keywords_wanted, is_inner, mode)
     if plan is None:
         if is_inner and not mode.tracks:
             raise _unforeseen(function)
-        return differentiate_tracked(function, bound, len(args), None, wanted, keywords_wanted)
+        return differentiate_tracked(function, bound, count, None, wanted, keywords_wanted)
     unit = plan.unit
     if not unit.is_complete and sys.gettrace() is not None:
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
-        return differentiate_tracked(function, bound, len(args), unit, wanted, keywords_wanted)
+        return differentiate_tracked(function, bound, count, unit, wanted, keywords_wanted)
     y, saved = _run_plan(function, plan, bound.values, is_inner)
-    return y, partial(bars_by_plan, function, plan, bound, len(args), y, saved)
+    return y, partial(bars_by_plan, function, plan, bound, count, y, saved)
 
 
 _USUAL = Mode()
@@ -254,7 +269,8 @@ def _new_plan(
     function: types.FunctionType, bound: Binding, wanted: Wanted, keywords_wanted: bool, is_inner: bool
 ) -> Plan | None:
     kinds = kinds_of(bound.values, value_kind)
-    unit = compile_unit(function, kinds, active_inputs(bound, wanted, keywords_wanted))
+    compiled = compile_unit if is_inner else compile_outermost
+    unit = compiled(function, kinds, active_inputs(bound, wanted, keywords_wanted))
     if isinstance(unit, MayWrite):
         return None
     if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):

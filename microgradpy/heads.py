@@ -45,6 +45,7 @@ from microgradpy.patterns import Match
 from microgradpy.plans import UNIT_SEEDS, Plan, known_parts, known_plan
 from microgradpy.runtime.dispatch import Wanted, has_source_only
 from microgradpy.runtime.modes import RUN, SPECIAL, Mode
+from microgradpy.runtime.real_powers import ComplexPower
 from microgradpy.tangents.strong_zeros import has_nan, is_nan_in_any
 
 _INPUTS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64, str, type(None)))
@@ -167,7 +168,11 @@ def _made(
     tests = [*_tests_of_inputs(inputs[: len(looked_at)], looked_at, k), *_tests_of_code(f, plan.unit.guards, k), *tests]
     if is_special:  # a debugger is shown the general one
         tests.append(f"{k(sys.gettrace)}() is None")
-    body = [f"y, saved = {k(plan.unit.primal)}({', '.join(inputs)})", f"if type(y) is {k(type(y))}:"]
+    body = [f"y, saved = {k(plan.unit.primal)}({', '.join(inputs)})"]
+    if plan.unit.assumes_real:  # the general road runs it once more
+        call = f"return held.call(held.given({', '.join(names)}) + rest, kwargs)"
+        body = ["try:", f"    {body[0]}", f"except {k(ComplexPower)}:", f"    {call}"]
+    body.append(f"if type(y) is {k(type(y))}:")
     run = f"{k(adjoint)}(saved, {k(UNIT_SEEDS[type(y)])})"
     body += [f"    {line}" for line in _run_back(plan, inputs, bound, run, found, k)]
     body.append(f"return {rest}")

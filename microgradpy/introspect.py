@@ -11,7 +11,7 @@ from microgradpy.ad.calls import Call
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.primal import Primal
 from microgradpy.cache import Unit, followed_by, reached_units
-from microgradpy.compiler import Session, analysed, compile_tracked, compile_unit, why_tracked
+from microgradpy.compiler import Session, analysed, compile_outermost, compile_tracked, why_tracked
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.errors import CompilerBug, MutationError, SourceNotFoundError
 from microgradpy.forward_compiler import add_pushforward, forward_function
@@ -193,7 +193,7 @@ def unit_of(f: Any, args: tuple[Any, ...], argnums: int | tuple[int, ...] | None
     of_parts = None if read is None else unit_by_pattern(function, read, values, active)
     if of_parts is not None:
         return of_parts, in_order(of_parts.reasons)
-    unit = compile_unit(function, kinds, active)
+    unit = compile_outermost(function, kinds, active)
     if isinstance(unit, MayWrite):
         reasons = why_tracked(function, kinds, active).reasons
         return compile_tracked(function, kinds, active, is_root=True), in_order(reasons)

@@ -23,6 +23,7 @@ from microgradpy.boundary import GENERATED
 from microgradpy.cache import Unit
 from microgradpy.ir.nodes import UNASSIGNED
 from microgradpy.originals import BUILTINS
+from microgradpy.runtime.real_powers import ComplexPower
 
 _NUMBERS = frozenset((float, int, complex, bool, np.float64, np.float32, np.int64))
 _PLAIN = _NUMBERS | {str, bytes, type(None), type(Ellipsis), slice, range}
@@ -166,6 +167,8 @@ def _is_harmless(value: Any) -> bool:
             return value not in _CALLING and _is_of(_home(value), *_LIBRARIES)
         case np.ufunc():  # one that was made of a function is not among NumPy's
             return vars(np).get(value.__name__) is value
+        case type() if value is ComplexPower:
+            return True
         case type():
             return value not in _CALLING and _is_of(value.__module__, *_LIBRARIES)
     return type(value) is _OF_NUMPY and _is_of(value.__module__, "numpy")

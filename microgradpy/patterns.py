@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from microgradpy.cache import CACHE, Check, FunctionGuard, Guards, Unit, followed_by, lock
-from microgradpy.compiler import compile_unit
+from microgradpy.compiler import compile_outermost, compile_unit
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.errors import DifferentiationError, MutationError
 from microgradpy.ir.input_kinds import kinds_of
@@ -218,7 +218,9 @@ def _unit_of_parts(
     function: types.FunctionType, read: Match, kinds: tuple[Kind, ...], active: tuple[bool, ...]
 ) -> Unit | None:
     try:
-        unit = compile_unit(function, (*kinds, *(UNKNOWN,) * read.pattern.objects), active, pattern=read.pattern)
+        writes = bool(read.pattern.objects)  # into the user's own, so that it runs once
+        compiled = (compile_unit if writes else compile_outermost)
+        unit = compiled(function, (*kinds, *(UNKNOWN,) * read.pattern.objects), active, pattern=read.pattern)
     except DifferentiationError:
         return None
     return None if isinstance(unit, MayWrite) else unit

@@ -29,6 +29,7 @@ from microgradpy.ad.counters import count_again
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.ad.memory_mode import writes_for_certain
 from microgradpy.ad.primal import Primal
+from microgradpy.ad.real_powers import with_tests_written_out
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_values import Pair, save
 from microgradpy.ad.texts import check_texts
@@ -48,6 +49,7 @@ from microgradpy.ir.verifier import verify
 from microgradpy.passes.augmented_items import join_augmented_items
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
 from microgradpy.passes.fresh_arrays import write_in_place
+from microgradpy.passes.joined_stores import join_stores
 from microgradpy.passes.left_items import leave_items
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.passes.uniform_lists import read_uniform_lists
@@ -241,6 +243,7 @@ def _differentiated(ir: Function, active: tuple[bool, ...]) -> tuple[Var, ...]:
 def pair_of(primal: Primal, reverse: Reverse) -> Pair:
     """The pair of functions with what is saved between them. Nothing in the adjoint is written in place yet."""
     pair = save(primal, reverse if primal.memory is not None else _simplified(primal, reverse))
+    pair = replace(pair, primal=replace(pair.primal, body=with_tests_written_out(pair.primal.body)))
     if primal.memory is not None:
         pair = Pair(join_augmented_items(pair.primal), drop_needless_copies(pair.adjoint))
     pair = Pair(bind_unassigned(eliminate_dead_code(pair.primal)), eliminate_dead_code(pair.adjoint))
@@ -252,5 +255,5 @@ def pair_of(primal: Primal, reverse: Reverse) -> Pair:
 
 def _simplified(primal: Primal, reverse: Reverse) -> Reverse:
     """The adjoint without reads of what it knows by itself, and without stores that change nothing."""
-    region = leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each))
+    region = join_stores(leave_items(read_uniform_lists(reverse.region, reverse.kinds, for_each)))
     return replace(reverse, region=count_again(primal.function, region, reverse.frames))

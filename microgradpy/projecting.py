@@ -28,6 +28,12 @@ def are_floats(items: list[Any] | tuple[Any, ...]) -> bool:
     return list(map(type, items)).count(float) == len(items)  # counting takes half the time of making a set
 
 
+def are_tuples(items: list[Any]) -> bool:
+    """Whether all items are tuples of one length."""
+    count = len(items)
+    return list(map(type, items)).count(tuple) == count and (not count or list(map(len, items)).count(len(items[0])) == count)
+
+
 @final
 class Untouched:
     """The cotangent `zero` of a number in a list from which nobody has read it: 0.0 to compute with, and None for the user. It

@@ -32,6 +32,7 @@ from microgradpy.ir.kinds import (
     is_real,
     is_real_scalar,
     is_tuple_of_numbers,
+    is_tuple_with_numbers,
     join,
 )
 from microgradpy.ir.nodes import (
@@ -56,6 +57,7 @@ from microgradpy.tangents.helpers import COTANGENTS_OF_ITEMS, RETURNS
 
 Cotangents = dict[Var, Value]
 _ADDED = Augmented("+")
+_NOTHING = (Const(0.0), Const(None))
 _PRODUCTS = tuple(map(operator_constant, ("mul", "truediv", "neg")))
 
 
@@ -170,10 +172,17 @@ class AdjointBuilder(Selections):
         """The sum of two cotangents of a tuple of numbers, part by part."""
         assert isinstance(kind, TupleOf)
         sums = tuple(
-            a if b == Const(0.0) else b if a == Const(0.0) else self.sum(a, b, "")
+            a if b in _NOTHING else b if a in _NOTHING else self.sum(a, b, "")
             for a, b in zip(self._parts(left, kind), self._parts(right, kind), strict=True)
         )
         return self.operation(Opcode.TUPLE, sums, kinds=(kind,), hints=(hint,))[0]
+
+    def _are_bars_of_tuple(self, part: Value) -> bool:
+        """Whether these are the cotangents of a tuple of numbers, or with texts beside them, of which it is None."""
+        made = self.producers.get(part) if isinstance(part, Var) else None
+        if made is None or made.callee is not Opcode.TUPLE:
+            return is_tuple_of_numbers(self.kind(part))
+        return all(is_none(item) or is_real_scalar(self.kind(item)) for item in made.arguments)
 
     def _parts(self, whole: Value, kind: TupleOf) -> tuple[Value, ...]:
         made = self.producers.get(whole) if isinstance(whole, Var) else None
@@ -294,7 +303,7 @@ class AdjointBuilder(Selections):
         """Whether this is a tuple of numbers of which nobody asks what was not read: it was made here, or is an item of a list
         of such tuples, to whose cotangent only what was read is added."""
         made = self.made.get(container)
-        if made is None or not is_tuple_of_numbers(self.kind(container)):
+        if made is None or not is_tuple_with_numbers(self.kind(container)):
             return False
         if made.callee != operator_constant("getitem"):
             return made.callee is Opcode.TUPLE
@@ -368,11 +377,12 @@ class AdjointBuilder(Selections):
         are_places = self._are_places(self.kind(items), indices)
         if is_numeric(self.kind(part)) and are_places:
             self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
-        elif is_tuple_of_numbers(self.kind(part)) and are_places:
-            before = bars
+        elif self._are_bars_of_tuple(part) and are_places:
+            before, kind = bars, self.kind(bars)
             for index in indices:
-                before = self.call(operator_constant("getitem"), (before, index))
-            total = self._sum_of_tuples(self.kind(part), before, part, "")
+                kind = kind.item  # type: ignore[union-attr]
+                before = self.call(operator_constant("getitem"), (before, index), kind=kind)
+            total = self._sum_of_tuples(kind, before, part, "")
             self.cotangents[items] = self.stored(bars, indices, total, None)
         else:
             kind = self.bar_kind(items)

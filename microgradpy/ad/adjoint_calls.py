@@ -285,7 +285,7 @@ def _undo_build(adjoint: AdjointBuilder, call: Build, cotangent: Value) -> None:
         later = call.keys[index + 1 :]
         if isinstance(key, Const) and known_keys and any(_is_equal(key, other) for other in later):
             continue
-        if isinstance(kind, Sequence) and (is_numeric(kind.item) or holds_numbers(kind.item)):
+        if isinstance(kind, Sequence) and (is_numeric(kind.item) or is_tuple_of_numbers(kind.item) or holds_numbers(kind.item)):
             part = adjoint.call(operator_constant("getitem"), (cotangent, key), kind=kind.item)
         elif known_keys or not later:
             part = adjoint.helper(run_time.cotangent_item, cotangent, key)

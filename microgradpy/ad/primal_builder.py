@@ -108,6 +108,9 @@ class Services(Protocol):
     def keeps_containers(self) -> None:
         """Note that an argument is given something to keep that may be, or hold, a list or dict."""
 
+    def assumes_real_power(self) -> bool:
+        """Note that there is a power of real numbers that may be complex; whether it is assumed to be real."""
+
     def looks(self, is_searched: bool) -> None:
         """Note that an operation that stays as it stands may run code of the user's, which `is_searched` for writes."""
 

@@ -40,6 +40,7 @@ from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.primal_structure import check_slice, lower_key, place_from_front
+from microgradpy.ad.real_powers import is_real_power
 from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept
 from microgradpy.ad.refused_calls import is_hashable, refuse_call, refuse_write
 from microgradpy.ad.tracked_calls import lower_tracked_constant, lower_tracked_method, lower_tracked_value
@@ -209,6 +210,8 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     given_kinds = tuple(map(primal.kind, given_values(arguments, keywords)))
     kind = primal.kind_of_call(callee, arguments, keywords)
     _note_given_code(primal, op, callee, arguments, keywords, given_kinds)
+    if is_real_power(primal, op, callee, arguments, keywords):
+        return
     if kind == UNASSIGNED:
         primal.plain(op, kind=kind)  # never reached, as far as is known
     elif asks_a_class(primal, function, arguments, keywords):

@@ -50,7 +50,7 @@ def entry_of(f: types.FunctionType, args: tuple[Any, ...], wanted: Wanted) -> di
 
 def _is_usual(plan: Plan) -> bool:
     unit = plan.unit
-    if unit.tracks or unit.writes or unit.guards.makes_text or plan.exotic or unit.mode != Mode():
+    if unit.tracks or unit.writes or unit.guards.makes_text or plan.exotic or unit.mode._replace(assumes_real=False) != Mode():
         return False
     return waiting_units(unit) <= _MOST_WAITING
 

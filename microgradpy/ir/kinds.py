@@ -206,10 +206,17 @@ def is_items(kind: Kind) -> bool:
 
 
 def holds_numbers(kind: Kind) -> bool:
-    """Proven to be a list or a dict of real numbers, of tuples of real numbers, or of such lists and dicts."""
+    """Proven to be a list or a dict of real numbers, of tuples with real numbers, or of such lists and dicts."""
     if not isinstance(kind, Sequence) or kind.name not in ("list", "dict"):
         return False
-    return is_real_scalar(kind.item) or is_tuple_of_numbers(kind.item) or holds_numbers(kind.item)
+    return is_real_scalar(kind.item) or is_tuple_with_numbers(kind.item) or holds_numbers(kind.item)
+
+
+def is_tuple_with_numbers(kind: Kind) -> bool:
+    """The same, with texts or lists of texts beside the numbers, in the places of which the cotangent has zeros."""
+    if not isinstance(kind, TupleOf) or not any(map(is_real_scalar, kind.items)):
+        return False
+    return all(is_real_scalar(item) or item in _TEXTS for item in kind.items)
 
 
 def holds_arrays(kind: Kind) -> bool:
@@ -222,6 +229,9 @@ def is_tuple_of_numbers(kind: Kind) -> bool:
     return isinstance(kind, TupleOf) and bool(kind.items) and all(map(is_real_scalar, kind.items))
 
 
+_TEXTS: tuple[Kind, ...] = (Inert("str"), Sequence("list", Inert("str")))
+
+
 def cotangents_of(kind: Kind) -> Sequence:
     """What is proven of the cotangent of a list or dict, where it is one: numbers for numbers, however deep they are inside of
     each other; of other items it may be None."""
@@ -230,7 +240,7 @@ def cotangents_of(kind: Kind) -> Sequence:
 
 
 def _cotangent_in(item: Kind) -> Kind:
-    if is_tuple_of_numbers(item):
+    if is_tuple_with_numbers(item):
         return TupleOf((FLOAT,) * len(item.items))  # type: ignore[union-attr]
     return FLOAT if is_real_scalar(item) else cotangents_of(item) if holds_numbers(item) else UNKNOWN
 

@@ -88,15 +88,21 @@ def power(arguments: Arguments, known: Known) -> Kind:
     match base, exponent:
         case Scalar(name="int"), Scalar(name="int" | "bool"):
             whole = known.get(1)
-            return INT if isinstance(whole, int) and whole >= 0 else NUMERIC
+            return INT if isinstance(whole, int) and whole >= 0 else REAL
         case Scalar(name="float" | "real"), Scalar(name="int" | "bool"):
             return base
+        case Scalar(name="int" | "float"), Scalar(name="float" | "real") if _is_positive(known.get(0)):
+            return FLOAT if FLOAT in arguments else REAL
         case Scalar(), Scalar():  # a negative base with a fractional exponent is complex in Python
             return NUMERIC
     dtype = widest(dtype_of(base), dtype_of(exponent))
     if exponent == INT and dtype == "real":
         return broadcast(arguments, dtype)
     return broadcast(arguments, dtype if dtype in ("float", "complex") else "")  # of whole numbers not below zero
+
+
+def _is_positive(number: object) -> bool:
+    return type(number) in (int, float) and number > 0  # type: ignore[operator]
 
 
 def comparison(arguments: Arguments, known: Known) -> Kind:

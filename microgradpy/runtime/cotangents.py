@@ -13,7 +13,7 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed, static_member
-from microgradpy.projecting import Untouched, are_floats
+from microgradpy.projecting import Untouched, are_floats, are_tuples
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
 from microgradpy.runtime.members import Role, member_of, role_of
@@ -127,7 +127,7 @@ def number_bars(x_bar: Any, x: Any) -> Any:
 def _are_numbers(bars: list[Any]) -> bool:
     """Whether all are numbers, or tuples of these."""
     if bars and type(bars[0]) is tuple:
-        return set(map(type, bars)) == {tuple} and are_floats(list(chain.from_iterable(bars)))
+        return list(map(type, bars)).count(tuple) == len(bars) and are_floats(list(chain.from_iterable(bars)))
     return are_floats(bars)
 
 
@@ -152,9 +152,8 @@ def zeros_for(x: Any) -> Any:
         return []  # of a variable that is not assigned on this path
     if not x or not (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
         return [zero] * len(x)
-    if set(map(type, x)) == {tuple}:
-        lengths = set(map(len, x))
-        return [(zero,) * lengths.pop()] * len(x) if len(lengths) == 1 else list(map(zeros_for, x))
+    if are_tuples(x):
+        return [(zero,) * len(x[0])] * len(x)
     return [zeros_for(item) if isinstance(item, _HOLDERS) else zero for item in x]
 
 
@@ -195,16 +194,14 @@ def added_to_part(x_bar: Any, d: Any, *indices: Any) -> Any:
 def _sums(left: Any, right: Any) -> Any:
     """The sums of two lists of cotangents, item by item."""
     zero = Untouched.zero
-    kinds = {float} if are_floats(right) else set(map(type, right))
-    if kinds == {tuple} and set(map(len, right)) == {2} and _NUMBERS.issuperset(map(type, chain.from_iterable(right))):
+    if are_floats(right):
+        if left.count(0.0) == len(left) == len(right):
+            return right  # nothing was added to these so far
+        return [a if b is zero else a + b for a, b in zip(left, right, strict=False)]
+    if are_tuples(right) and len(right[0]) == 2 and are_floats(list(chain.from_iterable(right))):
         pairs = zip(left, right, strict=False)
         return [(a if c is zero else a + c, b if d is zero else b + d) for (a, b), (c, d) in pairs]
-    if kinds <= _NUMBERS:
-        return [a if b is zero else a + b for a, b in zip(left, right, strict=False)]
     return map(_sum_of_parts, left, right)
-
-
-_NUMBERS = frozenset((float, np.float64))
 
 
 def _sum_of_parts(left: Any, right: Any) -> Any:

@@ -13,7 +13,8 @@ class Mode(NamedTuple):
     """`dispatches`: no rule and no callee is compiled in. `tracks`: every run tracks what is written. `checks`: what the values
     of operations are looked at for: nothing, NaN, or both NaN and infinities. `stops`: the codes of the functions in whose
     pullbacks to stop, with what is done there. `tells_apart`: arrays may stand in for others (`microgradpy.state.apart`).
-    `explains`: what writes is asked for its reasons."""
+    `explains`: what writes is asked for its reasons. `assumes_real`: powers of real numbers are compiled as real ones
+    (`microgradpy.runtime.real_powers`)."""
 
     dispatches: bool = False
     tracks: bool = False
@@ -21,6 +22,7 @@ class Mode(NamedTuple):
     stops: tuple[tuple[types.CodeType, Any], ...] = ()
     tells_apart: bool = False
     explains: bool = False
+    assumes_real: bool = False
 
 
 NAN, NAN_OR_INFINITY = "nan", "nan or infinity"

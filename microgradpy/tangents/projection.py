@@ -43,7 +43,7 @@ def project(x: Any, x_bar: Any) -> Any:
     if isinstance(x, int | float | complex | np.number):
         return _project_number(x, x_bar)
     if isinstance(x, tuple | list | deque):
-        return _project_sequence(x, x_bar)
+        return None if type(x_bar) is float and not x_bar else _project_sequence(x, x_bar)  # of texts beside numbers
     if isinstance(x, dict):
         return _project_dict(x, x_bar)
     if isinstance(x, _REFUSED):

@@ -401,6 +401,13 @@ def saved_up(salary, rent, months):
     return account.balance
 
 
+def wind_energy(speed, exponent, heights):
+    total = 0.0
+    for height in heights:
+        total += (speed * (height / 10.0) ** exponent) ** 3
+    return total
+
+
 def model_loss(model, x, y):
     return np.mean((model(x) - y) ** 2) + model.penalty
 
@@ -443,6 +450,7 @@ PROGRAMS = [
     Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),
     Program("neighbours", "a list beside slices of itself", smoothed, ([1.0, 3.0, 2.0, 5.0], 0.25), (0, 1)),
     Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
+    Program("powers", "a power of a number of unknown sign", wind_energy, (5.0, 0.2, [20.0, 50.0]), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
     Program("heap", "a heap: values in a list that grows, and the order of their places", merged_by_twos, (1.5, 4), (0,)),
     Program("taken_keys", "a dict of which keys are taken away", handed_on, (1.5, 4), (0,)),

@@ -1,0 +1,103 @@
+"""Functions of which nobody sees that a run of them was given up and made once more: they compute, and nothing else.
+
+What is not known to be so counts as if it were not: calls of code that is not compiled, operators of what may be an object of
+the user's, iterators, writes into what others have, random numbers, printing, and every `try`, which might catch what ends the
+run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from microgradpy.ad.calls import Call, UnitCall
+from microgradpy.ir.kinds import UNKNOWN, Array, Inert, Kind, Scalar, Sequence, TupleOf, Unknown
+from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Statement, Value, Var, While
+from microgradpy.ir.traversal import given_values, item_sources, terminator_values, walk
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.real_powers import check_real
+
+_OPCODES = frozenset({
+    Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.UNPACK, Opcode.JOIN, Opcode.APPEND, Opcode.STORE, Opcode.GLOBAL,
+})  # fmt: skip
+_BUILTINS = frozenset((
+    abs, all, any, bool, dict, divmod, enumerate, float, int, isinstance, len, list, max, min, pow, range, reversed, round,
+    sorted, sum, tuple, zip,
+))  # fmt: skip
+_LIBRARIES = ("math", "_operator", "operator")
+_OWN = ("microgradpy.tangents.", "microgradpy.rules.", "microgradpy.runtime.keys", "microgradpy.runtime.cotangents")
+_OF_NUMPY = type(np.sum)
+
+
+def is_repeatable(function: Function, calls: Mapping[Var, Call]) -> bool:
+    """Whether a primal only computes, as do the functions of which it calls units if theirs do."""
+    return all(_is_repeatable(statement, function.kinds, calls) for statement in walk(function.body))
+
+
+def _is_repeatable(statement: Statement, kinds: Mapping[Var, Kind], calls: Mapping[Var, Call]) -> bool:
+    match statement:
+        case If(condition=condition):
+            return _is_proven(_kind(condition, kinds))
+        case While(condition=condition):
+            return _are_proven(terminator_values(condition.terminator), kinds)
+        case For(items=items):
+            return all(_is_proven(_kind(source, kinds)) for source in item_sources(items))
+        case Op(callee=Opcode() as opcode):
+            return opcode in _OPCODES and (opcode is not Opcode.UNPACK or _are_proven(statement.arguments, kinds))
+        case Op() if any(isinstance(calls.get(result), UnitCall) for result in statement.results):
+            return True
+        case Op(callee=Const(value=callee)):
+            return _only_computes(callee) and _are_proven(given_values(statement.arguments, statement.keywords), kinds)
+    return False
+
+
+def _are_proven(values: tuple[Value, ...], kinds: Mapping[Var, Kind]) -> bool:
+    return all(_is_proven(_kind(value, kinds)) for value in values)
+
+
+def _kind(value: Value, kinds: Mapping[Var, Kind]) -> Kind:
+    """The kind of a variable; of a constant whether it is one of Python's own that runs no other code."""
+    if isinstance(value, Var):
+        return kinds.get(value, UNKNOWN)
+    return Inert("constant") if isinstance(value, Const) and _is_plain(value.value) else UNKNOWN
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, type):
+        return value.__module__ in ("builtins", "numpy")
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
+
+
+_PLAIN = (int, float, complex, bool, str, bytes, type(None), slice, range, np.float64)
+
+
+def _is_proven(kind: Kind) -> bool:
+    """Whether no code of the user's runs where such a value is computed with."""
+    match kind:
+        case TupleOf(items=items):
+            return all(map(_is_proven, items))
+        case Sequence(item=item, entries=entries):
+            return _is_proven(item) and all(_is_proven(each) for _, each in entries)
+        case Scalar() | Array() | Inert():
+            return True
+    return not isinstance(kind, Unknown) and kind is not None
+
+
+def _only_computes(function: Any) -> bool:
+    module = str(getattr(function, "__module__", ""))
+    match function:
+        case np.ufunc():
+            return vars(np).get(function.__name__) is function
+        case FunctionType():
+            return function is check_real or module.startswith(_OWN)
+        case BuiltinFunctionType() if module in _LIBRARIES:
+            return True
+        case BuiltinFunctionType() | type():
+            return function in _BUILTINS
+    is_of_numpy = type(function) is _OF_NUMPY and module.partition(".")[0] == "numpy" and "random" not in module
+    return is_of_numpy and rrule.has(function)
