@@ -24,6 +24,7 @@ from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.pipeline import shared_by
 from microgradpy.plans import EXOTIC, Plan, keep_plan, signature
+from microgradpy.projecting import are_floats
 from microgradpy.runtime import dispatch, pushforwards
 from microgradpy.runtime.anomalies import check_outcome, checked_run, numbered
 from microgradpy.runtime.cotangents import or_zero, seed_or_zero
@@ -275,7 +276,10 @@ def _new_plan(
         return None
     if not is_inner and unit.runs_unseen and may_write(function, bound.values, followed_by(unit)):
         return None
-    return Plan.of(unit, bound.values)
+    plan = Plan.of(unit, bound.values)
+    if not unit.tracks:
+        plan.of_floats = tuple(type(value) is list and are_floats(value) for value in bound.values)
+    return plan
 
 
 def _refuse_exotic(values: list[Any], unit: Unit) -> None:

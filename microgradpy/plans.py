@@ -20,7 +20,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.gradient_compiler import unit_seed_adjoint
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.patterns import Match, matched
-from microgradpy.projecting import are_floats
+from microgradpy.projecting import FLOATS, are_floats
 from microgradpy.runtime.bars import Wanted
 from microgradpy.runtime.modes import RUN, Mode
 
@@ -32,8 +32,8 @@ UNIT_SEEDS: dict[type, Any] = {float: 1.0, np.float64: np.float64(1.0)}
 """The seeds that `gradient` gives, by the type of the value; known by their identity."""
 _ONE, _ONE_DOUBLE = UNIT_SEEDS.values()
 _WIDE = (np.ndarray, np.float64)
-_Run = tuple[Callable[..., Any], tuple[bool, ...]]
-"""`run(saved, seed)`, and of which inputs it makes a cotangent that is nobody else's."""
+_Run = tuple[Callable[..., Any], tuple[Any, ...]]
+"""`run(saved, seed)`, and of which inputs it makes a cotangent that is nobody else's, or which are lists of floats."""
 
 
 @final
@@ -56,6 +56,8 @@ class Plan:
     """Whether it is known if there is an adjoint for the seed 1, which a gradient takes if there is one."""
     at_one: _Run | None = None
     for_any: _Run | None = None
+    of_floats: tuple[bool, ...] = ()
+    """Which inputs are lists of floats, as the signature says."""
 
     @classmethod
     def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
@@ -81,14 +83,19 @@ class Plan:
     def _run_of(self, made: Adjoint | None) -> _Run | None:
         if made is None:
             return None
-        return made.run, tuple(place is not None and made.fresh[place] for place in self.places)
+        fresh = tuple(place is not None and made.fresh[place] for place in self.places)
+        return made.run, tuple(map(_flag, fresh, self.of_floats)) if any(self.of_floats) else fresh
 
-    def adjoint_of_gradient(self) -> tuple[Callable[..., Any], tuple[bool, ...], bool] | None:
+    def adjoint_of_gradient(self) -> tuple[Callable[..., Any], tuple[Any, ...], bool] | None:
         """The adjoint that a gradient takes, of which inputs it makes a cotangent that is nobody else's, and whether it is for
         the seed 1 only; None until that is decided, and where nothing is differentiated."""
         if not self.is_asked or not any(self.unit.active):
             return None
         return (*(self.at_one or self.adjoint_for(None, [])), self.at_one is not None)
+
+
+def _flag(is_fresh: bool, is_of_floats: bool) -> Any:
+    return FLOATS if is_of_floats else is_fresh
 
 
 _CONTAINERS = frozenset((list, tuple, dict, set, types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType))

@@ -11,6 +11,10 @@ WHOLE = "whole"
 """Said instead of whether a cotangent is fresh: it is the gradient as it stands."""
 
 
+FLOATS = "floats"
+"""The same of what is differentiated: it is a list of Python's own floats."""
+
+
 def is_projected(x: Any, bar: Any, is_fresh: Any) -> bool:
     """Whether a cotangent is the gradient as it stands, as far as types say it: numbers have nobody to share them with."""
     cls = type(bar)

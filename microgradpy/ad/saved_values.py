@@ -21,6 +21,7 @@ from typing import final
 
 from microgradpy.ad.counted_loops import Counted, counted
 from microgradpy.ad.exits import Frame, frame_of
+from microgradpy.ad.filled_lists import built, named_in
 from microgradpy.ad.primal import Primal
 from microgradpy.ad.reverse import Reverse
 from microgradpy.ad.saved_attempts import AttemptRecorder, Available, Tape, Wanted, left_with, reached
@@ -62,7 +63,10 @@ from microgradpy.ir.traversal import (
     uses,
     walk,
 )
+from microgradpy.runtime.cotangents import zeros_for
 from microgradpy.runtime.write_detection import keep, unchanged
+
+_ZEROS = function_constant(zeros_for)
 
 
 @final
@@ -177,6 +181,8 @@ class _Plan:
         self.function = function
         self.wanted: Wanted = {}
         self.counted: dict[Tape, Counted] = {}
+        self.kinds = reverse.kinds
+        self.counts = named_in(reverse.region)
         self.collect(reverse.region)
         self.count_instead_of_record()
 
@@ -234,7 +240,26 @@ class _Plan:
 
     def rebuild(self, region: Region) -> Region:
         """The adjoint with the fields of each record bound."""
-        return Region(tuple(self.rebuilt(s) for s in region.statements), region.terminator)
+        statements: list[Statement] = []
+        zeros: dict[Value, Value] = {}
+        for statement in region.statements:
+            if isinstance(statement, Op) and statement.callee == _ZEROS:
+                zeros[statement.result] = statement.arguments[0]
+            statements += self.built(statement, zeros) or (self.rebuilt(statement),)
+        return Region(tuple(statements), region.terminator)
+
+    def built(self, statement: Statement, zeros: Mapping[Value, Value]) -> tuple[Statement, ...] | None:
+        """A loop that builds the cotangents of a list."""
+        if not isinstance(statement, For) or not isinstance(statement.items, Records):
+            return None
+        found = self.counted.get(statement.items.tape)  # type: ignore[arg-type]
+        new = None if found is None else built(statement, found, zeros, self.counts, self.kinds)
+        if found is None or new is None:
+            return None
+        made, loop = new
+        body = replace(loop.body, statements=(*found.reads(), *loop.body.statements))
+        items = map_items(found.items, lambda value: value, self.called)
+        return made, replace(loop, items=items, body=body)
 
     def rebuilt(self, statement: Statement) -> Statement:
         match statement:

@@ -85,7 +85,8 @@ def _join(
                 dropped.append(place)
             case Op(callee=Opcode.STORE, arguments=(source, at, value), payload=None) if (source, at) == (current, index):
                 if taken is not None and counts[taken] == len(found) and taken != value:
-                    known |= {**found, current: known.get(container, container)}  # type: ignore[call-overload]
+                    before = known.get(container, container) if isinstance(container, Var) else container
+                    known |= {**found, current: before}
                     for each in dropped:
                         statements[each] = _NOTHING
                 return

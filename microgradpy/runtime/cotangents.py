@@ -150,10 +150,11 @@ def zeros_for(x: Any) -> Any:
         return (zero,) * len(x)
     if not isinstance(x, list):
         return []  # of a variable that is not assigned on this path
-    if not x or not (x[0] is None or isinstance(x[0], _HOLDERS)):  # None stands for what is not there yet
+    first: Any = x[0] if x else 0.0
+    if not (first is None or isinstance(first, _HOLDERS)):  # None stands for what is not there yet
         return [zero] * len(x)
     if are_tuples(x):
-        return [(zero,) * len(x[0])] * len(x)
+        return [(zero,) * len(first)] * len(x)
     return [zeros_for(item) if isinstance(item, _HOLDERS) else zero for item in x]
 
 
