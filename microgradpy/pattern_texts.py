@@ -211,7 +211,10 @@ class Texts:
                 self.holds(f"{missing!r} not in {name}")
                 continue
             of_class = classes.member(part.cls, missing)
-            default = self.constant(of_class)
+            if isinstance(of_class, classmethod):
+                self.holds(f"getattr(getattr({name}, {missing!r}), '__func__', None) is {self.constant(of_class.__func__)}")
+                continue
+            default = self.constant(of_class.__func__ if isinstance(of_class, staticmethod) else of_class)
             self.holds(f"getattr({name}, {missing!r}, {default}) is {default}")
 
     def static(self, value: Any, name: str) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 from microgradpy.dataclasses import replace
 from microgradpy.promotion.base import Walk
-from microgradpy.promotion.findings import RANKS, Escapes, Shrinks
-from microgradpy.promotion.places import Known, ListOf, Object, Table, lists_of
+from microgradpy.promotion.findings import RANKS, Escapes, Nests, Shrinks
+from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of
 from microgradpy.runtime.arranged import LISTS
 from microgradpy.runtime.keyed import KEYED
 
 
-def check_alike(walker: Walk, a: Object, b: Object) -> None:
+def check_alike(walker: Walk, a: Object | Part, b: Object | Part) -> None:
     """Refuse to take two objects for one value where that can be told."""
     is_being_made = a in walker.constructed or b in walker.constructed
     if a.cls is not b.cls or a.cls in walker.facts.mutable or is_being_made:
@@ -60,6 +60,13 @@ def are_alike(a: Known, b: Known) -> bool:
         case Table(), Table():
             return a.cls is b.cls and a.columns.keys() == b.columns.keys() and all(map(are_alike, lists_of(a), lists_of(b)))
     return False
+
+
+def check_depths(a: Known, b: Known) -> None:
+    """Let the lists in two lists be in sight alike, if something is to stand for either."""
+    if isinstance(a, ListOf) and isinstance(b, ListOf) and a.depth != b.depth:
+        lower = min(a, b, key=lambda place: place.depth)
+        raise Nests(lower.origin, max(a.depth, b.depth))
 
 
 def _sort_of(place: ListOf) -> tuple[Any, ...]:

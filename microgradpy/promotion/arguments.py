@@ -12,6 +12,8 @@ those that are written into is in `written_arguments`.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import operator
 import types
 from collections.abc import Mapping
@@ -19,11 +21,12 @@ from typing import Any, final
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Terminator
+from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Changes, Escapes, Facts, NotInSight, Origin
 from microgradpy.promotion.functions import Lower, Named, is_in_file
-from microgradpy.promotion.given import STATIC, folded_call, method_of_class, objects_named
+from microgradpy.promotion.given import STATIC, folded_call, objects_named
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.parts import READ, Parts
 from microgradpy.promotion.places import Display, Frame, Known, Method, Part, first_origin, is_thing
@@ -31,7 +34,7 @@ from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 
 _MOST_INSIDE_ITSELF = 3
-_SHARED = ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "naming")
+_SHARED = ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "converted", "naming")
 _SHARED_OF_WRITES = ("roots", "containers", "places", "unread", "real", "reached")
 
 
@@ -61,6 +64,7 @@ class Arguments(Parts):
                 raise NotInSight
         begun = self.begin_writes(function, frame)
         made = super().whole(function, frame)
+        self.note_shadowed()
         made = replace(made, body=replace(made.body, statements=(*begun, *made.body.statements)))
         return flattened(made, self.roots, [each.part for each in self.variables.values()])
 
@@ -94,10 +98,8 @@ class Arguments(Parts):
             return self.method_of_part(op, callee, arguments, keywords, frame)
         if isinstance(callee, Const):
             self.check_changes(callee.value, arguments)
-            if callee.value is getattr and len(arguments) == 2:
-                found = method_of_class(arguments, self.member) or self.of_module(arguments)
-                if found is not None:
-                    return found
+            if callee.value is getattr and len(arguments) == 2 and (found := self.of_module(arguments)) is not None:
+                return found
             folded = folded_call(callee.value, arguments, self.leaves) if not keywords else None
             if folded is not None:
                 return folded
@@ -132,6 +134,8 @@ class Arguments(Parts):
             return known(self, op, arguments, frame)
         if function is super:
             return self.super_of(arguments)
+        if is_hashable and function in (dataclasses.replace, copy.copy) and isinstance(arguments[0], Part):
+            return super().call(op, callee, (self.as_object(arguments[0]), *arguments[1:]), keywords, frame)
         first = arguments[0] if arguments else None
         if is_hashable and function in OPERATORS and isinstance(first, Part) and not first.is_container:
             return self.operator_of_part(op, function, arguments, frame)
@@ -169,6 +173,8 @@ class Arguments(Parts):
         self, op: Op, method: Method, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
         receiver = method.receiver
+        if method.name == "_replace" and isinstance(receiver, Part) and classes.is_record(receiver.cls) and not arguments:
+            return self.replaced(Method(self.as_object(receiver), None, "_replace"), keywords)
         if method.function is not None:
             return self.inline(op, method.function, (receiver, *arguments), keywords, frame, receiver.origin)
         if isinstance(receiver, Part) and receiver.cls is list and method.name in ("append", "extend"):

@@ -170,7 +170,7 @@ class Arranging(Written):
 
     # Loops
 
-    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
+    def iterator_of(self, thing: Any, item: Var, where: Location, frame: Frame) -> Known | None:
         if thing.cls not in _STEADY or (*frame.path, item) in self.facts.live:
             return super().iterator_of(thing, item, where, frame)
         steady = self.member_function(thing, "steady")

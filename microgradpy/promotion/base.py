@@ -49,6 +49,7 @@ from microgradpy.promotion.places import (
     Fields,
     Frame,
     Generator,
+    Iterated,
     Known,
     ListOf,
     Object,
@@ -108,7 +109,7 @@ class Walk(ABC):
         self.out: list[Statement] = []
         self.loop: Any = None
         self.constructed: set[Place] = set()
-        self.consumed: set[Generator] = set()
+        self.consumed: set[Generator | Iterated] = set()
         self.standing: dict[Object | ListOf, Element | Row | None] = {}
         """The objects and lists that are in lists; None for those of which it is not known where."""
         self.read_from: dict[Value, tuple[ListOf, int]] = {}
@@ -164,8 +165,12 @@ class Walk(ABC):
         """The statements of a region, from what is known here on, and how it ends."""
 
     @abstractmethod
-    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
-        """The generator that an object in sight is read by."""
+    def iterator_of(self, thing: Any, item: Var, where: Location, frame: Frame) -> Known | None:
+        """The iterator that an object in sight is read by."""
+
+    @abstractmethod
+    def as_object(self, part: Part) -> Object:
+        """An object of the user's that is only read, as one that the program has made."""
 
     @abstractmethod
     def as_item(self, place: ListOf, value: Var) -> Known:

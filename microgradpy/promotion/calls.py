@@ -13,32 +13,30 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
-from microgradpy.ir.kinds import holds_numbers
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var
-from microgradpy.ir.traversal import walk
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.arranging import WRITING
+from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks
-from microgradpy.promotion.functions import Named, as_expression, is_followed
-from microgradpy.promotion.methods import Methods
+from microgradpy.promotion.functions import Named, is_followed
+from microgradpy.promotion.inlining import Inlining
+from microgradpy.promotion.iterated import iterated
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     AnyOf,
     Cell,
+    ClassMethod,
     Closure,
-    DictOf,
     Display,
     Element,
     Frame,
-    Generator,
     Known,
     ListOf,
     Method,
     Object,
     Packed,
-    Row,
     Table,
     Values,
     View,
@@ -46,7 +44,8 @@ from microgradpy.promotion.places import (
     is_thing,
     origin_of,
 )
-from microgradpy.promotion.raising import make_exception, shows_exception, throws
+from microgradpy.promotion.raising import make_exception, shows_exception
+from microgradpy.promotion.spread import options, positions
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.keyed import Grouped
@@ -54,9 +53,6 @@ from microgradpy.runtime.making import tie
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 
-_MOST_WRITTEN = 60
-"""Functions of more statements are not written where they are called, unless they have to be."""
-_FOLLOWED = (Object, Element, AnyOf, Packed, Table, Values, Closure, Generator)
 _NUMBERED = (Element, AnyOf, Packed)
 _LISTED = (ListOf, *_NUMBERED)
 _TAKE_KEYS = (list, sorted, tuple, set, frozenset)
@@ -67,7 +63,7 @@ _KEEP_NOTHING |= {operator.getitem, operator.contains, operator.eq, operator.ne}
 _WRITE = (operator.delitem, operator.iadd, operator.imul)
 
 
-class Calls(Methods):
+class Calls(Inlining):
     """What is done with operations, and where one goes."""
 
     def operation(self, op: Op, frame: Frame) -> None:
@@ -79,8 +75,11 @@ class Calls(Methods):
             op = replace(op, callee=callee)  # type: ignore[arg-type]  # what a function calls may be what it was given
         arguments = tuple(self.known(value, frame) for value in op.arguments)
         keywords = {name: self.known(value, frame) for name, value in op.keywords}
-        if self.by_class(op, callee, arguments, frame):
-            return
+        if not self.by_class(op, callee, arguments, frame):
+            self.called_as(op, callee, arguments, keywords, frame)
+
+    def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
+        """Append what becomes of a call of something that is known, with what it is given."""
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -95,6 +94,20 @@ class Calls(Methods):
         if self.made is not None:
             self.bind(op.results[0], self.made, frame)
             self.made = None
+
+    def inline(
+        self,
+        op: Op,
+        function: types.FunctionType,
+        arguments: tuple[Known, ...],
+        keywords: Named,
+        frame: Frame,
+        origin: Origin,
+    ) -> Known:
+        """The body of a function, in the place of its call; functions made inside that it is given are in sight then."""
+        for each in (*arguments, *keywords.values()):
+            self.check_given(each)
+        return super().inline(op, function, arguments, keywords, frame, origin)
 
     def emit(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """The operation as it is, on values."""
@@ -206,13 +219,16 @@ class Calls(Methods):
         return len(items) == len(op.results)
 
     def applied(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> bool:
-        """`f(*items)` as a call with the items, if these are known; whether it is one."""
+        """`f(*items, **options)` as a call with what these are, if it is known; whether it is one."""
         callee, given, named = arguments
-        items = self.contents.get(given) if isinstance(given, Var) else None
-        made = self.kinds.builder.producers.get(named) if isinstance(named, Var) else None
-        if items is None or made is None or made.callee is not Opcode.DICT or made.arguments or not isinstance(callee, Const):
+        if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
-        self.operation(replace(op, callee=callee, arguments=items), frame)
+        keywords = options(self, named)
+        items = None if keywords is None else positions(self, given, op)
+        if items is None or keywords is None:
+            return False
+        head = callee if isinstance(callee, Const) else op.arguments[0]
+        self.called_as(replace(op, callee=head, arguments=(), keywords=()), callee, items, keywords, frame)
         return True
 
     # Calls
@@ -225,6 +241,9 @@ class Calls(Methods):
             case Closure():
                 self.helped = True
                 return self.closure(op, callee, arguments, keywords, frame)
+            case ClassMethod(origin=origin, cls=cls, function=function):
+                self.helped = True
+                return self.inline(op, function, (cls, *arguments), keywords, frame, origin)
             case Object() | Element():
                 self.check_there(callee)
                 function = self.member_function(callee, "__call__")
@@ -250,20 +269,23 @@ class Calls(Methods):
         self.check_call(function, (*arguments, *keywords.values()))
         if (*frame.path, op.results[0]) in self.facts.kept:
             return None
+        if isinstance(function, types.BuiltinFunctionType) and function in _OF_VALUES and not keywords:
+            return _OF_VALUES[function](self, op, arguments, frame)
         if function is new_cell and not arguments:
             return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
             return self.make(op, callee, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):
             return self.generator(op, function, arguments, keywords, frame)
-        if isinstance(function, types.FunctionType):
-            reads = self.reads_items(function, arguments) or throws(self, function)
-            self.helped |= reads
-            if reads or self.is_factory(function):
-                return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
-        if function is operator.is_ and all(isinstance(each, Const) for each in arguments):
+        if isinstance(function, types.FunctionType) and self.is_written_here(function, arguments, (*keywords.values(),)):
+            return self.inline(op, function, arguments, keywords, frame, (*frame.path, op.results[0]))
+        return self.compared(function, arguments)
+
+    def compared(self, function: Any, arguments: tuple[Known, ...]) -> Known | None:
+        """`a is b`, as far as that is known."""
+        if (function is operator.is_ or function is operator.is_not) and all(isinstance(each, Const) for each in arguments):
             first, second = arguments
-            return Const(first.value is second.value)  # type: ignore[union-attr]
+            return Const((first.value is second.value) is (function is operator.is_))  # type: ignore[union-attr]
         if (function is operator.is_ or function is operator.is_not) and arguments[1] == NONE and arguments[0] in self.raised:
             return Const(function is operator.is_not)
         return None
@@ -290,27 +312,6 @@ class Calls(Methods):
                 if number in written:
                     self.check_written(each)
 
-    def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
-        """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
-        all items in each call; written where it is called, it adds to those that it has read."""
-        if self.loop is None or not is_followed(function, self.function) or is_generator(function.__code__):
-            return False
-        if not any(self.has_numbers(each) for each in given) or rrule.has(function) or is_non_differentiable(function):
-            return False
-        if function in self.inside_of or function.__name__ in function.__code__.co_names:
-            return False
-        try:
-            ir, _ = self.lowered(function, ())
-        except Escapes:
-            return False
-        return sum(1 for _ in walk(ir.body)) <= _MOST_WRITTEN and as_expression(ir.body) is not None
-
-    def has_numbers(self, known: Known) -> bool:
-        """Whether something is a list or dict of numbers, or of such lists and dicts."""
-        if isinstance(known, ListOf | Row):
-            return not isinstance(known, ListOf) or (known.of is None and known.sort != "array")
-        return not is_thing(known) and holds_numbers(self.kinds.of(known))
-
     def make(self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         if classes.is_record(callee.value):
             return self.record(op, callee, callee.value, arguments, keywords, frame)
@@ -335,24 +336,23 @@ class Calls(Methods):
             return self.known_result(op, frame)
         if isinstance(function, type):
             return self.call_that_makes(op, op.callee, arguments, keywords, frame)  # type: ignore[arg-type]
-        if isinstance(function, types.FunctionType) and is_generator(function.__code__):
-            return self.generator(op, function, arguments, keywords, frame)
-        given = (*arguments, *keywords.values())
-        origin = (*frame.path, op.results[0])
-        if origin not in self.facts.kept and isinstance(function, types.FunctionType) and self.reads_items(function, given):
-            self.helped = True
-            return self.inline(op, function, arguments, keywords, frame, origin)
-        if isinstance(function, types.FunctionType) and self.is_followed(function, given):
-            return self.inline(op, function, arguments, keywords, frame, first_origin(given))
+        if isinstance(function, types.FunctionType):
+            return self.function_with_things(op, function, arguments, keywords, frame)
         return None
 
-    def is_followed(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
-        """Whether a function that gets something in sight is written where it is called, as far as it gets no more than lists
-        only if it may write into them."""
-        if any(map(_is_only_in_sight, given)):
-            return True
-        is_container = [number for number, each in enumerate(given) if isinstance(each, ListOf | DictOf)]
-        return bool(is_container) and not self.written_by(function).isdisjoint(is_container)
+    def function_with_things(
+        self, op: Op, function: types.FunctionType, arguments: tuple[Known, ...], keywords: Named, frame: Frame
+    ) -> Known | None:
+        """The same of a function of the user's."""
+        if is_generator(function.__code__):
+            return self.generator(op, function, arguments, keywords, frame)
+        given, origin = (*arguments, *keywords.values()), (*frame.path, op.results[0])
+        if origin not in self.facts.kept and self.is_better_here(function, given):
+            self.helped = True
+            return self.inline(op, function, arguments, keywords, frame, origin)
+        if self.is_followed(function, given):
+            return self.inline(op, function, arguments, keywords, frame, first_origin(given))
+        return None
 
     def known_function(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
@@ -382,12 +382,6 @@ def _object_among_numbers(items: tuple[Known, ...]) -> Object | None:
     return next((each for each in items if isinstance(each, Object) and not classes.is_record(each.cls)), None)
 
 
-def _is_only_in_sight(known: Known) -> bool:
-    """Whether something is none of Python's values here, so that a function which gets it is written where it is called."""
-    place = known.place if isinstance(known, Row) else known
-    return isinstance(known, _FOLLOWED) or (isinstance(place, ListOf) and place.of is not None)
-
-
 def _is_apart(op: Op) -> bool:
     """Whether an operation makes a function of another module than that of the function it is written into."""
     return op.callee is Opcode.CLOSURE and getattr(op.payload, "is_of_other_module", False)
@@ -405,6 +399,11 @@ def _has_own_keys(keys: tuple[Value, ...]) -> bool:
     return bool(keys) and len(set(literals)) == len(keys)
 
 
+_OF_VALUES: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]] = {
+    getattr: member_of_class,
+    iter: iterated,
+}
+"""What gives something in sight for values."""
 _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]] = {
     getattr: Calls.read_attribute,
     setattr: Calls.write_attribute,
@@ -417,13 +416,15 @@ _KNOWN: dict[Any, Callable[[Calls, Op, tuple[Known, ...], Frame], Known | None]]
     operator.is_: Calls.is_same,
     operator.is_not: Calls.is_other,
     isinstance: Calls.is_of,
+    type: Calls.class_of,
     set_contents: Calls.write_cell,
     read_local: Calls.read_cell,
     read_captured: Calls.read_cell,
+    iter: iterated,
     list: Calls.collected,
     dict: Calls.gathered,
     bool: Calls.negated,
     operator.not_: Calls.negated,
-    sum: Calls.summed,
+    **dict.fromkeys((sum, max, min, tuple, sorted), Calls.summed),
     **CONTEXTS,
 }

@@ -8,7 +8,7 @@ from typing import Any, final
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.ir.kinds import INT, UNKNOWN, Kind, join, map_axes
 from microgradpy.ir.nodes import Const, Value, Var, fresh
-from microgradpy.promotion.alike import are_alike, check_alike, check_keys, check_own, check_same_class, other_of
+from microgradpy.promotion.alike import are_alike, check_alike, check_depths, check_keys, check_own, check_same_class, other_of
 from microgradpy.promotion.base import Walk, field_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.places import (
@@ -23,6 +23,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Object,
     Packed,
+    Part,
     Place,
     Row,
     Table,
@@ -109,6 +110,8 @@ class Loop:
             return self.carry_item(key, initial, at, variables)
         if isinstance(initial, ListOf | Table) and key in self.merging:
             return self.carry_container(key, initial, at, variables)
+        if isinstance(initial, Part) and key in self.merging:
+            initial = self.walker.as_object(initial)
         if isinstance(initial, Object) and key in self.merging:
             return self.carry_object(key, initial, at)
         self.fixed.append((key, initial, at))  # type: ignore[arg-type]
@@ -179,6 +182,7 @@ class Loop:
     def contents_at(self, key: Any, found: Known, initial: ListOf | Table, number: int) -> Known:
         """What is in a container where an iteration ends, which goes by no other name from there on."""
         if not are_alike(found, initial):
+            check_depths(initial, found)
             raise Escapes(initial.origin)
         place = lists_of(found)[number]  # type: ignore[arg-type]
         is_older = (place, CONTENTS) in self.start and place not in self.inside
@@ -241,6 +245,8 @@ class Loop:
         return not element.may_be_none or element.index in self.walker.present
 
     def field_at(self, found: Known, initial: Object, name: Any) -> Known:
+        if isinstance(found, Part) and found.cls is initial.cls:
+            found = self.walker.as_object(found)
         if not isinstance(found, Object):
             check_same_class(initial, found)
             raise Escapes(initial.origin)
@@ -283,11 +289,12 @@ class Loop:
         check_same_class(thing, found)
         if isinstance(thing, Object) and isinstance(found, Object) and thing.cls is found.cls and thing.cls in CLASSES:
             raise Merges(key)
-        if isinstance(thing, Object) and isinstance(found, Object):
+        if isinstance(thing, Object | Part) and isinstance(found, Object | Part):
             check_alike(self.walker, thing, found)
             raise Merges(key)
         if are_alike(thing, found):
             raise Merges(key)
+        check_depths(thing, found)
         if isinstance(thing, ListOf | Object) and found in self.walker.fresh:
             raise Writes(self.walker.fresh[found])  # type: ignore[index]  # it may be in sight as well
         raise Escapes(origin_of(thing))

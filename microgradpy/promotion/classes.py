@@ -30,6 +30,11 @@ def is_in_sight(cls: type) -> bool:
     return not ways or (is_frozen(cls) and ways <= {"__setattr__", "__delattr__"})
 
 
+def is_of_users(cls: Any) -> bool:
+    """Whether something is a class that is written in Python, with nothing but its members under its names."""
+    return type(cls) in (type, abc.ABCMeta) and _is_written_in_python(cls) and cls.__module__ != "typing"
+
+
 def is_exception(cls: Any) -> bool:
     """Whether a class is one of exceptions, written in Python."""
     return type(cls) is type and issubclass(cls, BaseException) and _is_written_in_python(cls)

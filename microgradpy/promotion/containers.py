@@ -28,6 +28,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Object,
     Packed,
+    Part,
     Picked,
     Row,
     Table,
@@ -56,6 +57,9 @@ class Containers(Numbered):
         """What the last operation has made that is in sight."""
         self.sizes: dict[Table, tuple[Known, ...]] = {}
         self.members = {}
+
+    def as_object(self, part: Part) -> Object:
+        raise Escapes(part.origin)
 
     def new_list_of(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
         (result,) = op.results
@@ -281,10 +285,6 @@ class Containers(Numbered):
     @abstractmethod
     def read_part(self, op: Op, place: ListOf, index: Known, frame: Frame) -> Known:
         """`container[index]` of a dict or an array."""
-
-    @abstractmethod
-    def check_written(self, target: Known) -> None:
-        """Let what a call has made be in sight if it is written into."""
 
     @abstractmethod
     def write_part(self, op: Op, place: ListOf, index: Known, value: Known) -> Known:

@@ -22,7 +22,8 @@ from microgradpy.promotion.arguments import Arguments
 from microgradpy.promotion.arranging import CHANGE_LISTS, WRITING
 from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
-from microgradpy.promotion.classes import is_in_sight, is_record, lineage
+from microgradpy.promotion.class_members import defaults_in, is_function
+from microgradpy.promotion.classes import is_in_sight, is_of_users, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_followed, is_in_file
@@ -42,26 +43,32 @@ _CHANGE = (operator.imul, operator.delitem, operator.setitem)
 def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
-        return isinstance(statement, Op) and statement.callee is Opcode.CLOSURE
+        return isinstance(statement, Op) and statement.callee in (Opcode.CLOSURE, Opcode.APPLY)
     if may_be_written(statement) or _changes(statement.callee.value):
         return True
     match statement.callee.value:
+        case types.FunctionType() as callee:
+            is_given = any(isinstance(each, Const) and is_function(each.value) for each in statement.arguments)
+            return is_given or _callee_makes_memory(function, callee)
         case type() as cls:
             return is_in_sight(cls) or is_record(cls)
-        case types.FunctionType(__code__=code) if any(isinstance(part, types.CodeType) for part in code.co_consts):
-            return True  # it may make a function
-        case types.FunctionType(__code__=code) if is_generator(code):
-            return True
-        case types.FunctionType(__code__=code, __globals__=names) if any(_is_class(names.get(name)) for name in code.co_names):
-            return True  # it may make an object
-        case types.FunctionType() as callee if is_in_file(callee, function) and may_write(callee):
-            return True
-        case function if function is new_cell or function is caught:
+        case function if function is new_cell:
             return True
         case function if function is getattr:
-            name = statement.arguments[1]
-            return isinstance(name, Const) and (name.value in WRITING or name.value in keying.WRITING)
+            owner, name = statement.arguments[:2]
+            is_of_class = isinstance(owner, Const) and is_of_users(owner.value)  # which may have it as a class method
+            return is_of_class or (isinstance(name, Const) and (name.value in WRITING or name.value in keying.WRITING))
     return False
+
+
+def _callee_makes_memory(function: types.FunctionType, callee: types.FunctionType) -> bool:
+    """Whether a function that is called makes or changes what may be in sight, or calls what it is given by default."""
+    code, names = callee.__code__, callee.__globals__
+    makes_function = any(isinstance(part, types.CodeType) for part in code.co_consts)
+    makes_object = any(_is_class(names.get(name)) for name in code.co_names)
+    if makes_function or makes_object or is_generator(code) or callee is caught or any(map(is_function, defaults_in(callee))):
+        return True
+    return is_in_file(callee, function) and may_write(callee)
 
 
 def _changes(function: Any) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
-from microgradpy.ad.binding import bind_arguments, literal_defaults
+from microgradpy.ad.binding import bind_arguments
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
@@ -32,16 +32,16 @@ from microgradpy.ir.nodes import (
     Var,
     Yield,
     fresh,
-    function_constant,
 )
 from microgradpy.ir.traversal import regions, terminators, walk
-from microgradpy.promotion import classes
+from microgradpy.promotion import classes, iterated
+from microgradpy.promotion.class_members import defaults_of
 from microgradpy.promotion.conditions import asked_only
 from microgradpy.promotion.factories import returns_what_it_makes
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
-from microgradpy.promotion.places import Closure, Display, Frame, Generator, Known, Object, Part
+from microgradpy.promotion.places import Closure, Display, Frame, Generator, Known, Part
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
 from microgradpy.promotion.writers import may_write, written_captures, written_parameters
@@ -52,7 +52,6 @@ from microgradpy.runtime.suspension import is_generator
 
 Lower = Callable[[types.FunctionType], tuple[Function, Any]]
 Named = Mapping[str, Known]
-_ITER = function_constant(iter)
 MOST_CALLS = 12
 """How deep calls may be inside of each other."""
 _ASK_FOR_FRAMES = frozenset({"warn", "_getframe", "currentframe", "stack", "extract_stack", "format_stack", "print_stack"})
@@ -128,7 +127,7 @@ class Functions(Walker):
             ir = replace(ir, body=placed(ir.body, where))
         elif function.__globals__ is not self.function.__globals__:
             ir = replace(ir, body=called_at(ir.body, where))
-        given = bind_arguments(function, arguments, keywords, literal_defaults(function))  # type: ignore[arg-type]
+        given = bind_arguments(function, arguments, keywords, defaults_of(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
             if var.hint != "__class__":
@@ -192,12 +191,8 @@ class Functions(Walker):
         cls = op.callee.value if isinstance(op.callee, Const) else None
         return isinstance(cls, type) and classes.is_in_sight(cls)
 
-    def iterator_of(self, thing: Object, item: Var, where: Location, frame: Frame) -> Known | None:
-        """The generator that `__iter__` of an object is, for a loop that calls its items `item`."""
-        function = self.member(thing.cls, "__iter__")
-        if not isinstance(function, types.FunctionType) or not is_generator(function.__code__):
-            return None
-        return self.generator(Op(_ITER, (), (item,), where=where), function, (thing,), {}, frame)
+    def iterator_of(self, thing: Any, item: Var, where: Location, frame: Frame) -> Known | None:
+        return iterated.iterator_of(self, thing, item, where, frame)
 
     @abstractmethod
     def member(self, cls: type, name: str, after: type | None = None) -> Any:

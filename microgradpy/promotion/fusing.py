@@ -49,8 +49,6 @@ def generator_of(walker: Walk, statement: For, frame: Frame) -> Generator | None
     """The generator in sight that a loop runs over."""
     items = statement.items.inner if isinstance(statement.items, Enumerate) else statement.items
     found = walker.known(items.source, frame) if isinstance(items, Each) else None
-    if isinstance(found, Object) and isinstance(items, Each):
-        found = walker.iterator_of(found, items.item, statement.where, frame)
     return found if isinstance(found, Generator) else None
 
 

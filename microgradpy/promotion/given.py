@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 import operator
 import types
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -218,12 +218,3 @@ def folded_call(function: Any, arguments: tuple[Known, ...], leaves: Set[Var]) -
     except Exception:
         return None  # it raises that when it runs
     return Const(found) if type(found) in (*STATIC, slice) else None
-
-
-def method_of_class(arguments: tuple[Known, ...], member: Callable[[type, str], Any]) -> Const | None:
-    """What `Base.forward` is, to be called with an object."""
-    owner = arguments[0].value if isinstance(arguments[0], Const) else None
-    if len(arguments) != 2 or not isinstance(owner, type) or not isinstance(arguments[1], Const):
-        return None
-    found = member(owner, arguments[1].value) if is_in_sight(owner) else None
-    return Const(found, found.__name__, found) if isinstance(found, types.FunctionType) else None

@@ -30,7 +30,7 @@ Named = Mapping[str, Known]
 class WrittenOut:
     """The text of a call, and what it is given: those of its arguments that are called, those that are run over, and others. If
     the text takes items by their places (`by_place`), they have to be in a list, or there is another text (`otherwise`). The
-    `present` are not to be None."""
+    `present` are not to be None, and the `numbers` are whole."""
 
     text: Any
     functions: tuple[Known, ...]
@@ -40,6 +40,7 @@ class WrittenOut:
     otherwise: Any = None
     functions_first: bool = True
     present: tuple[Known, ...] = ()
+    numbers: tuple[Known, ...] = ()
 
     @property
     def arguments(self) -> tuple[Known, ...]:
@@ -92,12 +93,58 @@ def _filter(given: Given, named: Named) -> WrittenOut | None:
     return WrittenOut(written_out.filtered, given[:1], given[1:])
 
 
-def _zip(given: Given, named: Named) -> WrittenOut | None:
-    return WrittenOut(written_out.zipped, (), given) if len(given) == 2 and not named else None
+def _by_number(texts: Mapping[int, Any], *, by_place: bool = False) -> Choose:
+    """The texts of a function that runs over what it is given, by how many that are."""
+
+    def choose(given: Given, named: Named) -> WrittenOut | None:
+        return WrittenOut(texts[len(given)], (), given, by_place=by_place) if len(given) in texts and not named else None
+
+    return choose
+
+
+def _choosing(texts: Mapping[int, Any]) -> Choose:
+    """The texts of a function that takes so many of some items."""
+
+    def choose(given: Given, named: Named) -> WrittenOut | None:
+        count = given[1].value if len(given) == 2 and not named and isinstance(given[1], Const) else None
+        return WrittenOut(texts[count], (), given[:1], by_place=True) if type(count) is int and count in texts else None
+
+    return choose
+
+
+def _product(given: Given, named: Named) -> WrittenOut | None:
+    times = named.get("repeat", Const(1))
+    if not named.keys() <= {"repeat"} or not isinstance(times, Const) or type(times.value) is not int or times.value < 1:
+        return None
+    return _by_number({2: written_out.product_of_two, 3: written_out.product_of_three}, by_place=True)(given * times.value, {})
+
+
+def _longest(given: Given, named: Named) -> WrittenOut | None:
+    if len(given) != 2 or not named.keys() <= {"fillvalue"}:
+        return None
+    return WrittenOut(written_out.longest, (), given, (named.get("fillvalue", Const(None)),), by_place=True)
 
 
 def _enumerate(given: Given, named: Named) -> WrittenOut | None:
-    return WrittenOut(written_out.numbered, (), given) if len(given) == 1 and not named else None
+    if len(given) + len(named) > 2 or not given or not named.keys() <= {"start"}:
+        return None
+    return WrittenOut(written_out.numbered, (), given[:1], (*given[1:], *named.values()) or (Const(0),))
+
+
+def _first(given: Given, named: Named) -> WrittenOut | None:
+    if len(given) != 2 or named:
+        return None
+    return WrittenOut(written_out.first_of, (), given[:1], given[1:], numbers=given[1:])
+
+
+def _taken_while(given: Given, named: Named) -> WrittenOut | None:
+    return WrittenOut(written_out.taken_while, given[:1], given[1:]) if len(given) == 2 and not named else None
+
+
+def _repeated(given: Given, named: Named) -> WrittenOut | None:
+    if len(given) != 2 or named:
+        return None
+    return WrittenOut(written_out.repeated, (), (), given, numbers=given[1:])
 
 
 def _sorted(given: Given, named: Named) -> WrittenOut | None:
@@ -136,8 +183,17 @@ _CHOICES: dict[Any, Choose] = {
     itertools.pairwise: _pairwise,
     map: _map,
     filter: _filter,
-    zip: _zip,
+    zip: _by_number({2: written_out.zipped, 3: written_out.zipped_three}),
     enumerate: _enumerate,
+    itertools.chain: _by_number({2: written_out.chained, 3: written_out.chained_three}),
+    itertools.product: _product,
+    itertools.combinations: _choosing({2: written_out.combinations_of_two, 3: written_out.combinations_of_three}),
+    itertools.combinations_with_replacement: _choosing({2: written_out.combinations_with_itself}),
+    itertools.permutations: _choosing({2: written_out.permutations_of_two}),
+    itertools.zip_longest: _longest,
+    itertools.islice: _first,
+    itertools.takewhile: _taken_while,
+    itertools.repeat: _repeated,
     sorted: _sorted,
     heapq.nsmallest: _best_of(False),
     heapq.nlargest: _best_of(True),

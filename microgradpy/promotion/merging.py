@@ -25,6 +25,7 @@ from microgradpy.promotion.places import (
     ListOf,
     Object,
     Packed,
+    Part,
     Place,
     Table,
     is_thing,
@@ -133,8 +134,8 @@ class Merge:
         for other in known[1:]:
             if other is not first:
                 check_same_class(first, other)
-        if all(isinstance(each, Object) for each in known):
-            return self.objects(known)  # type: ignore[arg-type]
+        if all(isinstance(each, Object | Part) for each in known):
+            return self.objects(self.made_objects(known))
         if isinstance(first, ListOf | Table) and all(are_alike(first, each) for each in known) and self.are_own(known):
             return self.containers(known, variable)  # type: ignore[arg-type]
         one = next((each for each in known if isinstance(each, Element | Packed | AnyOf)), None)
@@ -186,6 +187,15 @@ class Merge:
             self.made[new, CONTENTS] = self.of(contents, makes)
             self.walker.stand_for_each_other |= {(olds[0].origin, each.origin) for each in olds[1:]}
         return merged
+
+    def made_objects(self, known: tuple[Known, ...]) -> tuple[Object, ...]:
+        """The objects of the arms; those of the user's as ones that the program has made."""
+        found = []
+        for arm, each in zip(self.arms, known, strict=True):
+            outer, self.walker.fields = self.walker.fields, arm.fields
+            found.append(self.walker.as_object(each) if isinstance(each, Part) else each)
+            self.walker.fields = outer
+        return tuple(found)  # type: ignore[arg-type]
 
     def objects(self, known: tuple[Object, ...]) -> Object:
         """Objects as one value: nobody writes into them."""

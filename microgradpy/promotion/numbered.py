@@ -11,6 +11,7 @@ A container gets numbers of one sort: what is put there first says which, and th
 from __future__ import annotations
 
 import types
+from abc import abstractmethod
 from typing import Any
 
 from microgradpy.dataclasses import replace
@@ -137,12 +138,17 @@ class Numbered(Copies):
 
     def row_of(self, place: ListOf, item: Known) -> Value:
         """A list that nobody else has, to be put into another one."""
+        self.check_written(item)
         if not isinstance(item, ListOf) or item in self.shown or item in self.standing or item.sort != "list":
             raise Escapes(place.origin)
         if item.depth != place.depth - 1:
             raise Nests(item.origin, place.depth - 1)
         self.unify(place, item)
         return self.now(item)  # type: ignore[return-value]
+
+    @abstractmethod
+    def check_written(self, target: Known) -> None:
+        """Let what a call has made be in sight if it is written into."""
 
     def unify(self, a: ListOf, b: ListOf) -> None:
         """Let the items of two lists refer to the same: those of one are going to be in the other."""

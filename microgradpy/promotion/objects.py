@@ -13,6 +13,7 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.class_members import callable_of, class_constant
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
@@ -54,6 +55,8 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
 _SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
+_BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod)
+"""What an object's own attribute comes before, for what its class has under that name."""
 _READ = (Row, View, Packed, Picked, Values)
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
 
@@ -292,10 +295,12 @@ class Objects(Functions):
         raise Escapes(first_origin(arguments))
 
     def read_field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known:
+        if name == "__class__":
+            return class_constant(target.cls)
         found = self.member(target.cls, name)
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
             return self.inline(op, found.fget, (target,), {}, frame, origin_of(target))
-        is_own = classes.is_record(target.cls) or classes.is_field(found) or isinstance(found, types.FunctionType)
+        is_own = classes.is_record(target.cls) or classes.is_field(found) or isinstance(found, _BEHIND_FIELDS)
         known = self.field(op, target, name, frame) if is_own else None
         if known is not None:
             return known
@@ -303,7 +308,10 @@ class Objects(Functions):
             return Method(target, found, name)
         if classes.is_constant(found):
             return Const(found)
-        raise Escapes(origin_of(target))
+        named = callable_of(found, class_constant(target.cls), origin_of(target))
+        if named is None:
+            raise Escapes(origin_of(target))
+        return named
 
     def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
         """What a field is now; None if there is none."""
@@ -437,6 +445,13 @@ class Objects(Functions):
             self.members[target.cls, "__mro__"] = target.cls.__mro__
             return Const(cls.value in target.cls.__mro__)
         return None
+
+    def class_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
+        """`type(target)`"""
+        (target,) = arguments
+        self.check_there(target)
+        is_own = isinstance(target, Object | Element) and target.cls not in CLASSES
+        return class_constant(target.cls) if is_own else None  # type: ignore[union-attr, arg-type]
 
     def unpack(self, op: Op, place: Object, frame: Frame) -> None:
         items = self.items_of_record(place) if classes.is_record(place.cls) else ()

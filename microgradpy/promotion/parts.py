@@ -18,6 +18,7 @@ from microgradpy.ir.input_kinds import kind_of
 from microgradpy.ir.kinds import map_axes
 from microgradpy.ir.nodes import Const, Op, Value, Var
 from microgradpy.promotion import classes
+from microgradpy.promotion.class_members import callable_of, class_constant
 from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Whole
 from microgradpy.promotion.functions import Lower
@@ -29,6 +30,7 @@ from microgradpy.promotion.given import (
 )
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
+    THERE,
     Display,
     Element,
     Frame,
@@ -43,7 +45,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.promotion.written_arguments import WrittenArguments
 from microgradpy.rules.registry import find_attribute_rule
-from microgradpy.tangents.fields import has_field
+from microgradpy.tangents.fields import dict_of, has_field
 
 
 class Variable(NamedTuple):
@@ -60,6 +62,8 @@ class Parts(WrittenArguments):
     def __init__(self, function: types.FunctionType, lower: Lower, facts: Facts) -> None:
         super().__init__(function, lower, facts)
         self.variables: dict[Origin, Variable] = {}
+        self.converted: dict[Part, None] = {}
+        """The objects among the parts that others stand for."""
 
     # Parts
 
@@ -160,6 +164,43 @@ class Parts(WrittenArguments):
             raise Escapes(known.origin)
         return super().plain(known, shows=shows, hands=hands)
 
+    def as_object(self, part: Part) -> Object:
+        """An object that nobody writes into as its fields: those that objects of its class have which the program makes."""
+        if part.is_container or part.cls in self.facts.mutable or part.assigned:
+            raise Escapes(part.origin)
+        known = [names for cls, names in self.facts.classes.values() if cls is part.cls]
+        own = part.cls._fields if classes.is_record(part.cls) else tuple(dict_of(part.value))  # type: ignore[attr-defined]
+        names = known[0] if known else own
+        if not names:
+            raise Escapes(part.origin)
+        self.converted[part] = None
+        place = Object(part.origin, part.cls, class_constant(part.cls), part.hint, merged=True)
+        self.fields[place, THERE] = NONE
+        for name in names:
+            self.fields[place, name] = self.field_of_part(part, name)
+        return place
+
+    def note_shadowed(self) -> None:
+        """Note what was read of objects that stand for parts by their class: no part may have a field of its own there."""
+        for part in self.converted:
+            for (cls, name), found in tuple(self.members.items()):
+                is_own = (".", name) in part.children or isinstance(found, property | types.MemberDescriptorType)
+                if cls is not part.cls or name[:2] == "__" or classes.is_record(cls) or found is ABSENT or is_own:
+                    continue
+                if has_field(part.value, name):
+                    raise Escapes(part.origin)
+                if isinstance(found, types.FunctionType):
+                    part.methods[name] = found
+                else:
+                    part.missing[name] = None
+
+    def field_of_part(self, part: Part, name: str) -> Known:
+        if classes.is_record(part.cls):
+            return self.part(part, ("[]", part.cls._fields.index(name)))  # type: ignore[attr-defined]
+        if not classes.is_field(self.member(part.cls, name)) or not has_field(part.value, name):
+            raise Escapes(part.origin)
+        return self.part(part, (".", name))
+
     # Classes
 
     def function_of_class(self, part: Part, name: str) -> types.FunctionType:
@@ -232,7 +273,8 @@ class Parts(WrittenArguments):
     def found_in_object(self, target: Part, name: str, member: Any) -> Known | None:
         """The same where the object's own attributes come before what its class has."""
         is_constant = classes.is_constant(member)
-        if member is ABSENT or isinstance(member, types.FunctionType) or is_constant or not hasattr(type(member), "__get__"):
+        is_data = is_constant or not hasattr(type(member), "__get__")
+        if member is ABSENT or isinstance(member, types.FunctionType | classmethod | staticmethod) or is_data:
             if not classes.is_record(target.cls) and has_field(target.value, name):
                 return self.part(target, (".", name))
             if isinstance(member, types.FunctionType):
@@ -240,6 +282,9 @@ class Parts(WrittenArguments):
                 return Method(target, member, name)
             if member is ABSENT:
                 return None
+            if (named := callable_of(member, class_constant(target.cls), target.origin)) is not None:
+                target.missing[name] = None
+                return named
             target.missing[name] = None
             return Const(member) if is_constant else self.attribute_of_class(target, name)
         raise Escapes(target.origin)
@@ -289,6 +334,13 @@ class Parts(WrittenArguments):
             return found
         raise Escapes(target.origin)
 
+    def class_of(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """`type(part)`, which is the same one in another call."""
+        (target,) = arguments
+        if not isinstance(target, Part) or target.is_container:
+            raise Escapes(first_origin(arguments))
+        return class_constant(target.cls)
+
     def is_one(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
         """`a is b`: two parts may be one object in another call."""
         a, b = arguments
@@ -336,6 +388,7 @@ READ: dict[Any, Callable[[Parts, Op, tuple[Known, ...], Frame], Known | None]] =
     operator.is_: Parts.is_one,
     operator.is_not: Parts.is_none,
     isinstance: Parts.is_of_class,
+    type: Parts.class_of,
     list: Parts.as_row,
     tuple: Parts.as_row,
 }

@@ -197,6 +197,16 @@ class Method:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ClassMethod:
+    """A class method, read from a class or from an object, to be called."""
+
+    origin: Origin
+    cls: Const
+    function: types.FunctionType
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Super:
     """`super(after, receiver)`"""
 
@@ -216,6 +226,17 @@ class Generator:
     attempts: int
     over: tuple[Object, ...] = ()
     """What it reads, if that is to stay as it is meanwhile."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterated:
+    """An iterator over a list or another container that has not been asked yet; `loop` and `attempts` are where it is made."""
+
+    origin: Origin
+    source: Any
+    loop: Any
+    attempts: int
 
 
 @final
@@ -299,7 +320,8 @@ class Display:
 
 Place = Object | ListOf | DictOf | Cell | Part
 Item = Element | AnyOf | Packed
-Thing = Place | Row | View | Picked | Table | Item | Values | Closure | Method | Super | Generator | Display
+Callee = Closure | Method | ClassMethod | Super
+Thing = Place | Row | View | Picked | Table | Item | Values | Callee | Generator | Iterated | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""
 Field = tuple[Place, Any]

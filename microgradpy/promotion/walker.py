@@ -37,6 +37,7 @@ from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.fusing import fuse, generator_of
 from microgradpy.promotion.guarded import guard, key_of, may_be_guarded
+from microgradpy.promotion.iterated import with_iterators
 from microgradpy.promotion.loops import repeat
 from microgradpy.promotion.merging import Arm, Merge
 from microgradpy.promotion.places import Element, Frame, Known, ListOf, Object
@@ -81,6 +82,8 @@ class Walker(Walk):
                 self.operation(statement, frame)
             case If():
                 self.branch(statement, frame)
+            case For() if (changed := with_iterators(self, statement, frame)) is not None:
+                self.statement(changed, frame)
             case For() if (generator := generator_of(self, statement, frame)) is not None:
                 fuse(self, statement, generator, frame)
             case While() | For():

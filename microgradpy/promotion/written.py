@@ -16,12 +16,14 @@ from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.functions import Named
 from microgradpy.promotion.fusing import run
+from microgradpy.promotion.iterated import is_own, used_up
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import (
     CONTENTS,
     Closure,
     Frame,
     Generator,
+    Iterated,
     Known,
     ListOf,
     Method,
@@ -32,6 +34,7 @@ from microgradpy.promotion.places import (
     Table,
     Values,
     is_thing,
+    origin_of,
 )
 from microgradpy.promotion.stores import Stores
 from microgradpy.runtime import written_out
@@ -60,7 +63,7 @@ class Written(Stores):
             functions = tuple(self.for_keys_of(each, found.sources) for each in found.functions)
             sources = tuple(self.as_list(each, op, frame) for each in found.sources)
             found = replace(found, functions=functions, sources=sources)
-        if not all(map(self.is_run_over, found.sources)) or any(self.may_be_none(each) for each in found.present):
+        if not self.takes(found):
             return None
         by_place = all(map(self.has_places, found.sources))
         text: Any = found.text if by_place or not found.by_place else found.otherwise
@@ -75,6 +78,11 @@ class Written(Stores):
             return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
         self.helped = True
         return self.body(op, ir, values, frame, origin)
+
+    def takes(self, found: library.WrittenOut) -> bool:
+        """Whether what is known of arguments is what a text wants."""
+        is_over = all(map(self.is_run_over, found.sources)) and not any(self.may_be_none(each) for each in found.present)
+        return is_over and all(self.kinds.of(each) == INT for each in found.numbers)
 
     def queue(self, op: Op, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         """What `deque(...)` makes, as an object of a class that does the same."""
@@ -132,7 +140,7 @@ class Written(Stores):
         if is_thing(known):
             in_sight = isinstance(known, ListOf) and known.sort == "list"
             return in_sight or self.is_steady(known) or isinstance(known, Table | Row | Values)
-        return is_list(kind) or isinstance(kind, TupleOf | Array)
+        return is_list(kind) or isinstance(kind, TupleOf | Array) or (isinstance(kind, Sequence) and kind.name == "range")
 
     @abstractmethod
     def is_steady(self, known: Known) -> bool:
@@ -158,14 +166,29 @@ class Written(Stores):
 
     # Generators
 
-    def as_generator(self, op: Op, known: Known, frame: Frame) -> Known | None:
+    def as_generator(self, op: Op, known: Known, frame: Frame) -> Known:
         """What gives the items of something that is used up by a call, which asks how many there are."""
-        if not isinstance(known, Object):
+        if isinstance(known, Iterated):
+            return used_up(self, known)
+        found = self.iterator_of(known, op.results[0], op.where, frame) if is_own(known) else None
+        if found is None:
             return known
-        asked = ("__len__", "__length_hint__") if known.cls not in CLASSES else ()
-        if any(self.member(known.cls, name) is not ABSENT for name in asked):
-            raise Escapes(known.origin)
-        return self.iterator_of(known, op.results[0], op.where, frame)
+        if known.cls not in CLASSES:  # type: ignore[union-attr, operator]
+            self.check_length(op, known, frame)
+        return used_up(self, found) if isinstance(found, Iterated) else found
+
+    def check_length(self, op: Op, known: Any, frame: Frame) -> None:
+        """Ask an object how many items it gives, as what takes them all does; it has to be known that it answers."""
+        length = self.member(known.cls, "__len__")
+        if self.member(known.cls, "__length_hint__") is not ABSENT:
+            raise Escapes(origin_of(known))
+        if length is ABSENT:
+            return
+        if not isinstance(length, types.FunctionType):
+            raise Escapes(origin_of(known))
+        given = self.inline(replace(op, results=(fresh("n"),)), length, (known,), {}, frame, origin_of(known))
+        if given not in self.lengths and not (isinstance(given, Const) and type(given.value) is int and given.value >= 0):
+            raise Escapes(origin_of(known))
 
     def negated(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`not` and `bool` of an object"""
@@ -182,11 +205,25 @@ class Written(Stores):
         if len(arguments) == 1 and isinstance(arguments[0], Object) and self.is_steady(arguments[0]):
             return self.as_list(arguments[0], op, frame)
         generator = self.as_generator(op, arguments[0], frame)
+        if generator is not arguments[0] and not isinstance(generator, Generator):
+            return self.called_with(op, (generator, *arguments[1:]), frame)
         if len(arguments) != 1 or not isinstance(generator, Generator):
             return None
         place = self.new_list(op, "items", generator.origin)
         run(self, generator, lambda value: self.append(op, place, value))
         return place
+
+    def called_with(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known:
+        """What a call gives with other arguments."""
+        found = self.call(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
+        if found is None:
+            self.emit(op, op.callee, arguments, {}, frame)  # type: ignore[arg-type]
+            return self.known_result(op, frame)
+        return found
+
+    @abstractmethod
+    def call(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What a call gives; None if it is made as it stands."""
 
     def gathered(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         """`dict(g(...))`, of a generator that gives pairs"""
@@ -220,8 +257,10 @@ class Written(Stores):
         return place
 
     def summed(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
-        """`sum(g(...))`"""
+        """`sum(g(...))`, or another function that takes all items before it gives anything"""
         generator = self.as_generator(op, arguments[0], frame)
+        if generator is not arguments[0] and not isinstance(generator, Generator):
+            return self.called_with(op, (generator, *arguments[1:]), frame)
         if not isinstance(generator, Generator):
             return None
         given = (self.collected(op, (generator,), frame), *arguments[1:])

@@ -94,10 +94,124 @@ def zipped(first: Iterable[Any], second: Iterable[Any]) -> Iterator[Any]:
         yield a, b
 
 
-def numbered(items: Iterable[Any]) -> Iterator[Any]:
-    """enumerate(items)"""
-    for number, item in enumerate(items):
+def zipped_three(first: Iterable[Any], second: Iterable[Any], third: Iterable[Any]) -> Iterator[Any]:
+    """zip(first, second, third)"""
+    for a, b, c in zip(first, second, third):
+        yield a, b, c
+
+
+def longest(first: list[Any], second: list[Any], fillvalue: Any) -> Iterator[Any]:
+    """itertools.zip_longest(first, second, fillvalue=fillvalue)"""
+    for a, b in zip(first, second):
+        yield a, b
+    for a in first[len(second) :]:
+        yield a, fillvalue
+    for b in second[len(first) :]:
+        yield fillvalue, b
+
+
+def numbered(items: Iterable[Any], start: int) -> Iterator[Any]:
+    """enumerate(items, start)"""
+    for number, item in enumerate(items, start):
         yield number, item
+
+
+def chained(first: Iterable[Any], second: Iterable[Any]) -> Iterator[Any]:
+    """itertools.chain(first, second)"""
+    for item in first:
+        yield item
+    for item in second:
+        yield item
+
+
+def chained_three(first: Iterable[Any], second: Iterable[Any], third: Iterable[Any]) -> Iterator[Any]:
+    """itertools.chain(first, second, third)"""
+    for item in first:
+        yield item
+    for item in second:
+        yield item
+    for item in third:
+        yield item
+
+
+def product_of_two(first: list[Any], second: list[Any]) -> Iterator[Any]:
+    """itertools.product(first, second)"""
+    for a in first:
+        for b in second:
+            yield a, b
+
+
+def product_of_three(first: list[Any], second: list[Any], third: list[Any]) -> Iterator[Any]:
+    """itertools.product(first, second, third)"""
+    for a in first:
+        for b in second:
+            for c in third:
+                yield a, b, c
+
+
+def combinations_of_two(items: list[Any]) -> Iterator[Any]:
+    """itertools.combinations(items, 2)"""
+    for place, first in enumerate(items):
+        for second in items[place + 1 :]:
+            yield first, second
+
+
+def combinations_of_three(items: list[Any]) -> Iterator[Any]:
+    """itertools.combinations(items, 3)"""
+    for place, first in enumerate(items):
+        for later, second in enumerate(items[place + 1 :], place + 2):
+            for third in items[later:]:
+                yield first, second, third
+
+
+def combinations_with_itself(items: list[Any]) -> Iterator[Any]:
+    """itertools.combinations_with_replacement(items, 2)"""
+    for place, first in enumerate(items):
+        for second in items[place:]:
+            yield first, second
+
+
+def permutations_of_two(items: list[Any]) -> Iterator[Any]:
+    """itertools.permutations(items, 2)"""
+    for place, first in enumerate(items):
+        for other, second in enumerate(items):
+            if place != other:
+                yield first, second
+
+
+def first_of(items: Iterable[Any], stop: int) -> Iterator[Any]:
+    """itertools.islice(items, stop)"""
+    if stop < 0:
+        raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    if stop > 0:
+        for number, item in enumerate(items, 1):
+            yield item
+            if number == stop:
+                break
+
+
+def taken_while(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+    """itertools.takewhile(function, items)"""
+    for item in items:
+        if not function(item):
+            break
+        yield item
+
+
+def repeated(item: Any, times: int) -> Iterator[Any]:
+    """itertools.repeat(item, times)"""
+    for _ in range(times):
+        yield item
+
+
+def given_by(iterator: Any) -> Iterator[Any]:
+    """What an iterator of the user's gives to a loop."""
+    while True:
+        try:
+            item = iterator.__next__()
+        except StopIteration:
+            break
+        yield item
 
 
 def sorted_by(items: list[Any], key: Callable[..., Any], reverse: bool) -> list[Any]:

@@ -203,6 +203,11 @@ def chosen_layer(model, x):
     return layer(x)
 
 
+@program(Chain(Dense(2, 2), Dense(2, 2, seed=1)), X, features="a layer chosen by a number")
+def numbered_layer(model, x):
+    return model.layers[int(np.sum(x) > 0.0)](x)
+
+
 @program(Chain(Dense(2, 2)), X, features="an array of a model is returned")
 def model_and_output(model, x):
     return model.layers[0].w, model(x)
