@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from microgradpy.promotion.functions import Named, is_followed
 from microgradpy.promotion.inlining import Inlining
 from microgradpy.promotion.iterated import iterated
 from microgradpy.promotion.objects import NONE, OPERATORS
+from microgradpy.promotion.partials import new_partial, partial_of_module
 from microgradpy.promotion.places import (
     AnyOf,
     Cell,
@@ -37,6 +39,7 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Packed,
+    Partial,
     Table,
     Values,
     View,
@@ -174,6 +177,11 @@ class Calls(Inlining):
             self.new_dict(op, arguments, frame)
         elif opcode is Opcode.TUPLE:
             return self.new_tuple(op, arguments, frame)
+        elif opcode is Opcode.GLOBAL:
+            found = partial_of_module(self, op, frame)
+            if found is not None:
+                self.bind(op.results[0], found, frame)
+            return found is not None
         elif opcode is Opcode.CLOSURE and self.follows(op, origin, arguments):
             self.bind(op.results[0], Closure(origin, op.payload, arguments), frame)
         else:
@@ -241,6 +249,8 @@ class Calls(Inlining):
             case Closure():
                 self.helped = True
                 return self.closure(op, callee, arguments, keywords, frame)
+            case Partial():
+                return self.of_partial(op, callee, arguments, keywords, frame)
             case ClassMethod(origin=origin, cls=cls, function=function):
                 self.helped = True
                 return self.inline(op, function, (cls, *arguments), keywords, frame, origin)
@@ -259,6 +269,18 @@ class Calls(Inlining):
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
 
+    def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
+        """What a call of a `functools.partial` gives."""
+        self.helped = True
+        head = callee.function if isinstance(callee.function, Const) else op.callee
+        op = replace(op, callee=head, arguments=(), keywords=())
+        given, named = (*callee.arguments, *arguments), {**callee.keywords, **keywords}
+        found = self.call(op, callee.function, given, named, frame)
+        if found is None:
+            self.emit(op, callee.function, given, named, frame)
+            return self.known_result(op, frame)
+        return found
+
     def call_that_makes(
         self, op: Op, callee: Const, arguments: tuple[Known, ...], keywords: Named, frame: Frame
     ) -> Known | None:
@@ -273,6 +295,8 @@ class Calls(Inlining):
             return _OF_VALUES[function](self, op, arguments, frame)
         if function is new_cell and not arguments:
             return Cell((*frame.path, op.results[0]), op.results[0].hint.removesuffix("_cell"))
+        if function is functools.partial:
+            return new_partial(self, op, arguments, keywords, frame)
         if isinstance(function, type) and not (rrule.has(function) or is_non_differentiable(function)):
             return self.make(op, callee, arguments, keywords, frame)
         if isinstance(function, types.FunctionType) and is_generator(function.__code__):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,9 @@ _CHANGE = (operator.imul, operator.delitem, operator.setitem)
 def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
     """Whether an operation makes or changes what may be in sight."""
     if not isinstance(statement, Op) or not isinstance(statement.callee, Const):
+        is_of_module = isinstance(statement, Op) and statement.callee is Opcode.GLOBAL
+        if is_of_module and type(function.__globals__.get(str(statement.payload))) is functools.partial:  # type: ignore[union-attr]
+            return True
         return isinstance(statement, Op) and statement.callee in (Opcode.CLOSURE, Opcode.APPLY)
     if may_be_written(statement) or _changes(statement.callee.value):
         return True
@@ -51,7 +55,7 @@ def _makes_memory(function: types.FunctionType, statement: Statement) -> bool:
             is_given = any(isinstance(each, Const) and is_function(each.value) for each in statement.arguments)
             return is_given or _callee_makes_memory(function, callee)
         case type() as cls:
-            return is_in_sight(cls) or is_record(cls)
+            return is_in_sight(cls) or is_record(cls) or cls is functools.partial
         case function if function is new_cell:
             return True
         case function if function is getattr:

@@ -31,6 +31,7 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Packed,
+    Partial,
     Row,
     Table,
     Values,
@@ -42,7 +43,7 @@ from microgradpy.runtime.suspension import is_generator
 
 _MOST_WRITTEN = 60
 """Functions of more statements are not written where they are called, unless they have to be."""
-_FOLLOWED = (Object, Element, AnyOf, Packed, Table, Values, Closure, Method, ClassMethod, Generator)
+_FOLLOWED = (Object, Element, AnyOf, Packed, Table, Values, Closure, Method, ClassMethod, Partial, Generator)
 
 
 class Inlining(Methods):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import dataclass, field
@@ -206,6 +206,17 @@ class ClassMethod:
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """A `functools.partial`, to be called: the function, and what it is given first."""
+
+    origin: Origin
+    function: Any
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Super:
     """`super(after, receiver)`"""
@@ -320,7 +331,7 @@ class Display:
 
 Place = Object | ListOf | DictOf | Cell | Part
 Item = Element | AnyOf | Packed
-Callee = Closure | Method | ClassMethod | Super
+Callee = Closure | Method | ClassMethod | Partial | Super
 Thing = Place | Row | View | Picked | Table | Item | Values | Callee | Generator | Iterated | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""

@@ -29,6 +29,7 @@ from microgradpy.promotion.places import (
     Method,
     Object,
     Packed,
+    Partial,
     Picked,
     Row,
     Table,
@@ -124,7 +125,7 @@ class Written(Stores):
         if isinstance(known, Var):
             made = self.kinds.builder.producers.get(known)
             return made is not None and made.callee is Opcode.CLOSURE and known in self.fresh
-        return isinstance(known, Closure | Method) or (isinstance(known, Const) and callable(known.value))
+        return isinstance(known, Closure | Method | Partial) or (isinstance(known, Const) and callable(known.value))
 
     def is_run_over(self, known: Known) -> bool:
         """Whether something is known to give its items to whoever asks, and nothing else: a list, a dict or an array."""
