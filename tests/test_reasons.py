@@ -616,7 +616,7 @@ def chooses_of_two(boxes, k):
 
 
 def makes_record(x):
-    return functools.partial(math.hypot, x)(2.0)
+    return [functools.partial(math.hypot, x)][0](2.0)
 
 
 def with_keyword(**given):
@@ -624,7 +624,7 @@ def with_keyword(**given):
 
 
 def calls_with_unpacked_keywords(x):
-    return with_keyword(**({"x": x * x} | {}))
+    return with_keyword(**dict(x=x * x))
 
 
 OF_UNKNOWN_KIND = [
@@ -634,7 +634,7 @@ OF_UNKNOWN_KIND = [
         calls_with_unpacked_keywords,
         (1.5,),
         None,
-        '+1: `with_keyword(**({"x": x * x} | {}))` is dispatched: `x` is given by name',
+        "+1: `dict(x=x * x)` is dispatched: `x` is given by name",
     ),
     (
         chooses_of_two,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -136,3 +137,39 @@ def items_that_are_handed_on(x):
     values.append(2.0)
     first, *rest = values
     return sum(weighted(*pair) for pair in pairs) + weighted(*values) * weighted(first, *rest)
+
+
+def raised(base, exponent, offset=0.0):
+    return base**exponent + offset
+
+
+CUBE = functools.partial(raised, exponent=3)
+OF_SINE = functools.partial(weighted, 1.5, c=2.0)
+
+
+@program(K, features="functools.partial, module variables")
+def partials_of_the_module(x):
+    total = 0.0
+    for k in range(3):
+        total = total + CUBE(x + k) * OF_SINE(x) + CUBE(x, offset=x * k)
+    return total + OF_SINE(b=x, c=3.0)
+
+
+@program(K, features="functools.partial, closures")
+def partials_made_inside(x):
+    def inner(a, b, c=1.0):
+        return a * b**2 + c * x
+
+    scaled = Scaled(x, 2.0)
+    first, second = functools.partial(inner, x), functools.partial(scaled.of, v=x)
+    both = functools.partial(first, c=3.0)
+    return first(2.0) * second(x) + both(x) + sum(map(functools.partial(raised, exponent=2), [x, 2.0 * x])) * both(1.0, c=x)
+
+
+@program(K, features="functools.partial")
+def partial_sees_what_its_list_becomes(x):
+    values = [x, 2.0]
+    total = functools.partial(sum, values)
+    values.append(x * x)
+    kept = [functools.partial(raised, x)]
+    return total() * kept[0](3)
