@@ -22,6 +22,7 @@ from microgradpy.ad.known_functions import is_fresh, is_view, joins_containers
 from microgradpy.ad.memory_regions import MemoryRegion, Partition
 from microgradpy.dataclasses import dataclass, field, replace
 from microgradpy.ir.kinds import (
+    UNKNOWN,
     Array,
     Kind,
     Numeric,
@@ -263,10 +264,14 @@ class _Analysis(Partition):
             self.unknown(op)
         elif not is_fresh(function):
             self.unknown(op, reads_active)
-        elif is_view(function) or self.may_hold_items(op, function):
+        elif self.may_hold_items(op, function):
             self.unite((*given_values(op.arguments, op.keywords), *op.results))
         else:
+            if is_view(function):
+                self.unite((*given_values(op.arguments, op.keywords), *op.results))
             self.made(op)
+            for result in filter(self.is_list, op.results):
+                self.region_of(result).items = UNKNOWN  # what `np.split` puts into a list is not stored in sight
 
     def attribute(self, op: Op) -> None:
         """An attribute is a part of its object; that of a class, function or module may be known by other names too."""

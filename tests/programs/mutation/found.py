@@ -408,3 +408,14 @@ def a_list_grows_while_items_are_taken_in(x):
     for v in items + others:
         total = total * v + x[2]
     return total
+
+
+# What a call has put into a list that it made
+
+
+@program(K, features="array written, list of arrays that a call makes")
+def beside_halves_of_an_array(k):
+    halves = np.split(np.ones(4), 2)
+    y = np.array([0.5, 1.5])
+    y.fill(k)
+    return y[0] + halves[1][0]
