@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy import DifferentiationError, jvp, pullback
+from microgradpy import DifferentiationError, grad, jvp, pullback
 from tests import finite_differences as fd
 from tests.forward.tangents import assert_transposed, drawn
 from tests.programs import Program
 from tests.test_programs import check_type, same, same_cotangents
-from tests.ways import WAYS
+from tests.ways import INLINED, WAYS
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,26 @@ def examine(program: Program, way: str = "inlined") -> Verdict:
             seeds = [fd.random_seed(y, number) for number in range(2)]
             cotangents = [back(seed) for seed in seeds]
             again = back(seeds[0])
-            forward = tuple(forward_defects(program, seeds[0], cotangents[0]))
+            others = (*forward_defects(program, seeds[0], cotangents[0]),)
+            if isinstance(y, float) and way == INLINED and "float32" not in program.features:
+                others += (*defects_by_one(program.function, program.args, back(1.0)[1:]),)
         except DifferentiationError as refusal:
             return Verdict(refusal)
-        return Verdict(defects=(*forward, *defects(program, args, y, back, seeds, cotangents, again)))
+        return Verdict(defects=(*others, *defects(program, args, y, back, seeds, cotangents, again)))
+
+
+def defects_by_one(function: Callable[..., Any], args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Iterator[str]:
+    """Whether the gradient by one argument alone is another one than beside those by the others, which are constants then: another
+    program is compiled. Which argument depends on the numbers."""
+    sizes = [fd.flatten(x).size for x in args]
+    numbers = [number for number, size in enumerate(sizes) if size]
+    if len(numbers) < 2:
+        return
+    number = numbers[int(1e3 * abs(fd.flatten(args).sum())) % len(numbers)]
+    found = grad(function, argnums=number)(*copy.deepcopy(args))
+    one, beside = (fd.flatten_cotangent(args[number], bar) for bar in (found, cotangents[number]))
+    if not np.allclose(one, beside, rtol=1e-7, atol=1e-9):
+        yield f"gradient by argument {number} alone {one}, beside the others {beside}"
 
 
 def forward_defects(program: Program, seed: Any, cotangents: Any) -> Iterator[str]:

@@ -27,7 +27,7 @@ from tests import finite_differences as fd
 from tests.minimise import failure, minimise
 from tests.mutating_expressions import FEATURES
 from tests.mutating_programs import MutatingProgram, mutating_program
-from tests.mutation_checks import plain_call, scalar, sharing
+from tests.mutation_checks import defects_by_one, plain_call, scalar, sharing
 from tests.pending import reason
 from tests.test_programs import same, same_cotangents
 
@@ -99,7 +99,7 @@ def defect_at(function: Callable[..., Any], point: tuple[Any, ...]) -> str | Non
     expected = expected_derivative(function, point, direction)
     if expected is not None and not np.isclose(gradient @ direction, expected, rtol=3e-5, atol=3e-6):
         return f"derivative {gradient @ direction}, by differences {expected}; gradient {gradient}"
-    return None
+    return next(defects_by_one(function, point, first), None)
 
 
 def judge(program: MutatingProgram) -> Judged:

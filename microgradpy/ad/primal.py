@@ -150,7 +150,8 @@ def _walked_until_steady(
             return primal
         memory = analyse(primal.function, primal.active, builder.origin, services.is_root, not items)
         wider = _checked(items, memory.items)
-        if memory.activated <= forced and (wider == items or not any(map(_tells, wider.values()))):
+        is_as_assumed = wider == items or not (items or any(map(_tells, wider.values())))
+        if memory.activated <= forced and is_as_assumed:
             body = tidy_marks(primal.function.body, has_effect=partial(has_effect, builder))
             calls = _without_copies(primal.calls, builder.frozen, memory)
             return replace(primal, function=replace(primal.function, body=body), calls=calls, memory=memory)

@@ -31,10 +31,12 @@ Available = dict[Var, Value]
 
 
 class AttemptRecorder(ABC):
-    """The part of recording that deals with `Try`s, and with what the arms of a statement have computed."""
+    """The part of recording that deals with `Try`s, and with what the arms of a statement have computed. `lengths` are those
+    that are noted before loops which have no tape."""
 
-    def __init__(self, tape_of_loop: Mapping[int, Tape], wanted: Wanted) -> None:
+    def __init__(self, tape_of_loop: Mapping[int, Tape], lengths: Mapping[Tape, Var | None], wanted: Wanted) -> None:
         self.tape_of_loop = tape_of_loop
+        self.lengths = lengths
         self.wanted = wanted
         self.columns: dict[Var, list[Var]] = {}
 
@@ -89,7 +91,8 @@ class AttemptRecorder(ABC):
                     found += [inner.path, inner.handled, *self.made_in(statement.body, inner), *statement.parameters]
                     found += (var for handler in handlers for var in self.made_in(handler.body, frame))
                 case While() | For() if id(statement) in self.tape_of_loop:
-                    found.append(self.tape_of_loop[id(statement)])
+                    tape = self.tape_of_loop[id(statement)]
+                    found.append(self.lengths.get(tape) or tape)
             found += definitions(statement)
         return found
 

@@ -287,7 +287,8 @@ class _Recorder(AttemptRecorder):
         self.kept_of: dict[Var, tuple[Var, Location]] = {}
         self.kinds: dict[Var, Kind] = {}
         self.enclosing: list[tuple[Frame, Available]] = []
-        super().__init__({loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}, plan.wanted)
+        lengths = {tape: counted.length for tape, counted in plan.counted.items()}
+        super().__init__({loop: frame.tape for loop, frame in plan.homes.frame_of_loop.items()}, lengths, plan.wanted)
 
     def inputs(self, function: Function) -> Available:
         wanted = self.plan.wanted.get(None, set())

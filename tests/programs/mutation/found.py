@@ -419,3 +419,17 @@ def beside_halves_of_an_array(k):
     y = np.array([0.5, 1.5])
     y.fill(k)
     return y[0] + halves[1][0]
+
+
+@program(K, [1.1, 0.4], features="list argument written, list of what it held")
+def beside_products_of_an_argument(k, items):
+    halves = [0.5 * item for item in items]
+    items[0] = k
+    return k + halves[-1] * items[0]
+
+
+@program(K, [1.1, 0.4, 0.9], features="slice of an argument assigned, list of what it held")
+def beside_products_of_an_argument_before(k, items):
+    halves = [0.5 * item for item in items]
+    items[1:] = [k]
+    return k * halves[0] + halves[-1]
