@@ -115,8 +115,8 @@ def examine(program: Program, way: str = "inlined") -> Verdict:
 
 
 def defects_by_one(function: Callable[..., Any], args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Iterator[str]:
-    """Whether the gradient by one argument alone is another one than beside those by the others, which are constants then: another
-    program is compiled. Which argument depends on the numbers."""
+    """Whether the gradient by one argument alone is another one than beside those by the others. These are constants then, so
+    that other code is compiled. Which argument it is depends on the numbers."""
     sizes = [fd.flatten(x).size for x in args]
     numbers = [number for number, size in enumerate(sizes) if size]
     if len(numbers) < 2:
