@@ -154,7 +154,7 @@ def zeros_for(x: Any) -> Any:
     if not (first is None or isinstance(first, _HOLDERS)):  # None stands for what is not there yet
         return [zero] * len(x)
     if are_tuples(x):
-        return [(zero,) * len(first)] * len(x)
+        return [(zero,) * len(x[0])] * len(x)
     return [zeros_for(item) if isinstance(item, _HOLDERS) else zero for item in x]
 
 
