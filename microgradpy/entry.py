@@ -153,6 +153,7 @@ def bars_of_parts(
     saved: Any,
     structures: tuple[Structure, ...],
     y_bar: Any,
+    shadows: Any = None,
 ) -> Bars:
     """The cotangents of a call by those of the parts of its arguments; in the `structures` that these had when it began, if it
     writes into them."""
@@ -174,7 +175,9 @@ def bars_of_parts(
     return bars_of(function, bound, count, inputs)
 
 
-def bars_by_plan(function: types.FunctionType, plan: Plan, bound: Binding, count: int, y: Any, saved: Any, y_bar: Any) -> Bars:
+def bars_by_plan(
+    function: types.FunctionType, plan: Plan, bound: Binding, count: int, y: Any, saved: Any, y_bar: Any, shadows: Any = None
+) -> Bars:
     """The cotangents of a call with `count` positional arguments, of which the primal has given `y` and `saved`."""
     if plan.exotic:
         _refuse_exotic(bound.values, plan.unit)

@@ -315,7 +315,7 @@ def differentiate_tracked(
         y, saved, whole, made = _run(unit, bound.values, None)
         result = y
 
-    def back(y_bar: Any) -> Bars:
+    def back(y_bar: Any, outer: Any = None) -> Bars:
         if whole.lost:
             raise MutationError(whole.lost, None, REMEDY)
         shadows = Shadows() if apart is None else Shadows(apart.swapped)

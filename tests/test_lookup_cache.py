@@ -553,15 +553,15 @@ def test_threads_may_run_while_rules_are_declared_and_classes_are_patched() -> N
 
 def test_what_was_resolved_once_is_not_resolved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_calls, "RULES", LookupCache())
-    monkeypatch.setattr(dispatch, "RULES", known_calls.RULES)
+    monkeypatch.setattr(dispatch.TrackingDispatcher, "rules", known_calls.RULES)
     made = [pure.pullback_of(operator.mul, 2.0, 3.0)[0], dispatch.tracked_pullback_of(operator.mul, 2.0, 3.0)[0]]
     assert made == [6.0, 6.0]
 
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("resolved again")
 
-    monkeypatch.setattr(pure, "resolve", refuse)
-    monkeypatch.setattr(dispatch, "resolve", refuse)
+    monkeypatch.setattr(pure.Dispatcher, "__call__", refuse)
+    monkeypatch.setattr(dispatch.TrackingDispatcher, "__call__", refuse)
     assert pure.pullback_of(operator.mul, 4.0, 3.0)[1](1.0) == (None, 3.0, 4.0)
     assert dispatch.tracked_pullback_of(operator.mul, 4.0, 3.0)[1](1.0, None) == (None, 3.0, 4.0)
     with pytest.raises(AssertionError, match="again"):

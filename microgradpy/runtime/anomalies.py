@@ -92,9 +92,9 @@ def checked_call(
     y, pullback = entry(f, *args, **kwargs)
     _check_call(site, y, before, read)
 
-    def checked_pullback(y_bar: Any, *shadows: Any) -> tuple[Any, ...]:
+    def checked_pullback(y_bar: Any, shadows: Any = None) -> tuple[Any, ...]:
         before = reduce(or_, map(state_of, (y_bar, *(_shadow(x, shadows) for x in read))), 0)
-        bars = pullback(y_bar, *shadows)
+        bars = pullback(y_bar, shadows)
         backwards = replace(site, during=BACKWARD)
         for found in (bars[1:], *(_shadow(x, shadows) for x in read)):
             _check_call(backwards, found, before, read)
@@ -125,11 +125,11 @@ def _has_text(f: Any) -> bool:
     return isinstance(inner, types.FunctionType) and not (rrule.has(inner) or rrule.has(f) or is_non_differentiable(inner))
 
 
-def _shadow(x: Any, shadows: tuple[Any, ...]) -> Any:
+def _shadow(x: Any, shadows: Any) -> Any:
     """What the shadow of an array holds so far, in a run that tracks what is written."""
-    if not shadows or not isinstance(x, np.ndarray) or not shadows[0].knows(x):
+    if shadows is None or not isinstance(x, np.ndarray) or not shadows.knows(x):
         return None
-    return shadows[0].of(x)
+    return shadows.of(x)
 
 
 def check_outcome(value: Any, what: str, given: dict[str, Any], checks: str) -> None:

@@ -79,8 +79,8 @@ def by_vectorized(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve
     options = (f.pyfunc, f.otypes, f.cache, f.excluded)
     y, back = resolve(texts.elementwise, (*options, *args), kwargs)
 
-    def vectorized_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = back(y_bar, *shadows)
+    def vectorized_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = back(y_bar, shadows)
         own = given_to(f.pyfunc, bars.arguments[0], shadows)
         own = None if is_structural_zero(own) else Tangent(np.vectorize, {"pyfunc": own})
         return Bars(own, bars.arguments[len(options) :], bars.keywords)
@@ -105,4 +105,4 @@ def joined(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
         return None
     joining, key = args
     y, back = resolve(texts.joined, (joining.axis, joining.ndmin, joining.trans1d, key), {})
-    return y, lambda y_bar, *shadows: Bars(None, (None, back(y_bar, *shadows).arguments[3]), {})
+    return y, lambda y_bar, shadows=None: Bars(None, (None, back(y_bar, shadows).arguments[3]), {})

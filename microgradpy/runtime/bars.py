@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, final
 
-from microgradpy.dataclasses import dataclass
 from microgradpy.tangents.types import is_structural_zero
 
 
@@ -25,8 +24,8 @@ class Bars(NamedTuple):
 
 
 Back = Callable[..., Bars]
-"""`back(y_bar)`; in a run that tracks writes `back(y_bar, shadows)`, which is called whatever `y_bar` is: the call may have
-effects to undo, and its value may have its cotangent in the shadows."""
+"""`back(y_bar, shadows=None)`. There are shadows in a run that tracks writes, where it is called whatever `y_bar` is: the call
+may have effects to undo, and its value may have its cotangent in the shadows."""
 Wanted = tuple[bool, ...] | None
 Resolved = tuple[Any, Back]
 """The value of a call, and its pullback."""
@@ -45,48 +44,69 @@ class Entry(Protocol):
     ) -> Resolved: ...
 
 
-def _plainly(f: Callable[[Any], Any], x: Any) -> Any:
-    return f(x)
-
-
-def _as_it_is(back: Back, f: Any, x: Any) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Resolve:
-    """The dispatcher, as those modules get it that it calls itself. `tracks`: what is written is tracked;
-    `may_write` says whether some callables may write. Where somebody goes on after exceptions, `attempt` gives a `Failure` for
-    the value of a call that raises, who calls by `expect` undoes what was done by then, and what is done in a `undone_by` has
-    been done by one call."""
+    """The dispatcher (`runtime.dispatch`), as those modules get it that it calls itself. `tracks`: what is written is
+    tracked."""
 
-    call: Callable[..., Resolved]
-    tracks: bool = False
-    may_write: Callable[[list[Any]], bool] = bool
-    attempt: Callable[[Any, tuple[Any, ...]], Resolved] | None = None
-    expect: Callable[[Callable[[Any], Any], Any], Any] = _plainly
-    undone_by: Callable[[Back, Any, Any], AbstractContextManager[None]] = _as_it_is
+    tracks = False
 
-    def __call__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
-        return self.call(f, args, kwargs)
+    def __call__(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
+    ) -> Resolved:
+        """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
+        given)."""
+        raise NotImplementedError
+
+    def may_write(self, callables: list[Any]) -> bool:
+        """Whether some callables may write."""
+        return bool(callables)
+
+    def attempt(self, f: Any, args: tuple[Any, ...]) -> Resolved:
+        """The same of a call; where somebody goes on after exceptions, its value is a `Failure` if it raises."""
+        return self(f, args, {})
+
+    def expect(self, f: Callable[[Any], Any], x: Any) -> Any:
+        """f(x), of which the caller undoes what was done by then if it raises."""
+        return f(x)
+
+    def undone_by(self, back: Back, f: Any, *args: Any) -> AbstractContextManager[None]:
+        """What is done inside the block has been done by one call."""
+        return nullcontext()
 
 
-def is_nothing(bar: Any, shadows: tuple[Any, ...]) -> bool:
+Pullback = Callable[..., tuple[Any, ...]]
+"""The same for text that has the arguments one by one: it returns the cotangents of the callee and of each argument."""
+
+
+def with_bars(made: Resolved, count: int) -> tuple[Any, Pullback]:
+    """A call of so many arguments, for such text."""
+    y, back = made
+
+    def pullback(y_bar: Any, shadows: Any = None) -> tuple[Any, ...]:
+        if shadows is None and is_structural_zero(y_bar):
+            return (None,) * (1 + count)
+        bars = back(y_bar, shadows)
+        given = bars.arguments[:count]
+        return (bars.function, *given, *(None,) * (count - len(given)))
+
+    return y, pullback
+
+
+def is_nothing(bar: Any, shadows: Any) -> bool:
     """Whether a call need not be undone: nothing depends on its value, and it has written nothing."""
-    return not shadows and is_structural_zero(bar)
+    return shadows is None and is_structural_zero(bar)
 
 
-def content(y: Any, y_bar: Any, shadows: tuple[Any, ...]) -> Any:
+def content(y: Any, y_bar: Any, shadows: Any) -> Any:
     """The cotangent of an object that a call has made, as far as it belongs to values: a list, dict, array or Tangent."""
-    return shadows[0].content(y, y_bar) if shadows else y_bar
+    return shadows.content(y, y_bar) if shadows is not None else y_bar
 
 
-def given_to(x: Any, bar: Any, shadows: tuple[Any, ...]) -> Any:
+def given_to(x: Any, bar: Any, shadows: Any) -> Any:
     """What a pullback that made `x` is given for a cotangent of it."""
-    return shadows[0].settle(x, bar) if shadows else bar
+    return shadows.settle(x, bar) if shadows is not None else bar
 
 
 def nothing(count: int) -> Back:
     """The pullback of a call of `count` arguments through which no derivative flows."""
-    return lambda y_bar, *shadows: Bars(None, (None,) * count, {})
+    return lambda y_bar, shadows=None: Bars(None, (None,) * count, {})

@@ -101,7 +101,7 @@ def _is_named_tuple(cls: type) -> bool:
 def _named_tuple_back(cls: Any, count: int, names: tuple[str, ...]) -> Back:
     fields = cls._fields
 
-    def back(y_bar: Any, *shadows: Any) -> Bars:
+    def back(y_bar: Any, shadows: Any = None) -> Bars:
         arguments = tuple(cotangent_item(y_bar, index) for index in range(count))
         return Bars(None, arguments, {name: cotangent_item(y_bar, fields.index(name)) for name in names})
 
@@ -129,7 +129,7 @@ def _dataclass(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
     constants = {field.name for field in dataclasses.fields(cls)} - given.keys()
     others = (given.keys() | dict_of(y).keys()) - stored - constants
 
-    def back(y_bar: Any) -> Bars:
+    def back(y_bar: Any, shadows: Any = None) -> Bars:
         for name in () if is_structural_zero(y_bar) else others:
             if not is_structural_zero(y_bar.get(name)):
                 raise MissingRuleError(
@@ -149,12 +149,12 @@ def _is_stored(y: Any, name: str, value: Any) -> bool:
     return dict_of(y).get(name) is value and not hasattr(type(static), "__set__")
 
 
-def _fields_back(y: Any, places: tuple[str, ...], names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
+def _fields_back(y: Any, places: tuple[str, ...], names: tuple[str, ...], y_bar: Any, shadows: Any = None) -> Bars:
     fields: Mapping[str, Any] = content(y, y_bar, shadows) or {}
     return Bars(None, tuple(map(fields.get, places)), {name: fields.get(name) for name in names})
 
 
-def _exception_back(y: Any, count: int, names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
+def _exception_back(y: Any, count: int, names: tuple[str, ...], y_bar: Any, shadows: Any = None) -> Bars:
     """An exception usually leaves the function, and nothing depends on what is in it."""
     fields: Mapping[str, Any] = content(y, y_bar, shadows) or {}
     if is_structural_zero(y_bar) and not any(bar is not None for bar in fields.values()):
@@ -182,7 +182,7 @@ def replaced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved 
     y = f(*args, **kwargs)
     kept = [name for name in names if name not in kwargs]
 
-    def back(y_bar: Any, *shadows: Any) -> Bars:
+    def back(y_bar: Any, shadows: Any = None) -> Bars:
         given = content(y, y_bar, shadows) or {}
         fields = {name: given[name] for name in kept if given.get(name) is not None}
         x_bar = Tangent(type(x), fields) if fields else None
@@ -191,7 +191,7 @@ def replaced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved 
     return y, back
 
 
-def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any, *shadows: Any) -> Bars:
+def _named_replace_back(x: Any, names: tuple[str, ...], y_bar: Any, shadows: Any = None) -> Bars:
     bars = dict(zip(x._fields, (None,) * len(x) if is_structural_zero(y_bar) else y_bar, strict=True))
     own = tuple(None if name in names else bar for name, bar in bars.items())
     return Bars(None, (own,), {name: bars[name] for name in names})
@@ -206,7 +206,7 @@ def _partial(args: Any, kwargs: dict[str, Any]) -> Resolved:
     inner = function if type(function) is functools.partial else None  # its fields become those of the new one
     known = 0 if inner is None else len(inner.args)
 
-    def back(y_bar: Any, *shadows: Any) -> Bars:
+    def back(y_bar: Any, shadows: Any = None) -> Bars:
         if is_structural_zero(y_bar):
             return Bars(None, (None,) * len(args), {})
         fixed: tuple[Any, ...] = y_bar.get("args") or (None,) * len(y.args)
@@ -239,8 +239,8 @@ def call_partial(
     fixed = len(f.args)
     y, back = resolve(f.func, (*f.args, *args), {**f.keywords, **kwargs})
 
-    def partial_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = back(y_bar, *shadows)
+    def partial_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = back(y_bar, shadows)
         own = {k: bar for k, bar in bars.keywords.items() if k in f.keywords and k not in kwargs}
         rest = {k: bar for k, bar in bars.keywords.items() if k in kwargs}
         return Bars(_partial_tangent(bars.function, bars.arguments[:fixed], own), tuple(bars.arguments[fixed:]), rest)

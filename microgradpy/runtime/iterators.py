@@ -40,7 +40,7 @@ def stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resol
     made = STREAMS[f](reading, *args, **kwargs)
     result = Stream(getattr(f, "__name__", "iterator"), made.items, reading)
 
-    def stream_back(bars: Any, *shadows: Any) -> Bars:
+    def stream_back(bars: Any, shadows: Any = None) -> Bars:
         sums = closed(result, bars, Sums(shadows=shadows))
         found: dict[int | str, Any] = dict.fromkeys(made.function, sums.function)
         found |= {place: source.cotangent(sums) for place, source in reversed(made.sources.items())}
@@ -53,9 +53,9 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
     """next(iterator), which may have a default."""
     was_over = iterator.is_over
 
-    def left_back(y_bar: Any, *shadows: Any) -> Bars:
+    def left_back(y_bar: Any, shadows: Any = None) -> Bars:
         if not was_over:
-            shadows[0].of(iterator).undo_end()
+            shadows.of(iterator).undo_end()
         return Bars(None, (None,), {})
 
     try:
@@ -65,18 +65,18 @@ def next_item(iterator: Stream, *default: Any) -> Resolved:
         if not default:
             raise
 
-        def end_back(y_bar: Any, *shadows: Any) -> Bars:
-            if shadows and not was_over:
-                shadows[0].of(iterator).undo_end()
+        def end_back(y_bar: Any, shadows: Any = None) -> Bars:
+            if shadows is not None and not was_over:
+                shadows.of(iterator).undo_end()
             return Bars(None, (None, y_bar), {})
 
         return default[0], end_back
     place = len(iterator.given) - 1
     others = (None,) * len(default)
 
-    def next_back(y_bar: Any, *shadows: Any) -> Bars:
-        if shadows:
-            shadows[0].of(iterator).undo(place, y_bar)
+    def next_back(y_bar: Any, shadows: Any = None) -> Bars:
+        if shadows is not None:
+            shadows.of(iterator).undo(place, y_bar)
             return Bars(None, (None, *others), {})
         bars: list[Any] = [None] * len(iterator.given)
         bars[place] = y_bar
@@ -89,17 +89,17 @@ def listed(iterator: Stream) -> Resolved:
     """list(iterator)"""
     turn = Turn(iterator)
 
-    def left_back(y_bar: Any, *shadows: Any) -> Bars:
-        shadows[0].of(iterator).undo_turn(turn, ())
+    def left_back(y_bar: Any, shadows: Any = None) -> Bars:
+        shadows.of(iterator).undo_turn(turn, ())
         return Bars(None, (None,), {})
 
     with iterator.reading.undone_by(left_back, iterator):
         y = list(turn)
 
-    def listed_back(y_bar: Any, *shadows: Any) -> Bars:
+    def listed_back(y_bar: Any, shadows: Any = None) -> Bars:
         bars = content(y, y_bar, shadows)
-        if shadows:
-            shadows[0].of(iterator).undo_turn(turn, bars or ())
+        if shadows is not None:
+            shadows.of(iterator).undo_turn(turn, bars or ())
             return Bars(None, (None,), {})
         return Bars(None, (turn.among_all(bars),), {})
 
@@ -114,9 +114,9 @@ def walked(x: Any) -> Any:
 def turn_over(x: Any) -> Resolved:
     """The same, where what was read of an iterator before and what is read of it meanwhile counts."""
     if not isinstance(x, Stream):
-        return x, lambda y_bar: Bars(None, (y_bar,), {})
+        return x, lambda y_bar, shadows=None: Bars(None, (y_bar,), {})
     turn = Turn(x)
-    return turn, lambda y_bar: Bars(None, (turn.among_all(y_bar),), {})
+    return turn, lambda y_bar, shadows=None: Bars(None, (turn.among_all(y_bar),), {})
 
 
 def _passing(function: Callable[..., Any], count: int | None = None) -> Callable[..., Made]:
@@ -218,7 +218,7 @@ def _give_to_row(back: Back, box: Box, y: Any) -> Give:
     def give(y_bar: Any, sums: Sums) -> None:
         if is_nothing(y_bar, sums.shadows):
             return
-        bars = back(given_to(y, y_bar, sums.shadows), *sums.shadows)
+        bars = back(given_to(y, y_bar, sums.shadows), sums.shadows)
         sums.add_function(bars.function)
         if any(bar is not None for bar in bars.arguments):
             sums.add(box, spread_over_items(bars.arguments, box.value))
@@ -269,7 +269,7 @@ def _from_iterable(reading: Reading, iterables: Any) -> Made:
 def _give_to_part(box: Box, inner: Source, part: Box) -> Give:
     def give(bar: Any, sums: Sums) -> None:
         sums.add(part, bar)
-        if not sums.shadows:
+        if sums.shadows is None:
             _give_to_outer(box, inner)(None, sums)
             sums.items.pop((part.source, part.position), None)
 

@@ -110,8 +110,8 @@ def by_name(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Reso
         return _declined(f, args) if is_known else None
     y, back = resolve(named.function, named.operands, {})
 
-    def named_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = named.given(back(y_bar, *shadows).arguments)
+    def named_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = named.given(back(y_bar, shadows).arguments)
         if not named.is_bound:
             return Bars(None, bars, {})
         own = given_to(f.__self__, bars[0], shadows)

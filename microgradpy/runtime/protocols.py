@@ -78,7 +78,7 @@ def _by_class(f: type, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
     if f is super and len(args) == 2:
-        return super(*args), lambda y_bar, *shadows: Bars(None, (None, y_bar), {})
+        return super(*args), lambda y_bar, shadows=None: Bars(None, (None, y_bar), {})
     if f is dict and args and is_read_by_keys(args[0]):
         return resolve(dict_of, args, kwargs)
     if f is dict and kwargs:
@@ -122,11 +122,11 @@ def _read(x: Any, name: str, default: tuple[Any, ...], resolve: Resolve) -> Reso
     except AttributeError:
         if not default:
             raise
-        return default[0], lambda y_bar, *shadows: Bars(None, (None, None, y_bar), {})
+        return default[0], lambda y_bar, shadows=None: Bars(None, (None, None, y_bar), {})
     if found is None or not default:
         return found
     y, back = found
-    return y, lambda y_bar, *shadows: Bars(None, (*back(y_bar, *shadows).arguments, None), {})
+    return y, lambda y_bar, shadows=None: Bars(None, (*back(y_bar, shadows).arguments, None), {})
 
 
 def _by_slot(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
@@ -141,9 +141,9 @@ def _by_slot(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Res
     x, name = owned
     y, back = attribute(x, name, resolve, plain=True) or (object.__getattribute__(x, name), None)
 
-    def getter_back(y_bar: Any, *shadows: Any) -> Bars:
+    def getter_back(y_bar: Any, shadows: Any = None) -> Bars:
         if back is not None and not is_nothing(y_bar, shadows):
-            x_bar = back(y_bar, *shadows).arguments[0]
+            x_bar = back(y_bar, shadows).arguments[0]
         else:
             x_bar = None if is_structural_zero(y_bar) else given_to(x, attribute_bar(x, name, y, y_bar), shadows)
         if not is_bound:
@@ -185,10 +185,10 @@ def _consumed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
         items.added_up = []
     y, back = resolve(f, (items, *others), kwargs)
 
-    def consumed_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = back(y_bar, *shadows)
+    def consumed_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = back(y_bar, shadows)
         first = given_to(items, bars.arguments[0], shadows)
-        own = None if is_nothing(first, shadows) else items_back(first, *shadows).arguments[0]
+        own = None if is_nothing(first, shadows) else items_back(first, shadows).arguments[0]
         return Bars(None, (own, *bars.arguments[1:]), bars.keywords)
 
     return y, consumed_back
@@ -199,12 +199,12 @@ def _with_default(f: Any, iterable: Any, kwargs: dict[str, Any], resolve: Resolv
     options = {name: value for name, value in kwargs.items() if name != "default"}
     items, items_back = resolve(list, (iterable,), {})
     if not items:
-        return kwargs["default"], lambda y_bar, *shadows: Bars(None, (None,), {"default": y_bar})
+        return kwargs["default"], lambda y_bar, shadows=None: Bars(None, (None,), {"default": y_bar})
     y, back = resolve(f, (items,), options)
 
-    def chosen_back(y_bar: Any, *shadows: Any) -> Bars:
-        items_bar = given_to(items, back(y_bar, *shadows).arguments[0], shadows)
-        own = None if is_nothing(items_bar, shadows) else items_back(items_bar, *shadows).arguments[0]
+    def chosen_back(y_bar: Any, shadows: Any = None) -> Bars:
+        items_bar = given_to(items, back(y_bar, shadows).arguments[0], shadows)
+        own = None if is_nothing(items_bar, shadows) else items_back(items_bar, shadows).arguments[0]
         return Bars(None, (own,), {})
 
     return y, chosen_back
@@ -220,12 +220,12 @@ def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Res
     partial_sums, back = stream(itertools.accumulate, (iterable, operator.add), {"initial": start}, resolve)
     *before, y = list(partial_sums)
 
-    def sum_back(y_bar: Any, *shadows: Any) -> Bars:
+    def sum_back(y_bar: Any, shadows: Any = None) -> Bars:
         items_bar: Any = [*(None for _ in before), y_bar]
-        if shadows:
-            shadows[0].of(partial_sums).undo_all(items_bar)
+        if shadows is not None:
+            shadows.of(partial_sums).undo_all(items_bar)
             items_bar = None
-        bars = back(items_bar, *shadows)
+        bars = back(items_bar, shadows)
         given = (bars.arguments[0], bars.keywords["initial"])
         return Bars(None, given[: len(args)], {name: given[1] for name in kwargs})
 
@@ -235,7 +235,7 @@ def _sum(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Res
 def _new_tuple(cls: Any, items: Any, *, resolve: Resolve) -> Resolved:
     """tuple.__new__(cls, items), which makes named tuples."""
     plain, back = resolve(tuple, (items,), {})
-    return tuple.__new__(cls, plain), lambda y_bar, *shadows: Bars(None, (None, back(y_bar, *shadows).arguments[0]), {})
+    return tuple.__new__(cls, plain), lambda y_bar, shadows=None: Bars(None, (None, back(y_bar, shadows).arguments[0]), {})
 
 
 def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved:
@@ -244,10 +244,10 @@ def _dict(args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Re
 
     y = dict(items, **kwargs)
 
-    def dict_back(y_bar: Any, *shadows: Any) -> Bars:
+    def dict_back(y_bar: Any, shadows: Any = None) -> Bars:
         whole = content(y, y_bar, shadows) or {}
         rest = {key: bar for key, bar in whole.items() if key not in kwargs}
-        own = back(given_to(items, rest, shadows), *shadows).arguments if back is not None else ()
+        own = back(given_to(items, rest, shadows), shadows).arguments if back is not None else ()
         return Bars(None, own, {name: whole.get(name) for name in kwargs})
 
     return y, dict_back
@@ -276,14 +276,14 @@ def _by_getter(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
     parts = [read(x, key, resolve) for key in keys]
     if len(parts) == 1:
         y, back = parts[0]
-        return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments[:1], {})
+        return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments[:1], {})
 
-    def getter_back(y_bar: Any, *shadows: Any) -> Bars:
+    def getter_back(y_bar: Any, shadows: Any = None) -> Bars:
         x_bar: Any = None
         given = (None,) * len(parts) if is_structural_zero(y_bar) else y_bar
         for (_, back), bar in reversed(list(zip(parts, given, strict=True))):
             if not is_nothing(bar, shadows):
-                x_bar = accumulate(x_bar, back(bar, *shadows).arguments[0])
+                x_bar = accumulate(x_bar, back(bar, shadows).arguments[0])
         return Bars(None, (x_bar,), {})
 
     return tuple(y for y, _ in parts), getter_back
@@ -300,9 +300,9 @@ def _by_methodcaller(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reso
     method, method_back = resolve(getattr, (x, name), {})
     y, back = resolve(method, tuple(given), dict(getattr(made, "keywords", {})))
 
-    def methodcaller_back(y_bar: Any, *shadows: Any) -> Bars:
-        own = back(y_bar, *shadows).function
-        return Bars(None, (None if is_nothing(own, shadows) else method_back(own, *shadows).arguments[0],), {})
+    def methodcaller_back(y_bar: Any, shadows: Any = None) -> Bars:
+        own = back(y_bar, shadows).function
+        return Bars(None, (None if is_nothing(own, shadows) else method_back(own, shadows).arguments[0],), {})
 
     return y, methodcaller_back
 
@@ -319,10 +319,10 @@ def _path(x: Any, path: str, resolve: Resolve) -> tuple[Any, Back]:
         x, back = resolve(getattr, (x, name), {})
         backs.append(back)
 
-    def path_back(y_bar: Any, *shadows: Any) -> Bars:
+    def path_back(y_bar: Any, shadows: Any = None) -> Bars:
         for held, back in zip(reversed(held_by), reversed(backs), strict=True):
             if not is_nothing(y_bar, shadows):
-                y_bar = given_to(held, back(y_bar, *shadows).arguments[0], shadows)
+                y_bar = given_to(held, back(y_bar, shadows).arguments[0], shadows)
         return Bars(None, (y_bar,), {})
 
     return x, path_back

@@ -34,6 +34,7 @@ from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import has_protocol
 from microgradpy.runtime.python_ufuncs import makes_or_is_loop, pushed_ufunc
 from microgradpy.runtime.replacements import call_by_keys
+from microgradpy.runtime.rule_calls import name_of, positional
 from microgradpy.runtime.signatures import ANSWERED, pushed_answer
 from microgradpy.runtime.special_methods import is_read_by_keys
 from microgradpy.runtime.tangents import VIEWS
@@ -177,7 +178,7 @@ def _by_reverse_rule(f: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str
 def _by_pullback(f: Any, f_dot: Any, args: tuple[Any, ...], dots: Dots, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """By the pullback, which is asked one seed after the other."""
     y, back = dispatch.resolve(f, args, kwargs, keywords_wanted=False)
-    return y, by_pairing(_checked_value(y, dispatch.name_of(f), rrule.has(f)), (f, *args), back, (f_dot, *dots))
+    return y, by_pairing(_checked_value(y, name_of(f), rrule.has(f)), (f, *args), back, (f_dot, *dots))
 
 
 def _is_plain(x: Any) -> bool:
@@ -214,7 +215,7 @@ def pushed_packed(f: Any, f_dot: Any, args: Any, kwargs: Any, dots: Any, keyword
     if forward is not None:
         return _by_forward_rule(f, forward, f_dot, args, positional, dict(kwargs), named)
     y, back = dispatch.resolve(f, args, dict(kwargs))
-    _checked_value(y, dispatch.name_of(f), rrule.has(f))
+    _checked_value(y, name_of(f), rrule.has(f))
 
     def pair(y_bar: Any) -> float:
         bars = _asked(back, y_bar)
@@ -265,7 +266,7 @@ def _by_forward_rule(
     """`named` has the tangents of the keyword arguments, which have to be among the rule's positional parameters."""
     if kwargs:
         wanted = {name for name, dot in named.items() if not _is_zero(dot)}
-        args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
+        args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted=False)
         _refuse_keywords(f, wanted.difference(names))
         dots = (*dots, *(named.get(name) for name in names))
     y, push = applied(rule, args, kwargs, "pushforward")
@@ -283,7 +284,7 @@ def _is_zero(dot: Any) -> bool:
 
 def _refuse_keywords(f: Any, names: set[str]) -> None:
     if names:
-        found = f"a keyword argument of {dispatch.name_of(f)} has a tangent, which its forward rule does not take"
+        found = f"a keyword argument of {name_of(f)} has a tangent, which its forward rule does not take"
         raise MissingRuleError(found, None, "Give it by position.")
 
 
@@ -302,7 +303,7 @@ def derived(
     """The value of a call by its reverse rule, and the pushforward: the transpose of the pullback."""
     names: list[str] = []
     if kwargs or not takes(rule, len(args)):
-        args, kwargs, names = dispatch.positional(f, rule, args, kwargs, keywords_wanted=False)
+        args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted=False)
     y, pullback = applied(rule, args, kwargs, "pullback")
 
     def derived_pushforward(f_dot: Any, *dots: Any) -> Any:
@@ -314,7 +315,7 @@ def derived(
         return accumulate(total, _by_transpose(wanted))
 
     def _by_transpose(wanted: Dots) -> Any:
-        check = partial(_check_complete, rule, dispatch.name_of(f), args, wanted)
+        check = partial(_check_complete, rule, name_of(f), args, wanted)
         chosen = makes_selection(f, rule, args, kwargs)
         return _transposed(y, pullback, _exact(f, rule, args, kwargs, y, pullback), chosen, wanted, check)
 

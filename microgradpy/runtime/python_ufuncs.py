@@ -63,10 +63,10 @@ def by_ufunc(f: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any], resolve
     _check_real(f, results)
     arrays = tuple(_array_of(column, shape) for column in results)
 
-    def ufunc_back(y_bar: Any, *shadows: Any) -> Bars:
+    def ufunc_back(y_bar: Any, shadows: Any = None) -> Bars:
         found = [content(y, bar, shadows) for y, bar in zip(arrays, _each(y_bar, f.nout), strict=True)]
         results_bar = tuple(None if is_structural_zero(bar) else np.ravel(bar).tolist() for bar in found)
-        bars = back(given_to(results, results_bar, shadows), *shadows)
+        bars = back(given_to(results, results_bar, shadows), shadows)
         own = given_to(function, bars.arguments[0], shadows)
         return Bars(None if is_structural_zero(own) else Tangent(np.ufunc, {"function": own}), bars.arguments[3:], {})
 
@@ -77,7 +77,7 @@ def made(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """np.frompyfunc(function, nin, nout)"""
     y = np.frompyfunc(*args, **kwargs)
 
-    def frompyfunc_back(y_bar: Any, *shadows: Any) -> Bars:
+    def frompyfunc_back(y_bar: Any, shadows: Any = None) -> Bars:
         own = y_bar.get("function") if isinstance(y_bar, Tangent) else None
         return Bars(None, (own, *(None for _ in args[1:])), {})
 

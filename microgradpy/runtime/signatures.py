@@ -82,7 +82,7 @@ def _bound(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     held, marks = (y.arguments, marked.arguments) if isinstance(y, BoundArguments) else (y, marked)
     packed = {name: held[name] for name, mark in marks.items() if isinstance(mark, dict)}
 
-    def bound_back(y_bar: Any, *shadows: Any) -> Bars:
+    def bound_back(y_bar: Any, shadows: Any = None) -> Bars:
         whole = content(y, y_bar, shadows) or {}
         if held is not y:
             whole = content(held, whole.get("arguments"), shadows) or {}
@@ -116,7 +116,7 @@ def _unpacked(read: Callable[[BoundArguments], Any], bound: BoundArguments) -> R
     places = list(marks) if isinstance(marks, dict) else range(len(marks))
     read_by_place = [(place, marks[place].place, y[place]) for place in places]
 
-    def unpacked_back(y_bar: Any, *shadows: Any) -> Bars:
+    def unpacked_back(y_bar: Any, shadows: Any = None) -> Bars:
         bars = content(y, y_bar, shadows)
         if bars is None:
             return Bars(None, (None,), {})
@@ -130,10 +130,10 @@ def _unpacked(read: Callable[[BoundArguments], Any], bound: BoundArguments) -> R
         for name, value in held.items():
             if isinstance(value, tuple) and isinstance(arguments.get(name), dict):
                 arguments[name] = tuple(arguments[name].values())
-        if not shadows:
+        if shadows is None:
             return Bars(None, (Tangent(BoundArguments, {"arguments": arguments}),), {})
         for name, bar in arguments.items():
-            _add(shadows[0], shown, name, held[name], bar)
+            _add(shadows, shown, name, held[name], bar)
         return Bars(None, (None,), {})
 
     return y, unpacked_back

@@ -77,11 +77,11 @@ def _by_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: R
     method = found(args[0].__class__)
     if x is None or not isinstance(method, types.FunctionType):
         y, back = resolve(method.__get__(x, cells["cls"].cell_contents), args, kwargs)
-        return y, lambda y_bar, *shadows: back(y_bar, *shadows)._replace(function=None)
+        return y, lambda y_bar, shadows=None: back(y_bar, shadows)._replace(function=None)
     y, back = resolve(method, (x, *args), kwargs)
 
-    def dispatched_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = back(y_bar, *shadows)
+    def dispatched_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = back(y_bar, shadows)
         own, *rest = bars.arguments
         own = given_to(x, own, shadows)
         return Bars(None if own is None else Tangent(type(f), {"obj": own}), tuple(rest), bars.keywords)

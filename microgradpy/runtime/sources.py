@@ -86,7 +86,7 @@ class Source:
 
     def _undo_end(self, bar: Any, sums: Sums) -> None:
         """Undo the step that found the iterable at its end."""
-        x, (shadows,) = self.iterable, sums.shadows
+        x, shadows = self.iterable, sums.shadows
         if isinstance(x, Stream):
             shadows.of(x).undo_end()
             return
@@ -96,7 +96,7 @@ class Source:
 
     def undo_read(self, box: Box, sums: Sums) -> None:
         """Give the cotangent of an item to the shadow of what it was read from, if that has one."""
-        x, place, (shadows,) = self.iterable, (box.source, box.position), sums.shadows
+        x, place, shadows = self.iterable, (box.source, box.position), sums.shadows
         if isinstance(x, Stream):
             shadows.of(x).undo(box.position, sums.items.pop(place, None))
             return
@@ -140,7 +140,7 @@ class Source:
             whole = spread_over_items(bars, x) if is_known else bars
         if self.back is None or is_nothing(whole, sums.shadows):
             return whole
-        return self.back(whole, *sums.shadows).arguments[0]
+        return self.back(whole, sums.shadows).arguments[0]
 
 
 _PAIRS: Any = (type({}.items()), type(OrderedDict().items()))
@@ -202,7 +202,7 @@ def items_of_object(x: Any, resolve: Resolve) -> Resolved | None:
     reading = Reading(resolve)
     items = Stream(type(x).__name__, _read_in_turn(x, reader, reading), reading)
 
-    def read_back(bars: Any, *shadows: Any) -> Bars:
+    def read_back(bars: Any, shadows: Any = None) -> Bars:
         return Bars(None, (closed(items, bars, Sums(shadows=shadows)).function,), {})
 
     return items, read_back
@@ -223,9 +223,9 @@ def _stream_of_generator(generator: Any, back: Back, resolve: Resolve) -> Resolv
     reading = Reading(resolve)
     items = Stream("generator", map(_read_box, Source(0, generator, reading)), reading)
 
-    def stream_back(bars: Any, *shadows: Any) -> Bars:
+    def stream_back(bars: Any, shadows: Any = None) -> Bars:
         closed(items, bars, Sums(shadows=shadows))
-        return back(None, *shadows)
+        return back(None, shadows)
 
     return items, stream_back
 
@@ -250,6 +250,6 @@ def _read_in_turn(x: Any, reader: Any, reading: Reading) -> Items:
 def _give_to_function(back: Back, y: Any) -> Give:
     def give(bar: Any, sums: Sums) -> None:
         if not is_nothing(bar, sums.shadows):
-            sums.add_function(back(given_to(y, bar, sums.shadows), *sums.shadows).arguments[0])
+            sums.add_function(back(given_to(y, bar, sums.shadows), sums.shadows).arguments[0])
 
     return give

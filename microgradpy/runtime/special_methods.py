@@ -119,7 +119,7 @@ def _method(name: str, args: tuple[Any, ...], resolve: Resolve) -> Resolved | No
     if not is_function(method):
         return None
     y, back = resolve(method, args, {})
-    return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments, {})
+    return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments, {})
 
 
 def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
@@ -139,8 +139,8 @@ def told(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
     # Python itself says what becomes of it, or what is wrong with it.
     stand_in = type(type(args[0]).__name__, (), {name: lambda self, *rest: found})()
 
-    def told_back(y_bar: Any, *shadows: Any) -> Bars:
-        x_bar = back(None, *shadows).arguments[0]
+    def told_back(y_bar: Any, shadows: Any = None) -> Bars:
+        x_bar = back(None, shadows).arguments[0]
         return Bars(None, (x_bar, *(None for _ in args[1:])), {})
 
     return f(stand_in, *args[1:]), told_back
@@ -163,12 +163,12 @@ def converted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Re
     made = {k: resolve(static_member(type(args[k]), name), (args[k],), {}) for k in places}
     y, back = resolve(f, tuple(made[k][0] if k in made else x for k, x in enumerate(args)), kwargs)
 
-    def converted_back(y_bar: Any, *shadows: Any) -> Bars:
-        bars = back(y_bar, *shadows)
+    def converted_back(y_bar: Any, shadows: Any = None) -> Bars:
+        bars = back(y_bar, shadows)
         arguments = list(bars.arguments)
         for k in reversed(places):
             if not is_nothing(arguments[k], shadows):
-                arguments[k] = made[k][1](given_to(made[k][0], arguments[k], shadows), *shadows).arguments[0]
+                arguments[k] = made[k][1](given_to(made[k][0], arguments[k], shadows), shadows).arguments[0]
         return Bars(bars.function, tuple(arguments), bars.keywords)
 
     return y, converted_back
@@ -194,11 +194,11 @@ def _in_place(f: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved | Non
     if is_function(method):
         y, back = resolve(method, args, {})
         if y is not NotImplemented:
-            return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments, {})
+            return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments, {})
     elif method is not None and not isinstance(args[0], _IMMUTABLE):
         return None
     y, back = resolve(binary, args, {})
-    return y, lambda y_bar, *shadows: Bars(None, back(y_bar, *shadows).arguments, {})
+    return y, lambda y_bar, shadows=None: Bars(None, back(y_bar, shadows).arguments, {})
 
 
 def _binary(methods: _Binary, x: Any, y: Any, resolve: Resolve) -> Resolved | None:
@@ -227,14 +227,14 @@ _UNSUPPORTED = "unsupported operand type(s) for {}: {} and {}"
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 
 
-def _in_order(back: Any, swapped: bool, z_bar: Any, *shadows: Any) -> Bars:
-    first, second = back(z_bar, *shadows).arguments
+def _in_order(back: Any, swapped: bool, z_bar: Any, shadows: Any = None) -> Bars:
+    first, second = back(z_bar, shadows).arguments
     return Bars(None, (second, first) if swapped else (first, second), {})
 
 
-def _refuse_builtin(methods: _Binary, x: Any, y: Any, z_bar: Any, *shadows: Any) -> Bars:
+def _refuse_builtin(methods: _Binary, x: Any, y: Any, z_bar: Any, shadows: Any = None) -> Bars:
     """A builtin class answered: with a truth value, of which nothing depends on the operands, or not at all as expected."""
-    if methods.compares or (is_structural_zero(z_bar) and not shadows):
+    if methods.compares or (is_structural_zero(z_bar) and shadows is None):
         return Bars(None, (None, None), {})
     names = f"a {type(x).__name__} and a {type(y).__name__}"
     raise MissingRuleError(
@@ -319,7 +319,7 @@ def _described(static: Any, x: Any, cls: type, name: str, resolve: Resolve) -> R
     if isinstance(static, property):
         return _asked(static.fget, (x,), resolve)
     y, back = resolve(type(static).__get__, (static, x, cls), {})
-    return y, lambda y_bar, *shadows: Bars(None, (back(y_bar, *shadows).arguments[1], None), {})
+    return y, lambda y_bar, shadows=None: Bars(None, (back(y_bar, shadows).arguments[1], None), {})
 
 
 def _inherited(x: Any, name: str, resolve: Resolve) -> Resolved | None:
@@ -332,7 +332,7 @@ def _inherited(x: Any, name: str, resolve: Resolve) -> Resolved | None:
 
 def _asked(getter: Any, args: tuple[Any, ...], resolve: Resolve) -> Resolved:
     y, back = resolve(getter, args, {})
-    return y, lambda y_bar, *shadows: Bars(None, (back(y_bar, *shadows).arguments[0], None), {})
+    return y, lambda y_bar, shadows=None: Bars(None, (back(y_bar, shadows).arguments[0], None), {})
 
 
 def _fallback(x: Any, name: str, resolve: Resolve) -> Resolved | None:

@@ -56,7 +56,7 @@ class Sums:
 
     function: Any = None
     items: dict[tuple[int, int], Any] = field(default_factory=dict)
-    shadows: tuple[Any, ...] = ()
+    shadows: Any = None
 
     def add(self, box: Box, bar: Any) -> None:
         if not is_structural_zero(bar):
@@ -222,8 +222,7 @@ class Reading:
     def call(self, function: Any, values: tuple[Any, ...], giving: Callable[[Back, Any], Give]) -> tuple[Any, Give]:
         """What a function returns, and what undoes that. One that raises is undone with what was read."""
         self.called.append(function)
-        attempt = self.resolve.attempt
-        y, back = self.resolve(function, values, {}) if attempt is None else attempt(function, values)
+        y, back = self.resolve.attempt(function, values)
         if type(y) is not Failure:
             return y, giving(back, y)
         self.note(giving(back, None))
@@ -247,7 +246,7 @@ class StreamShadow:
         self.stream = stream
         self.left = len(stream.given)
         self.unread = [] if stream.is_part else stream.reading.noted()
-        self.sums: Sums = shadows.of(stream.reading.stream).sums if stream.is_part else Sums(shadows=(shadows,))
+        self.sums: Sums = shadows.of(stream.reading.stream).sums if stream.is_part else Sums(shadows=shadows)
 
     def undo(self, position: int, bar: Any) -> None:
         """Undo the reading of an item."""
@@ -308,10 +307,10 @@ def check_unchanged(name: str, arrays: list[tuple[Any, Any]]) -> None:
 
 def closed(stream: Stream, bars: Any, sums: Sums) -> Sums:
     """What the making of a stream gets from the cotangents of its items, besides what there is already."""
-    if not sums.shadows:
+    if sums.shadows is None:
         stream.give_back(bars, sums)
         return sums
-    (shadows,) = sums.shadows
+    shadows = sums.shadows
     if not is_structural_zero(bars):
         shadows.settle(stream, bars)
     shadow: StreamShadow = shadows.of(stream)
@@ -325,7 +324,7 @@ def give_to_call(back: Back, boxes: tuple[Box, ...], y: Any) -> Give:
     def give(y_bar: Any, sums: Sums) -> None:
         if is_nothing(y_bar, sums.shadows):
             return
-        bars = back(given_to(y, y_bar, sums.shadows), *sums.shadows)
+        bars = back(given_to(y, y_bar, sums.shadows), sums.shadows)
         sums.add_function(bars.function)
         for box, bar in zip(boxes, bars.arguments, strict=True):
             sums.add(box, bar)

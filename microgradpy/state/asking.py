@@ -17,7 +17,7 @@ from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.array_calls import stands_for_text
 from microgradpy.runtime.asking import ANYTHING, ASKED_WITHIN, HINTED, TELLERS, TEXTS, may_ask_anything
 from microgradpy.runtime.bars import Resolve, Resolved
-from microgradpy.runtime.dispatch import name_of
+from microgradpy.runtime.rule_calls import name_of
 from microgradpy.runtime.special_methods import METHODS_ASKED, converted, overloaded, told
 from microgradpy.state.object_graph import PLAIN
 from microgradpy.state.reachable_writes import any_may_write, own_method_that_writes, writing_function, writing_method

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from microgradpy.state.dispatch import packed_pullback_of, resolve
-from microgradpy.state.known_rules import with_bars
+from microgradpy.runtime.bars import with_bars
+from microgradpy.state.dispatch import resolve
 from microgradpy.state.partial_calls import attempted
 from microgradpy.state.shadows import Undo
 
@@ -19,4 +19,4 @@ def attempted_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Un
 
 def attempted_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """As `tracked_pullback_of_packed`; the value is a `Failure` if the call raises."""
-    return packed_pullback_of(partial(attempted, resolve), f, tuple(args), kwargs)
+    return resolve.packed(partial(attempted, resolve), f, tuple(args), kwargs)

@@ -56,7 +56,7 @@ def parts_of_subject(resolve: Resolve, subject: Any, cls: Any, count: int, *name
             if name is None:
                 parts.append((subject, lambda bar, shadows: Bars(None, (bar,), {})))
                 continue
-            parts.append(attempted(resolve.call, getattr, (subject, name), {}))
+            parts.append(attempted(resolve, getattr, (subject, name), {}))
             part = parts[-1][0]
             if type(part) is Failure and isinstance(part.exception, AttributeError):
                 return None, lambda bars, shadows: back(None, shadows)

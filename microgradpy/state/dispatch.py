@@ -14,28 +14,26 @@ import types
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
-from microgradpy.rules.entries import hashes_itself
+from microgradpy.rules.entries import Rule, hashes_itself
 from microgradpy.rules.registry import is_non_differentiable, rrule
-from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.array_calls import unbound_method
-from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing
-from microgradpy.runtime.foreign import is_foreign
+from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wanted, nothing, with_bars
+from microgradpy.runtime.dispatch import Dispatcher, bound_back, refuse_active
 from microgradpy.runtime.making import import_from
-from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.matching import attributes_of
 from microgradpy.runtime.named_operators import is_special
-from microgradpy.runtime.opaque import check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.python_ufuncs import is_of_python
-from microgradpy.runtime.replacements import call_by_keys
-from microgradpy.runtime.special_methods import OF_UFUNCS, is_read_by_keys, refuse_override
+from microgradpy.runtime.rule_calls import name_of
+from microgradpy.runtime.special_methods import OF_UFUNCS, refuse_override
 from microgradpy.runtime.suspension import delegate_to
 from microgradpy.runtime.texts import noted, read_from
 from microgradpy.runtime.writes import REMEDY, output_of, written_argument
@@ -74,7 +72,7 @@ from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.iteration import by_items
 from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
-from microgradpy.state.known_rules import by_rule, by_write_handler, from_undo, with_bars
+from microgradpy.state.known_rules import by_rule, by_write_handler, from_undo
 from microgradpy.state.mappings import made_item, makes_item, of_sets
 from microgradpy.state.partial_calls import attempted_if_caught, undone_by
 from microgradpy.state.reachable_writes import any_may_write
@@ -83,14 +81,161 @@ from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.undo_log import Step, current, expected, noticing
 from microgradpy.state.whole import apart_now
 from microgradpy.state.write_handlers import find_write_handler, has_write_handler, looked_up, write_handler
-from microgradpy.tangents.types import Tangent
 
-_entry: list[Entry] = []
+_OF_CONTEXTS = ("__enter__", "__exit__")
+"""What contexts that are not written in Python do has nothing to do with the values in them: locks, files."""
+_WINDOWS: Any = (types.MappingProxyType, memoryview, *weakref.ProxyTypes)
+"""What has no shadow of its own, nor shows which one it is of."""
+_PAST_CLASS = (object.__setattr__, object.__delattr__)
+"""What `super().__setattr__` comes to."""
+
+
+@final
+class TrackingDispatcher(Dispatcher):
+    """The dispatcher of runs in which what is written is tracked."""
+
+    tracks = True
+    rules = RULES
+
+    def __call__(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
+    ) -> Resolved:
+        undo_log, apart = current(), apart_now()
+        if apart is not None:
+            check_comparison(apart, f, args)
+            own, args = args, given_to_reader(f, args)
+        if undo_log is None:
+            made = self._made(f, args, kwargs, wanted, keywords_wanted)
+            self.rules.note_in_place(f, args)
+        else:
+            before = len(undo_log)
+            made = self._made(f, args, kwargs, wanted, keywords_wanted)
+            undo_log[before:] = [Step(f, args, kwargs, made[1], made[0])]
+        if apart is None:
+            return made
+        check_read_up(own, args)
+        return as_read(apart, f, args, made[0]), made[1]
+
+    def _made(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
+        if f is item_at or f is items_at:
+            return from_undo(*read_at_places(f, args))
+        made = by_cache(self, f, args, kwargs)
+        if made is not None:
+            return made
+        if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
+            f.__self__, types.ModuleType | type | None
+        ):
+            return self._by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
+        if hashes_itself(f):  # no table knows it
+            return self.by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
+        for step in _STEPS:
+            made = step(self, f, args, kwargs)
+            if made is not None:
+                return made
+        if not (isinstance(f, type) and (dataclasses.is_dataclass(f) or issubclass(f, BaseException))):
+            made = by_protocol(f, args, kwargs, self)
+            if made is not None:
+                return made
+        return self.by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
+
+    def may_write(self, callables: list[Any]) -> bool:
+        return any_may_write(callables)
+
+    def attempt(self, f: Any, args: tuple[Any, ...]) -> Resolved:
+        return attempted_if_caught(self, f, args)
+
+    def expect(self, f: Callable[[Any], Any], x: Any) -> Any:
+        return expected(f, x)
+
+    def undone_by(self, back: Back, f: Any, *args: Any) -> AbstractContextManager[None]:
+        return undone_by(back, f, *args)
+
+    def by_rule_or_kind(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        if any(isinstance(x, _WINDOWS) for x in args):
+            name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
+            raise MutationError(f"{name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
+        return super().by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
+
+    def by_rule(
+        self, f: Any, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        return by_rule(f, rule, given_to_rule(args), kwargs, keywords_wanted)
+
+    def without_derivative(self, version: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+        y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
+        if not may_return_arguments(f):
+            self.rules.note(version, f, args, kwargs, None)
+        return noted(y, (*args, *kwargs.values())), nothing(len(args))
+
+    def note(self, version: int, f: Any) -> None:
+        if not rrule.has(f):  # nor for arguments of other types
+            note_callee(version, f)
+
+    def by_kind(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        if isinstance(f, type):
+            return construct(self, f, args, kwargs) or self.opaque(f, args, kwargs)
+        return super().by_kind(f, args, kwargs, wanted, keywords_wanted)
+
+    def by_cached(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        return self.opaque(f, args, kwargs)  # no derivative flows through it
+
+    def by_builtin_method(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], keywords_wanted: bool) -> Resolved:
+        return self.opaque(f, args, kwargs)  # of a class
+
+    def _by_builtin_method(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
+    ) -> Resolved:
+        owner = f.__self__
+        asks = isinstance(f, types.MethodWrapperType) or is_special(f.__name__)
+        plain = by_protocol(f, args, kwargs, self) if asks else None
+        if plain is not None:
+            return plain
+        if isinstance(owner, np.ndarray):
+            refuse_override(owner, f, OF_UFUNCS)
+        unbound = unbound_method(f)
+        combined = of_sets(unbound, (owner, *args))
+        if combined is not None:
+            return combined[0], nothing(len(args))
+        if unbound is None:
+            return self.opaque(f, args, kwargs)
+        if is_non_differentiable(f):
+            return noted(f(*args, **kwargs), args, f), nothing(len(args))
+        is_known = unbound in _PAST_CLASS or find_write_handler(unbound, (owner, *args)) is not None
+        if not is_known and not rrule.has(unbound) and not is_non_differentiable(unbound):
+            if written_argument(unbound, (owner, *args), kwargs) is None:
+                return self.opaque(f, args, kwargs)
+        y, back = self(unbound, (owner, *args), kwargs, None, keywords_wanted)
+        return y, bound_back(f, back)
+
+    def opaque(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
+        if isinstance(f, types.BuiltinMethodType | types.MethodDescriptorType) and f.__name__ in _OF_CONTEXTS:
+            return f(*args, **kwargs), nothing(len(args))
+        # Files hold text and bytes: what is read from them as a number is looked at there.
+        refuse_active(f, args, kwargs, types.ModuleType | io.IOBase)
+        if isinstance(getattr(f, "__self__", None), io.IOBase):
+            return noted(f(*args, **kwargs), args, f), nothing(len(args))
+        if isinstance(f, np.ufunc) and is_of_python(f):
+            found = "a function made by np.frompyfunc is called, which may write"
+            raise MutationError(found, None, "Call the function itself.")
+        return read_from(args, f(*args, **kwargs)), nothing(len(args))
+
+    def keywords(self, kwargs: Any) -> dict[str, Any]:
+        return keywords_at(kwargs) if isinstance(kwargs, dict) else dict(kwargs)
+
+
+resolve = TrackingDispatcher()
+write_handler(delegate_to)(partial(generators.delegated, resolve))
 
 
 def install(entry: Entry) -> None:
     """Called once by the compiler."""
-    _entry[:] = [entry]
+    resolve.entry = entry
 
 
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
@@ -103,141 +248,20 @@ def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
     """The same for `f(*args, **kwargs)`: cotangents of `f`, of `args` and of `kwargs`."""
-    return packed_pullback_of(resolve, f, tuple(items_at(args)), kwargs)
+    return resolve.packed(resolve, f, tuple(items_at(args)), kwargs)
 
 
-def packed_pullback_of(how: Callable[..., Resolved], f: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[Any, Undo]:
-    """The same, where the call is resolved in a way of its own."""
-    check_spread(f, args, kwargs)
-    if is_read_by_keys(kwargs):
-        y, back = with_bars(how(call_by_keys, (f, args, kwargs), {}), 3)
-        return y, lambda y_bar, shadows: back(y_bar, shadows)[1:]
-    held = keywords_at(kwargs) if isinstance(kwargs, dict) else dict(kwargs)
-    return with_packed_bars(how(f, args, dict(held)), args, held)
-
-
-def with_packed_bars(made: Resolved, args: tuple[Any, ...], held: dict[str, Any]) -> tuple[Any, Undo]:
-    """What undoes a call, as text that has the arguments as a tuple and a dict calls it."""
-    y, back = made
-
-    def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = back(y_bar, shadows)
-        given = (*bars.arguments, *(None,) * (len(args) - len(bars.arguments)))
-        arguments = tuple(shadows.settle(x, bar) for x, bar in zip(args, given, strict=False))
-        keywords = {name: shadows.settle(held[name], bar) for name, bar in bars.keywords.items()}
-        keywords = {name: bar for name, bar in keywords.items() if bar is not None}
-        return bars.function, arguments, keywords or None
-
-    return y, pullback
-
-
-def resolve(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
-) -> Resolved:
-    """The value of a call, and what undoes it."""
-    undo_log, apart = current(), apart_now()
-    if apart is not None:
-        check_comparison(apart, f, args)
-        own, args = args, given_to_reader(f, args)
-    if undo_log is None:
-        made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-        RULES.note_in_place(f, args)
-    else:
-        before = len(undo_log)
-        made = _resolve(f, args, kwargs, wanted, keywords_wanted)
-        undo_log[before:] = [Step(f, args, kwargs, made[1], made[0])]
-    if apart is None:
-        return made
-    check_read_up(own, args)
-    return as_read(apart, f, args, made[0]), made[1]
-
-
-def _resolve(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
-    if f is item_at or f is items_at:
-        return from_undo(*read_at_places(f, args))
-    made = by_cache(RESOLVE, f, args, kwargs)
-    if made is not None:
-        return made
-    if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
-        f.__self__, types.ModuleType | type | None
-    ):
-        return _by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
-    if hashes_itself(f):  # no table knows it
-        return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
-    for step in (_by_asking, _by_generator, _by_access, _by_iteration, _by_special_method, _by_write, _by_binary):
-        made = step(f, args, kwargs)
-        if made is not None:
-            return made
-    if not (isinstance(f, type) and (dataclasses.is_dataclass(f) or issubclass(f, BaseException))):
-        made = by_protocol(f, args, kwargs, RESOLVE)
-        if made is not None:
-            return made
-    return _by_rule_or_kind(f, args, kwargs, wanted, keywords_wanted)
-
-
-_WINDOWS: Any = (types.MappingProxyType, memoryview, *weakref.ProxyTypes)
-"""What has no shadow of its own, nor shows which one it is of."""
-
-
-def _by_rule_or_kind(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> Resolved:
-    if any(isinstance(x, _WINDOWS) for x in args):
-        name = next(type(x).__name__ for x in args if isinstance(x, _WINDOWS))
-        raise MutationError(f"{pure.name_of(f)} reads a {name}, which shows what others write", None, "Use what it shows.")
-    pure.check_index_of(f, args)
-    version = rrule.version
-    rule = rrule.find_for(f, args, kwargs) if rrule.has(f) else None
-    if rule is not None:
-        RULES.note(version, f, args, kwargs, rule)
-        return by_rule(f, rule, given_to_rule(args), kwargs, keywords_wanted)
-    if is_non_differentiable(f):
-        y = detached(f, *args, **kwargs) if may_return_arguments(f) else f(*args, **kwargs)
-        if not may_return_arguments(f):
-            RULES.note(version, f, args, kwargs, None)
-        return noted(y, (*args, *kwargs.values())), nothing(len(args))
-    if not rrule.has(f):  # nor for arguments of other types
-        note_callee(version, f)
-    return _by_kind(f, args, kwargs, wanted, keywords_wanted)
-
-
-def _by_kind(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool) -> Resolved:
-    """By what a callable is that nothing else is known of."""
-    match f:
-        case types.FunctionType():
-            if f in NESTED_DIFFERENTIATION:
-                raise pure.nested(f)
-            return _opaque(f, args, kwargs) if is_foreign(f) else _entry[0](f, args, kwargs, wanted, keywords_wanted)
-        case types.MethodType():
-            return _by_method(f, args, kwargs, wanted, keywords_wanted)
-        case type():
-            return construct(RESOLVE, f, args, kwargs) or _opaque(f, args, kwargs)
-    call = getattr(type(f), "__call__", None)  # noqa: B004 - the function itself is wanted
-    if isinstance(call, types.FunctionType):
-        return _by_callable_object(f, call, args, kwargs, wanted, keywords_wanted)
-    return _opaque(f, args, kwargs)
-
-
-RESOLVE = Resolve(resolve, True, any_may_write, partial(attempted_if_caught, resolve), expected, undone_by)
-write_handler(delegate_to)(partial(generators.delegated, RESOLVE))
-
-
-def _by_asking(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """An operator or a builtin that asks the classes of its arguments."""
-    return by_asking(RESOLVE, f, args, kwargs)
-
-
-def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+def _by_access(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """Reading, assigning and deleting attributes."""
     if f is getattr and len(args) in (2, 3):
-        return get_attribute(RESOLVE, args)
+        return get_attribute(resolve, args)
     if f is import_from:
         import_from(*args)  # which may import the module
-        return get_attribute(RESOLVE, (sys.modules[args[0]], args[1]))
+        return get_attribute(resolve, (sys.modules[args[0]], args[1]))
     if f is attributes_of:
-        return parts_of_subject(RESOLVE, *args)
+        return parts_of_subject(resolve, *args)
     if f is setattr and len(args) == 3:
-        return set_attribute(RESOLVE, *args)
+        return set_attribute(resolve, *args)
     if f is object.__setattr__ and len(args) == 3:
         return from_undo(*objects.store_past_class(*args))
     if f is object.__delattr__ and len(args) == 2:
@@ -254,25 +278,20 @@ def _by_access(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolve
     return None, lambda y_bar, shadows: (back(None, shadows), Bars(None, (None, None), {}))[1]
 
 
-def _by_generator(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+def _by_generator(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A function that uses a generator up, or makes a context manager of one."""
     if any(type(x) is types.GeneratorType for x in args):
-        return generators.collected(RESOLVE, f, args, kwargs)
-    return generators.made_manager(RESOLVE, f, args, kwargs)
+        return generators.collected(resolve, f, args, kwargs)
+    return generators.made_manager(resolve, f, args, kwargs)
 
 
-def _by_iteration(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
-    """A function that reads what an iterator or a view of a dict gives."""
-    return by_items(RESOLVE, f, args, kwargs)
-
-
-def _by_special_method(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+def _by_special_method(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """An operator that writes in place, by the method of the user's class."""
     special = _special_method(f, args)
     return None if special is None else resolve(special, args, kwargs)
 
 
-def _by_binary(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+def _by_binary(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """An operator that would write in place, of what has none."""
     binary = looked_up(_AUGMENTED, f)
     return None if binary is None or not args else resolve(binary, args, kwargs)
@@ -306,7 +325,7 @@ def _special_method(f: Any, args: tuple[Any, ...]) -> Any:
 # Writes
 
 
-def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
+def _by_write(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """A call of a known function that writes into one of its arguments."""
     f = _METHODS.get(f, f) if isinstance(f, types.WrapperDescriptorType) else f
     if f in _STORES and args and not hasattr(type(args[0]), _SPECIAL[f]):
@@ -315,7 +334,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
     if combined is not None:
         return combined
     if makes_item(f, args):
-        return made_item(RESOLVE, *args)
+        return made_item(resolve, *args)
     if isinstance(f, types.MethodType) and has_write_handler(f.__func__):
         return resolve(f.__func__, (f.__self__, *args), kwargs)
     if args and type(args[0]) is dict and "__builtins__" in args[0] and written_argument(f, args, kwargs) is not None:
@@ -327,7 +346,7 @@ def _by_write(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved
         if found is not arrays.set_array_item and args and isinstance(args[0], np.ndarray):
             arrays.check_writable(args[0])
         check_write(f, args, kwargs)
-        with noticing(pure.name_of(f), f, args, kwargs):
+        with noticing(name_of(f), f, args, kwargs):
             return by_write_handler(found, args, kwargs)
     if args and is_value(args[0]) and looked_up(_AUGMENTED, f) is not None:
         return None
@@ -343,10 +362,10 @@ def _into_output(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resol
     if given is None or not isinstance(given[0], np.ndarray | tuple):
         if _is_users(args):
             return None
-        raise MutationError(f"{pure.name_of(f)} {how}", None, REMEDY)
+        raise MutationError(f"{name_of(f)} {how}", None, REMEDY)
     out, inputs, named = given
     check_write(f, args, kwargs)
-    with noticing(pure.name_of(f), f, args, kwargs):
+    with noticing(name_of(f), f, args, kwargs):
         y, back = outputs.call_into(f, inputs, named, out)
 
     def back_of_all(y_bar: Any, shadows: Shadows) -> Bars:
@@ -361,101 +380,7 @@ def _is_users(args: tuple[Any, ...]) -> bool:
     return bool(args) and not isinstance(args[0], list | dict | set | deque | bytearray | np.ndarray)
 
 
-# Callables that hold others
-
-
-def _bound_back(f: Any, back: Back) -> Back:
-    """What undoes a call of a bound method, from what undoes that of its function, whose first argument is the instance."""
-
-    def method_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(_settled_field(f.__self__, f, "__self__", own, shadows), tuple(rest), bars.keywords)
-
-    return method_back
-
-
-def _settled_field(x: Any, f: Any, name: str, bar: Any, shadows: Shadows) -> Tangent | None:
-    value = shadows.settle(x, bar)
-    return None if value is None else Tangent(type(f), {name: value})
-
-
-def _by_method(
-    f: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> Resolved:
-    inner = None if wanted is None else (True, *wanted)
-    y, back = resolve(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted)
-
-    return y, _bound_back(f, back)
-
-
-_PAST_CLASS = (object.__setattr__, object.__delattr__)
-"""What `super().__setattr__` comes to."""
-
-
-def _by_builtin_method(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
-) -> Resolved:
-    owner = f.__self__
-    asks = isinstance(f, types.MethodWrapperType) or is_special(f.__name__)
-    plain = by_protocol(f, args, kwargs, RESOLVE) if asks else None
-    if plain is not None:
-        return plain
-    if isinstance(owner, np.ndarray):
-        refuse_override(owner, f, OF_UFUNCS)
-    unbound = unbound_method(f)
-    combined = of_sets(unbound, (owner, *args))
-    if combined is not None:
-        return combined[0], nothing(len(args))
-    if unbound is None or is_non_differentiable(f):
-        return (noted(f(*args, **kwargs), args, f), nothing(len(args))) if unbound is not None else _opaque(f, args, kwargs)
-    is_known = unbound in _PAST_CLASS or find_write_handler(unbound, (owner, *args)) is not None
-    if not is_known and not rrule.has(unbound) and not is_non_differentiable(unbound):
-        if written_argument(unbound, (owner, *args), kwargs) is None:
-            return _opaque(f, args, kwargs)
-    y, back = resolve(unbound, (owner, *args), kwargs, None, keywords_wanted)
-
-    return y, _bound_back(f, back)
-
-
-def _by_callable_object(
-    f: Any,
-    call: types.FunctionType,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    wanted: Wanted,
-    keywords_wanted: bool,
-) -> Resolved:
-    inner = None if wanted is None else (True, *wanted)
-    y, back = resolve(call, (f, *args), kwargs, inner, keywords_wanted)
-
-    def object_back(y_bar: Any, shadows: Shadows) -> Bars:
-        bars = back(y_bar, shadows)
-        own, *rest = bars.arguments
-        return Bars(shadows.settle(f, own), tuple(rest), bars.keywords)
-
-    return y, object_back
-
-
-# What nothing is known of
-
-
-_OF_CONTEXTS = ("__enter__", "__exit__")
-"""What contexts that are not written in Python do has nothing to do with the values in them: locks, files."""
-
-
-def _opaque(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
-    if not callable(f):
-        f(*args, **kwargs)  # Python's own error
-    owner = getattr(f, "__self__", None)
-    if isinstance(f, types.BuiltinMethodType | types.MethodDescriptorType) and f.__name__ in _OF_CONTEXTS:
-        return f(*args, **kwargs), nothing(len(args))
-    # Files hold text and bytes: what is read from them as a number is looked at there.
-    owners = () if isinstance(owner, types.ModuleType | io.IOBase) else (owner,)
-    if any(map(pure.may_be_active, (*owners, *args, *kwargs.values()))):
-        raise pure.without_rule(f, pure.name_of(f), args, kwargs)
-    if isinstance(owner, io.IOBase):
-        return noted(f(*args, **kwargs), args, f), nothing(len(args))
-    if isinstance(f, np.ufunc) and is_of_python(f):
-        raise MutationError("a function made by np.frompyfunc is called, which may write", None, "Call the function itself.")
-    return read_from(args, f(*args, **kwargs)), nothing(len(args))
+_STEPS: tuple[Callable[..., Resolved | None], ...] = (
+    by_asking, _by_generator, _by_access, by_items, _by_special_method, _by_write, _by_binary,
+)  # fmt: skip
+"""What a call may be, in the order in which that is asked."""

@@ -5,24 +5,21 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 from microgradpy.errors import MissingRuleError
-from microgradpy.rules.results import applied, checked, cotangents, seed_for
-from microgradpy.runtime import dispatch as pure
-from microgradpy.runtime.bars import Bars, Resolved
-from microgradpy.runtime.cotangents import missing_cotangent, or_zero
+from microgradpy.rules.results import applied
+from microgradpy.runtime.bars import Bars, Resolved, with_bars
+from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.lookup_cache import NUMBERS, Entry, known_cotangents, takes
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
-from microgradpy.runtime.modes import RUN
-from microgradpy.runtime.texts import check_read, noted
-from microgradpy.runtime.zeros import is_repeated, without_zeros
+from microgradpy.runtime.rule_calls import ByValue, back_of_rule, by_known_rule, check_text, name_of, positional
+from microgradpy.runtime.zeros import is_repeated
 from microgradpy.state.detached import apart_from
 from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, structure_of
-from microgradpy.state.write_handlers import Made, WriteHandler, no_cotangents
-from microgradpy.tangents.thunks import computed
+from microgradpy.state.write_handlers import Made, WriteHandler
 from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
 
@@ -67,11 +64,6 @@ def _is_hook(f: Any) -> bool:
     return isinstance(f, types.FunctionType) and f in RETURN_ARGUMENTS
 
 
-def _check_text(y: Any, args: tuple[Any, ...]) -> None:
-    if RUN.texts and args and isinstance(args[0], str | bytes):
-        check_read(y, args[0])
-
-
 def _for_rule(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments for the rule of a function: as they are now, where it may have to be asked once more."""
     found: tuple[Any, ...] = frozen(args) if is_repeated(f, args) else args
@@ -82,36 +74,24 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     names: list[str] = []
     asked = frozenset(kwargs)
     if kwargs or not takes(rule, len(args)):
-        args, kwargs, names = pure.positional(f, rule, args, kwargs, keywords_wanted)
+        args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
     known = Known(args)
     args = _for_rule(f, args)
     y, pullback = applied(rule, args, kwargs, "pullback")
-    return _of_rule(f, rule, args, kwargs, y, pullback, known, names, asked)
+    return of_rule(f, rule, args, kwargs, y, pullback, known, names, asked)
 
 
-def by_known_rule(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
+def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
     """A call of which it is known what it goes by."""
-    count, rule = len(args), entry.rule
-    if rule is None:
-        y = f(*args)
-        return y if type(y) in NUMBERS else noted(y, args), no_cotangents(1 + count)
+    if entry.rule is None or entry.of_numbers:
+        return by_known_rule(f, entry.rule, args, _in_shadows, True)
     if entry.of_list and type(args[0]) is list:
-        return _of_list(f, rule, *args)
-    if not entry.of_numbers:
-        return with_bars(by_rule(f, rule, args, {}, False), count)
-    y, pullback = rule(*args)
-    if type(y) not in NUMBERS:
-        return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)
+        return _of_list(f, entry.rule, *args)
+    return with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
 
-    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        if y_bar is None:
-            return (None,) * (1 + count)
-        found = known_cotangents(pullback, y_bar, args)
-        if found is not None:
-            return found
-        return with_bars(_of_rule(f, rule, args, {}, y, pullback, Known(args)), count)[1](y_bar, shadows)
 
-    return y, back
+def _in_shadows(f: Any, rule: Any, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
+    return of_rule(f, rule, args, {}, y, pullback, Known(args))
 
 
 def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
@@ -119,14 +99,14 @@ def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
     given = items.copy()
     y, pullback = rule(given)
     if type(y) not in NUMBERS:
-        return with_bars(_of_rule(f, rule, (items,), {}, y, pullback, Known((items,))), 1)
+        return with_bars(of_rule(f, rule, (items,), {}, y, pullback, Known((items,))), 1)
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         found = None if y_bar is None else known_cotangents(pullback, y_bar, (given,))
         if found is not None:
             bars = found[1]
         else:
-            with_bars(_of_rule(f, rule, (given,), {}, y, pullback, Known((given,))), 1)[1](y_bar, shadows)
+            with_bars(of_rule(f, rule, (given,), {}, y, pullback, Known((given,))), 1)[1](y_bar, shadows)
             taken = shadows.take(given)
             bars = None if taken is None else taken.slots
         shadow = shadows.of(items)
@@ -137,19 +117,7 @@ def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
     return y, back
 
 
-def with_bars(made: Resolved, count: int) -> Made:
-    """What undoes a call, as text that has the arguments one by one calls it."""
-    y, back = made
-
-    def pullback(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = back(y_bar, shadows)
-        given = bars.arguments[:count]
-        return (bars.function, *given, *(None,) * (count - len(given)))
-
-    return y, pullback
-
-
-def _of_rule(
+def of_rule(
     f: Any,
     rule: Any,
     args: tuple[Any, ...],
@@ -162,40 +130,35 @@ def _of_rule(
 ) -> Resolved:
     """What a rule has given for a call with these arguments, of which the last ones are those of `names`, as far as they were
     `asked` for."""
-    count = len(args)
-    _check_text(y, args)
+    check_text(y, args)
     # A rule of the package that returns an argument is that of a view, but for hooks. An object holds what it is made of.
     if (is_users_class(rule) or _is_hook(f)) and not isinstance(f, type):
         y = apart_from(y, known, f)
     if not isinstance(pullback, types.FunctionType):
         raise MissingRuleError(
-            f"the pullback of the rule of {pure.name_of(f)} is a {type(pullback).__name__}",
+            f"the pullback of the rule of {name_of(f)} is a {type(pullback).__name__}",
             None,
             "Return a nested function, so that what it keeps can be told.",
         )
-    made = structure_of(y)
     seal(pullback, known, y)
+    return y, back_of_rule(f, rule, args, kwargs, y, pullback, InShadows(known, args, y), 0, names, asked)
 
-    def back(y_bar: Any, shadows: Shadows) -> Bars:
-        split = count - len(names)
-        d = known.born(shadows, made, y_bar)
-        if is_structural_zero(d):
-            return Bars(None, (None,) * split, {})
-        d = or_zero(d, y)
-        found = cotangents(rule, pullback, seed_for(rule, y, d))
-        own, *bars = without_zeros(f, rule, args, kwargs, d, found)
+
+@final
+class InShadows(ByValue):
+    """The same, where the cotangents of what can be written into are in shadows."""
+
+    def __init__(self, known: Known, args: tuple[Any, ...], y: Any) -> None:
+        self.known, self.args, self.made = known, args, structure_of(y)
+
+    def born(self, shadows: Shadows, y_bar: Any) -> Any:
+        d = self.known.born(shadows, self.made, y_bar)
+        return None if is_structural_zero(d) else or_zero(d, self.made.x)
+
+    def divided(self, shadows: Shadows, own: Any, bars: list[Any]) -> list[Any]:
         if isinstance(own, NotImplementedTangent):
             own.refuse()
-        for index in range(len(bars), count):
-            missing_cotangent(args[index], rule, getattr(f, "__name__", repr(f)), index)
-        own, *bars = (None if is_structural_zero(bar) else computed(bar) for bar in (own, *bars[:count]))
-        bars += [None] * (count - len(bars))
-        for bar, x in zip(bars, args, strict=True):
+        for bar, x in zip(bars, self.args, strict=True):
             if isinstance(bar, NotImplementedTangent) and not is_value(x):
                 bar.refuse()
-        checked(rule, pure.name_of(f), args, bars)
-        bars = [structure.divided(shadows, bar) for structure, bar in zip(known.structures, bars, strict=True)]
-        keywords = {name: bar for name, bar in zip(names, bars[split:], strict=False) if name in asked}
-        return Bars(own, tuple(bars[:split]), keywords)
-
-    return y, back
+        return [structure.divided(shadows, bar) for structure, bar in zip(self.known.structures, bars, strict=True)]

@@ -13,7 +13,7 @@ import numpy as np
 from microgradpy.errors import MutationError
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Bars, Resolved
-from microgradpy.runtime.dispatch import positional
+from microgradpy.runtime.rule_calls import positional
 from microgradpy.state.arrays import carries, check_writable, pulled_back, taken_item, taken_where
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.snapshots import frozen, structure_of

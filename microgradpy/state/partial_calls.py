@@ -13,8 +13,8 @@ from typing import Any
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MutationError
 from microgradpy.runtime.bars import Back, Bars, Resolved
-from microgradpy.runtime.dispatch import name_of
 from microgradpy.runtime.failures import Failure
+from microgradpy.runtime.rule_calls import name_of
 from microgradpy.runtime.writes import REMEDY
 from microgradpy.state.undo_log import Step, UndoLog, current, writing
 from microgradpy.tangents.types import accumulate, is_structural_zero
