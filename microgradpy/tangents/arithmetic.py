@@ -167,9 +167,9 @@ def unbroadcast(d: Any, x: Any) -> Any:
     """The cotangent of the operand `x` of a broadcasting operation whose result has the cotangent `d`: `d` summed over
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
     None if `x` carries no derivative."""
-    if type(x) is float or type(x) is np.float64:
+    if type(x) is float or type(x) is np.float64 or type(x) is int:
         if type(d) is float or type(d) is np.float64:
-            return float(d) if type(x) is float else d
+            return d if type(x) is np.float64 else float(d)
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None
     if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
