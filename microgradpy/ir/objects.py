@@ -95,7 +95,9 @@ def features_in(values: Iterable[Any]) -> Features:
             known = _known(cls)
         if known.features is not NO_FEATURES:
             found = found | known.features
-        waiting += known.held(value)
+        held = known.held(value)
+        if not LEAVES.issuperset(map(type, held)):
+            waiting += held
     return found
 
 

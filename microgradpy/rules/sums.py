@@ -51,7 +51,12 @@ def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
 
 def repeated_bar(y_bar: Any, items: Any) -> Any:
     """The cotangent of a collection all of whose items were added up to a value of cotangent y_bar."""
+    if type(y_bar) is float and type(items) is list and _FLOAT.issuperset(map(type, items)):
+        return [y_bar] * len(items)
     return spread_over_items([unbroadcast(y_bar, item) for item in items], items)
+
+
+_FLOAT = frozenset({float})
 
 
 @rrule.register(sum)

@@ -19,14 +19,19 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_of, role_of
 from microgradpy.runtime.sources import VIEWS
 from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their write handlers
+from microgradpy.state.arrays import set_array_item
 from microgradpy.state.attributes import back_to_owner
 from microgradpy.state.object_graph import PLAIN, is_users_class
 from microgradpy.state.shadows import Shadows
-from microgradpy.state.write_handlers import Made, find_write_handler
+from microgradpy.state.write_handlers import Made, find_write_handler, no_cotangents
+from microgradpy.tangents.arithmetic import real_like
+from microgradpy.tangents.types import is_structural_zero
 
 Call = Callable[..., Made]
 """How another call is made: `call(f, *args)` gives its value and what undoes it."""
@@ -152,6 +157,8 @@ def _item(call: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
     x, count = args[0], len(args)
     cls = type(x)
     found = _ITEMS[f].get(cls)
+    if found is None and cls is np.ndarray:
+        return _item_of_array(f, *args)
     if found is None:
         return _item_of_tuple(*args) if f is operator.getitem and cls is tuple and count == 2 else None
     if count > 1 and f not in _TAKE_NO_KEY and type(args[1]) not in _KEYS and not _is_plain_key(f, args[1]):
@@ -169,6 +176,33 @@ def _is_plain_key(f: Any, key: Any) -> bool:
     if type(key) is tuple:
         return all(type(part) in _KEYS for part in key)
     return f is operator.getitem and type(key) is slice and all(type(x) in _KEYS for x in (key.start, key.stop, key.step))
+
+
+def _item_of_array(f: Any, x: np.ndarray[Any, Any], index: Any = None, *value: Any) -> Made | None:
+    """Numbers at whole indices: one that is read has its cotangent in an array, as any function gives it."""
+    if type(index) not in _PLACES and not (type(index) is tuple and _PLACES.issuperset(map(type, index))):
+        return None
+    if f is operator.setitem and len(value) == 1 and type(value[0]) in NUMBERS:
+        y, back = set_array_item(x, index, *value)
+        return y, lambda y_bar, shadows: (None, *back(y_bar, shadows))
+    if f is not operator.getitem or value or x.dtype.kind not in "fc":
+        return None
+    y, shape = x[index], x.shape
+    if type(y) is np.ndarray:  # a view, whose cotangent is in the shadow of the memory
+        return y, no_cotangents(3)
+    dtype = x.dtype
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if is_structural_zero(y_bar):
+            return None, None, None
+        bar = np.zeros(shape, dtype)
+        bar[index] = real_like(y_bar, y)
+        return None, bar, None
+
+    return y, undo
+
+
+_PLACES = frozenset({int, np.int64})
 
 
 def _item_of_tuple(x: tuple[Any, ...], index: Any) -> Made | None:

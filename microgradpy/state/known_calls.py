@@ -24,9 +24,10 @@ from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
+from microgradpy.runtime.rule_calls import by_known_rule
 from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
 from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
-from microgradpy.state.known_rules import by_known_entry
+from microgradpy.state.known_rules import by_known_entry, in_shadows
 from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.write_handlers import Made
@@ -126,7 +127,11 @@ def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     if access is not None and (made := access(call, f, args)) is not None:
         return made
     known = RULES.find(f, args)
-    return by_bound_method(f, args) if known is None else by_known_entry(f, known, args)
+    if known is None:
+        return by_bound_method(f, args)
+    if known.of_numbers or known.rule is None:
+        return by_known_rule(f, known.rule, args, in_shadows, True)
+    return by_known_entry(f, known, args)
 
 
 def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:

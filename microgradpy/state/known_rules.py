@@ -7,18 +7,20 @@ import types
 from collections.abc import Sequence
 from typing import Any, final
 
+import numpy as np
+
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.results import applied
 from microgradpy.runtime.bars import Bars, Resolved, with_bars
 from microgradpy.runtime.cotangents import or_zero
 from microgradpy.runtime.lookup_cache import NUMBERS, Entry, known_cotangents, takes
 from microgradpy.runtime.markers import RETURN_ARGUMENTS
-from microgradpy.runtime.rule_calls import ByValue, back_of_rule, by_known_rule, check_text, name_of, positional
+from microgradpy.runtime.rule_calls import ByValue, back_of_rule, check_text, name_of, positional
 from microgradpy.runtime.zeros import is_repeated
 from microgradpy.state.detached import apart_from
 from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
-from microgradpy.state.snapshots import Known, frozen, seal, structure_of
+from microgradpy.state.snapshots import Known, frozen, seal, seal_arrays, structure_of
 from microgradpy.state.write_handlers import Made, WriteHandler
 from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
@@ -82,15 +84,39 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
 
 
 def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
-    """A call of which it is known what it goes by."""
-    if entry.rule is None or entry.of_numbers:
-        return by_known_rule(f, entry.rule, args, _in_shadows, True)
+    """A call of which it is known what it goes by, and that is not of numbers only."""
     if entry.of_list and type(args[0]) is list:
         return _of_list(f, entry.rule, *args)
+    if _NUMBERS_AND_ARRAYS.issuperset(map(type, args)):
+        return _of_arrays(f, entry.rule, args)
     return with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
 
 
-def _in_shadows(f: Any, rule: Any, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
+_NUMBERS_AND_ARRAYS = NUMBERS | {np.ndarray}
+
+
+def _of_arrays(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
+    """The same of arrays and numbers, which makes a new array or a number: no part of it is part of an argument."""
+    given, count = _for_rule(f, args), len(args)
+    y, pullback = rule(*given)
+    is_array = type(y) is np.ndarray and y.base is None and y.dtype.kind in "fc" and not any(y is x for x in given)
+    if not is_array and type(y) not in NUMBERS:
+        return with_bars(of_rule(f, rule, given, {}, y, pullback, Known(args)), count)
+    seal_arrays(pullback, args, y)
+
+    def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        d = shadows.born(y, y_bar) if is_array else y_bar
+        if d is None:
+            return (None,) * (1 + count)
+        found = known_cotangents(pullback, d, given)
+        if found is not None and NotImplementedTangent not in map(type, found):
+            return found
+        return with_bars(of_rule(f, rule, given, {}, y, pullback, Known(args)), count)[1](d, shadows)
+
+    return y, back
+
+
+def in_shadows(f: Any, rule: Any, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
     return of_rule(f, rule, args, {}, y, pullback, Known(args))
 
 
@@ -109,9 +135,8 @@ def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
             with_bars(of_rule(f, rule, (given,), {}, y, pullback, Known((given,))), 1)[1](y_bar, shadows)
             taken = shadows.take(given)
             bars = None if taken is None else taken.slots
-        shadow = shadows.of(items)
-        for index, bar in enumerate(() if bars is None else bars):
-            shadow.add(index, bar)
+        if bars is not None:
+            shadows.of(items).add_each(list(bars))
         return None, None
 
     return y, back

@@ -50,6 +50,9 @@ def is_value(x: object) -> bool:
     return known
 
 
+_FLOAT = frozenset({float})
+
+
 @final
 class ListShadow:
     """The cotangents of the items of a list that are values; None is zero, and so is what is missing at the end."""
@@ -66,6 +69,14 @@ class ListShadow:
         if missing > 0:
             self.slots.extend([None] * missing)
         self.slots[index] = accumulate(self.slots[index], d)
+
+    def add_each(self, bars: list[Any]) -> None:
+        """Add a cotangent to each of the first items."""
+        if not self.slots and _FLOAT.issuperset(map(type, bars)):
+            self.slots = bars
+            return
+        for index, bar in enumerate(bars):
+            self.add(index, bar)
 
     def get(self, index: int) -> Any:
         return self.slots[index] if index < len(self.slots) else None

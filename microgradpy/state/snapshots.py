@@ -321,6 +321,19 @@ def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:
     _seal(pullback, known, y, set())
 
 
+def seal_arrays(pullback: Callable[..., Any], args: tuple[Any, ...], y: Any) -> None:
+    """The same for a function of arrays and numbers."""
+    owners = {id(owner_of(x)) for x in args if type(x) is np.ndarray}
+    for cell in filter(is_filled, pullback.__closure__ or ()):
+        held = cell.cell_contents
+        if isinstance(held, np.ndarray):
+            if held is y or id(owner_of(held)) in owners:
+                cell.cell_contents = frozen(held)
+        elif isinstance(held, types.FunctionType | tuple) or not is_value(held):
+            seal(pullback, Known(args), y)
+            return
+
+
 _TRACKED_RUNS = "microgradpy.tracked_entry"
 """The pullback of a run that tracks writes, which a rule may have begun, keeps copies where it needs them, and finds shadows by
 the identity of what else it keeps."""

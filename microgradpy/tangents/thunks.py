@@ -123,7 +123,12 @@ def computed(x_bar: Any) -> Any:
         return Tangent(x_bar.primal_type, {name: computed(part) for name, part in x_bar.items()})
     if type(x_bar) is dict:
         return {key: computed(part) for key, part in x_bar.items()}
+    if type(x_bar) is list and _FLOAT.issuperset(map(type, x_bar)):
+        return x_bar.copy()
     return type(x_bar)(map(computed, x_bar)) if type(x_bar) in (list, tuple) else x_bar
+
+
+_FLOAT = frozenset({float})
 
 
 def accumulate(a: Any, b: Any) -> Any:
