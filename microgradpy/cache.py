@@ -12,7 +12,8 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
+from itertools import count
 from operator import itemgetter
 from typing import Any, NamedTuple, final
 
@@ -126,6 +127,22 @@ class Unit:
     """The units of which it was assumed what they will come to, until all of them are there."""
     was_assumed: bool = False
     version: int = 0
+
+    @cached_property
+    def places(self) -> tuple[int | None, ...]:
+        """Per input, the position of its cotangent among those that its adjoint returns."""
+        numbers = count()
+        return tuple(next(numbers) if flag else None for flag in self.active)
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether its adjoint returns one cotangent bare."""
+        return sum(self.active) == 1
+
+    def divided(self, bars: Any) -> list[Any]:
+        """What its adjoint returns, by input."""
+        bars = (bars,) if self.is_single else bars
+        return [None if place is None else bars[place] for place in self.places]
 
     @property
     def reverse(self) -> Adjoint | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -80,35 +80,35 @@ def _differentiate(
         finish_reached(unit)  # a debugger steps from one text into the other
     if unit.tracks:
         return differentiate_tracked(function, bound, count, unit, wanted, keywords_wanted)
-    y, saved = _run_plan(function, plan, bound.values, is_inner)
+    y, saved = _run(function, unit, unit.primal, bound.values, bound.values if plan.watches else None)
     return y, partial(bars_by_plan, function, plan, bound, count, y, saved)
 
 
 _USUAL = Mode()
 
 
-def _run_plan(function: types.FunctionType, plan: Plan, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
-    """Run the primal of a plan. In this mode nothing is written that others have: where the outermost one runs code that nobody
-    sees, such as that of a property, it is made sure that this has left alone what the function uses."""
-    if is_inner or not plan.watches:
-        return _run_primal(plan.unit, values, is_inner)
-    before = watched(function, values)
-    found = _run_primal(plan.unit, values, is_inner)
-    if before.changed() is not None:
-        raise changed_while_it_ran(function)
-    return found
-
-
-def _run_primal(unit: Unit, values: list[Any], is_inner: bool) -> tuple[Any, Any]:
-    assert unit.primal is not None
-    assumed = RUN.assumed
+def _run(
+    function: types.FunctionType,
+    unit: Unit,
+    half: Callable[..., Any] | None,
+    inputs: Sequence[Any],
+    watched_values: list[Any] | None,
+) -> tuple[Any, Any]:
+    """Run the primal of a unit, or its pushforward. In this mode nothing is written that others have: where the outermost one
+    runs code that nobody sees, such as that of a property, it is made sure that this has left alone what the function uses,
+    these values among it."""
+    assert half is not None
+    is_inner, assumed = RUN.is_inside, RUN.assumed
+    before = None if is_inner or watched_values is None else watched(function, watched_values)
     RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
     RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
     try:
-        found: tuple[Any, Any] = unit.primal(*values)
-        return found
+        found: tuple[Any, Any] = half(*inputs)
     finally:
         RUN.is_inside, RUN.assumed = is_inner, assumed
+    if before is not None and before.changed() is not None:
+        raise changed_while_it_ran(function)
+    return found
 
 
 def _differentiate_parts(
@@ -137,7 +137,7 @@ def _differentiate_parts(
     structures: tuple[Structure, ...] = ()
     if read.pattern.is_changed(plan.unit.active):
         structures = tuple(map(structure_of, bound.values))
-    y, saved = _run_plan(function, plan, read.values, False)
+    y, saved = _run(function, plan.unit, plan.unit.primal, read.values, read.values if plan.watches else None)
     check_unchanged_parts(function, read, bound.values)
     return y, partial(bars_of_parts, function, plan, bound, count, read, parts, y, saved, structures)
 
@@ -160,9 +160,7 @@ def bars_of_parts(
     if plan.exotic:
         _refuse_exotic(read.values, plan.unit)
     bars, fresh = _run_adjoint(function, plan, parts, saved, y, y_bar)
-    if plan.single:
-        bars = (bars,)
-    inputs, flags = read.pattern.gathered([None if place is None else bars[place] for place in plan.places], fresh, read)
+    inputs, flags = read.pattern.gathered(plan.unit.divided(bars), fresh, read)
     if structures:
         inputs = projected(bound, structures, inputs)
         flags = (False,) * len(flags)
@@ -183,10 +181,8 @@ def bars_by_plan(
         _refuse_exotic(bound.values, plan.unit)
     bars, fresh = _run_adjoint(function, plan, bound, saved, y, y_bar)
     if plan.leading and bound.is_plain:
-        return Bars(None, bars + (None,) * (len(plan.places) - len(bars)), {}, fresh, plan.unit.selects)
-    if plan.single:
-        bars = (bars,)
-    inputs = [None if place is None else bars[place] for place in plan.places]
+        return Bars(None, bars + (None,) * (len(bound.values) - len(bars)), {}, fresh, plan.unit.selects)
+    inputs = plan.unit.divided(bars)
     if bound.is_plain:
         return Bars(None, tuple(inputs), {}, fresh, plan.unit.selects)
     return bars_of(function, bound, count, inputs)
@@ -313,17 +309,8 @@ def push(
         return None
     unit, run, numeric, watches = plan
     tangents = [or_zero(dot, x) if flag else dot for dot, x, flag in zip(given, bound.values, numeric, strict=True)]
-    assumed = RUN.assumed
-    RUN.is_inside, RUN.assumed = True, (unit.guards, assumed)
-    RUN.texts = (RUN.texts and is_inner) or unit.guards.makes_text
-    before = None if is_inner or not watches else watched(function, bound.values)
-    try:
-        found: tuple[Any, Any] = run(*bound.values, *itertools.compress(tangents, unit.active))
-    finally:
-        RUN.is_inside, RUN.assumed = is_inner, assumed
-    if before is not None and before.changed() is not None:
-        raise changed_while_it_ran(function)
-    return found
+    inputs = (*bound.values, *itertools.compress(tangents, unit.active))
+    return _run(function, unit, run, inputs, bound.values if watches else None)
 
 
 _PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...], bool]

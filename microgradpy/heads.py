@@ -187,7 +187,7 @@ def _gradients_of_parts(
     form: Form, plan: Plan, bound: Binding, count: int, fresh: tuple[bool, ...], match: str, k: _Constants
 ) -> list[str]:
     """The lines that return the gradients of arguments from the cotangents of their parts."""
-    bars = ", ".join("None" if place is None else f"b{place}" for place in plan.places)
+    bars = ", ".join("None" if place is None else f"b{place}" for place in plan.unit.places)
     lines = [f"m = {match}", f"bars, whole = m.pattern.gathered([{bars}], {k(fresh)}, m)"]
     places = [(number % count, bound.captured + number % count) for number in form.numbers]
     return [*lines, f"return {form.text([f'held.fill(x{position}, bars[{at}], whole[{at}])' for position, at in places])}"]
@@ -345,14 +345,14 @@ def _test_of_function(guard: FunctionGuard, k: _Constants) -> str:
 def _run_back(plan: Plan, inputs: list[str], bound: Binding, run: str, found: list[str], k: _Constants) -> Iterator[str]:
     """The lines that run the adjoint and return the gradients, unless there is NaN in a cotangent that may have zeros of a
     selection."""
-    bars = [f"b{place}" for place in plan.places if place is not None]
-    call = f"{bars[0]} = {run}" if plan.single else f"{', '.join(bars)}, = {run}"
+    bars = [f"b{place}" for place in plan.unit.places if place is not None]
+    call = f"{bars[0]} = {run}" if plan.unit.is_single else f"{', '.join(bars)}, = {run}"
     if not plan.unit.selects:
         yield from (call, *found)
         return
     yield f"with {k(np.errstate)}(invalid='ignore'):"
     yield f"    {call}"
-    active = [value for value, place in zip(bound.values, plan.places, strict=True) if place is not None]
+    active = [value for value, place in zip(bound.values, plan.unit.places, strict=True) if place is not None]
     pairs = zip(bars, active, strict=True)
     numbers = [bar for bar, x in pairs if type(x) in _OWN_GRADIENT]
     others = ", ".join(bar for bar in bars if bar not in numbers)
@@ -382,7 +382,7 @@ def _gradients(
 
 def _bar(plan: Plan, at: int) -> str | None:
     """The name of the cotangent of an input, if there is one."""
-    place = plan.places[at]
+    place = plan.unit.places[at]
     return None if place is None or plan.unit.absent[place] else f"b{place}"
 
 

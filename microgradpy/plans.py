@@ -39,14 +39,10 @@ _Run = tuple[Callable[..., Any], tuple[Any, ...]]
 @final
 @dataclass(slots=True, eq=False)
 class Plan:
-    """How calls of one signature run. `places` has, per input, the position of its cotangent in what the adjoint returns;
-    `single`: the adjoint returns one cotangent bare.
-    `leading`: the differentiated inputs are the first ones, and several. `shared`: the variables that the function shares with
-    others, if its unit tracks writes, which depends on them."""
+    """How calls of one signature run. `leading`: the differentiated inputs are the first ones, and several. `shared`: the
+    variables that the function shares with others, if its unit tracks writes, which depends on them."""
 
     unit: Unit
-    places: tuple[int | None, ...]
-    single: bool
     exotic: bool
     leading: bool
     shared: tuple[frozenset[str], ...] = ()
@@ -61,11 +57,10 @@ class Plan:
 
     @classmethod
     def of(cls, unit: Unit, values: list[Any], shared: tuple[frozenset[str], ...] = ()) -> Plan:
-        active = [index for index, flag in enumerate(unit.active) if flag]
-        places = tuple(active.index(index) if flag else None for index, flag in enumerate(unit.active))
-        leading = len(active) > 1 and active == list(range(len(active)))
+        count = sum(unit.active)
+        leading = count > 1 and all(unit.active[:count])
         watches = not unit.tracks and unit.is_to_be_watched
-        return cls(unit, places, len(active) == 1, not EXOTIC.isdisjoint(map(type, values)), leading, shared, watches)
+        return cls(unit, not EXOTIC.isdisjoint(map(type, values)), leading, shared, watches)
 
     def adjoint_for(self, y_bar: Any, values: list[Any]) -> _Run:
         """The adjoint for a seed, of a call with such inputs; each is made when it is first wanted."""
@@ -83,7 +78,7 @@ class Plan:
     def _run_of(self, made: Adjoint | None) -> _Run | None:
         if made is None:
             return None
-        fresh = tuple(place is not None and made.fresh[place] for place in self.places)
+        fresh = tuple(place is not None and made.fresh[place] for place in self.unit.places)
         return made.run, tuple(map(_flag, fresh, self.of_floats)) if any(self.of_floats) else fresh
 
     def adjoint_of_gradient(self) -> tuple[Callable[..., Any], tuple[Any, ...], bool] | None:

@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, final
 
@@ -255,7 +255,7 @@ def _generator(function: types.FunctionType, bound: Binding, suspendable: _Suspe
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         found = shadows.of(run).undo_making()
-        inputs = [None] * len(bound.values) if found is None else _divided(suspendable.unit, found)
+        inputs = [None] * len(bound.values) if found is None else suspendable.unit.divided(found)
         return _arguments(function, bound, count, inputs, shadows)
 
     return made, back
@@ -265,18 +265,12 @@ def _bars(function: types.FunctionType, unit: Unit, saved: Any, y: Any, y_bar: A
     """Run an adjoint: the cotangent of each input as far as it travels by value."""
     run = unit.adjoint if RUN.zeros is None else adjoint_keeping_zeros(function, unit, RUN.zeros).function
     assert run is not None
-    return _divided(unit, run(saved, _seed(unit, y, y_bar, shadows), shadows))
+    return unit.divided(run(saved, _seed(unit, y, y_bar, shadows), shadows))
 
 
 def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
     """The cotangent of a function's value as its adjoint takes it."""
     return seed_or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
-
-
-def _divided(unit: Unit, found: Any) -> list[Any]:
-    """What an adjoint returns, by input."""
-    bars: Iterator[Any] = iter((found,) if sum(unit.active) == 1 else found)
-    return [next(bars) if flag else None for flag in unit.active]
 
 
 def root_unit(

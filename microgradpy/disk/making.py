@@ -80,9 +80,9 @@ def _entry(f: types.FunctionType, plan: Plan, reading: Reading, captured: int) -
         "modules": modules,
         "data": data,
         "guards": [*reading.guards, *taken_by(text, modules, set(data))],
-        "places": plan.places[captured:],
+        "places": plan.unit.places[captured:],
         "fresh": fresh[captured:],
-        "single": plan.single,
+        "single": plan.unit.is_single,
         "selects": unit.selects,
     }
 
