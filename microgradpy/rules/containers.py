@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import inspect
 import types
 import warnings
 from typing import Any
@@ -93,7 +92,7 @@ def attribute_bar(x: Any, name: str, y: Any, y_bar: Any) -> Any:
         return y_bar.get("__self__") if bound is x.__self__ else None  # type: ignore[attr-defined]
     if bound is x:
         return y_bar.get("__self__")  # a method, whose field is the object it is bound to
-    descriptor = inspect.getattr_static(type(x), name, None)
+    descriptor = next((vars(base)[name] for base in type(x).__mro__ if name in vars(base)), None)
     if isinstance(descriptor, property | functools.cached_property):
         raise MissingRuleError(
             f"{type(x).__qualname__}.{name} is computed when it is read",
