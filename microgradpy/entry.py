@@ -199,7 +199,7 @@ def _run_adjoint(
         RUN.gives_selected = all(made.gives_selected)
         return bars, ()
     run, fresh = plan.adjoint_for(y_bar, bound.values)
-    seed = seed_or_zero(y_bar, y)
+    seed = y_bar if type(y_bar) is float else seed_or_zero(y_bar, y)
     if not plan.unit.selects:
         return run(saved, seed), fresh
     with np.errstate(invalid="ignore"):  # a zero of what was not chosen may meet an infinity
