@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
 import functools
 import heapq
@@ -52,6 +53,93 @@ def from_heap(x: float) -> Any:
     return heapq.heappop(heap)[1].a
 
 
+def from_heap_of_ties(cls: Any, x: float) -> Any:
+    heap: list[Any] = []
+    for each in some(cls, x):
+        heapq.heappush(heap, (1.0, each))
+    return heapq.heappop(heap)[1].a
+
+
+def from_heap_of_one_twice(x: float) -> Any:
+    heap: list[Any] = []
+    for number, each in enumerate((*some(Plain, x), Plain(x))):
+        heapq.heappush(heap, (1.0 + number // 4, each, number))
+        heapq.heappush(heap, (2.0, each, -number)) if number == 3 else None
+    return heapq.heappop(heap)[1].a
+
+
+def from_heap_by_counter(x: float) -> Any:
+    heap: list[Any] = []
+    for number, each in enumerate(some(Plain, x)):
+        heapq.heappush(heap, (1.0, -number, each))
+    first = heapq.heapreplace(heap, (0.5, 9, Plain(x)))[2]
+    return first.a + heapq.heappushpop(heap, (0.7, 1, Plain(2 * x)))[2].a * len(heap)
+
+
+def in_order(cls: Any, x: float) -> Any:
+    made: list[Any] = []
+    for each in some(cls, x):
+        bisect.insort(made, each)
+    return made[0].a
+
+
+def sorted_in_place(cls: Any, x: float) -> Any:
+    made = some(cls, x)
+    made.insert(1, cls(0.5 * x))
+    made.sort()
+    return made[0].a
+
+
+def sorted_pairs(cls: Any, x: float) -> Any:
+    made: list[Any] = []
+    for number, each in enumerate(some(cls, x)):
+        made.insert(0, (number // 2, each))
+    made.sort()
+    return made[0][1].a
+
+
+def sorted_by_themselves(cls: Any, x: float) -> Any:
+    made = some(cls, x)
+    made.reverse()
+    made.sort(key=lambda each: each)
+    return made[0].a
+
+
+def taken_out(cls: Any, x: float) -> Any:
+    made = [cls(x), cls(x), cls(2 * x)]
+    made.insert(0, cls(3 * x))
+    second = made[2]
+    made.remove(second)
+    second.a = 7 * x
+    return made[1].a + made[2].a * x
+
+
+def taken_out_of_pairs(cls: Any, x: float) -> Any:
+    made = [(1, cls(x)), (1, cls(x)), (2, cls(2 * x))]
+    second = made[1]
+    made.remove(second)
+    second[1].a = 7 * x
+    return made[0][1].a + made[1][1].a * x
+
+
+def asked(cls: Any, x: float) -> Any:
+    made = some(cls, x)
+    made.insert(0, made.pop())
+    ring: Any = collections.deque(some(cls, x))
+    ring.rotate(1)
+    return made[0].a * (1 + made.count(cls(x)) + (cls(x) in made) + (ring[0] in ring))
+
+
+def smallest_of(cls: Any, x: float) -> Any:
+    made = some(cls, x)
+    made.insert(0, made.pop())
+    return heapq.nsmallest(1, made)[0].a
+
+
+OF_LISTS = (
+    from_heap_of_ties, in_order, sorted_in_place, sorted_pairs, sorted_by_themselves, taken_out, taken_out_of_pairs, asked,
+    smallest_of,
+)  # fmt: skip
 PROGRAMS: list[Callable[[float], Any]] = [
     lambda x: sorted(some(Ordered, x))[0].a * x,
     lambda x: sorted(some(Plain, x))[0].a,
@@ -81,6 +169,9 @@ PROGRAMS: list[Callable[[float], Any]] = [
     lambda x: x * (some(Plain, x)[0] + 1),
     lambda x: x * [1.0, 2.0, 3.0][some(Plain, x)[1]],
     from_heap,
+    from_heap_of_one_twice,
+    from_heap_by_counter,
+    *(functools.partial(each, cls) for cls in (Ordered, Plain) for each in OF_LISTS),
 ]
 
 

@@ -359,7 +359,7 @@ class AdjointBuilder(Selections):
         return made
 
     def _is_new(self, cotangent: Value) -> bool:
-        """Whether a cotangent is a list of numbers that has just been made."""
+        """Whether a cotangent is a list or dict of numbers that has just been made."""
         made = self.producers.get(cotangent) if isinstance(cotangent, Var) else None
         function: Any = made.callee.value if made is not None and isinstance(made.callee, Const) else None
         return RETURNS.get(function) is list or function in COTANGENTS_OF_ITEMS

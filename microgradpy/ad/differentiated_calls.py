@@ -45,11 +45,14 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     dict_of,
+    entry_kinds,
     features_of_kind,
+    holds_numbers,
     is_list,
     is_list_of_numbers,
     is_numeric,
     is_real_scalar,
+    is_values_of_numbers,
     item_kind,
     join,
     object_with,
@@ -172,10 +175,22 @@ _OF_ONE: dict[Any, Rule] = {
 }
 
 
+_OF_VALUES: dict[Any, Rule] = {
+    sum: number_lists.sum_rrule,
+    max: number_lists.max_of_values_rrule,
+    min: number_lists.min_of_values_rrule,
+    list: number_lists.copy_rrule,
+}
+
+
 def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule for a call by position with arguments of these kinds, if there is one for lists of numbers."""
     if function is sum and len(kinds) == 1 and is_list(kinds[0]) and isinstance(item_kind(kinds[0]), Array | Numeric):
         return number_lists.sum_of_arrays_rrule
+    if len(kinds) == 1 and is_values_of_numbers(kinds[0]):
+        return _OF_VALUES.get(function)
+    if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
+        return number_lists.values_rrule
     if not kinds or not is_list_of_numbers(kinds[0]):
         return None
     if function is operator.add and all(map(is_list_of_numbers, kinds)):

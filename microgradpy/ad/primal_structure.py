@@ -64,6 +64,8 @@ from microgradpy.runtime.keys import check_bounds, check_index, check_key, const
 from microgradpy.runtime.signatures import note_active_defaults
 from microgradpy.runtime.variables import read_variable
 
+_NEARBY = 4
+"""Among how many statements it is looked whether the length of a list is known."""
 
 def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
     """Append what becomes of an operation on an `Opcode`."""
@@ -221,7 +223,7 @@ def _unpack(primal: PrimalBuilder, op: Op) -> None:
 def _append(primal: PrimalBuilder, op: Op) -> None:
     items, item = map(primal.of, op.arguments)
     active = primal.any_active((items, item))
-    length = primal.call(function_constant(len), (items,), hint="n") if active else Const(0)
+    length = length_now(primal, items) if active else Const(0)
     result = primal.plain(op, kind=join(primal.kind(items), list_of((primal.kind(item),))), active=active)
     if active:
         primal.record(Append(result, items, item, length, op.where))
@@ -242,12 +244,21 @@ def _store(primal: PrimalBuilder, op: Op) -> None:
         primal.record(Replaced(result, items, tuple(indices), item, op.where))
 
 
+def length_now(primal: PrimalBuilder, items: Value) -> Value:
+    """How many items a list has, as the program has just asked or as is asked now."""
+    length = function_constant(len)
+    for statement in reversed(primal.open_regions[-1][-_NEARBY:]):
+        if isinstance(statement, Op) and statement.callee == length and statement.arguments == (items,):
+            return statement.result
+    return primal.call(length, (items,), hint="n")
+
+
 def place_from_front(primal: PrimalBuilder, items: Value, index: Value) -> Value:
     """The place of an item of a list that may be longer when the adjoint runs."""
     if isinstance(index, Const) and type(index.value) is int:
         if index.value >= 0:
             return index
-        length = primal.call(function_constant(len), (items,), hint="n")
+        length = length_now(primal, items)
         return primal.call(operator_constant("sub"), (length, Const(-index.value)), kind=INT)
     kind = INT if primal.kind(index) == INT else None
     return primal.call(function_constant(from_front), (items, index), hint="place", kind=kind)

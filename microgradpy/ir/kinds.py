@@ -200,6 +200,11 @@ def is_list_of_numbers(kind: Kind) -> bool:
     return is_real_scalar(kind.item) or is_list_of_numbers(kind.item)
 
 
+def is_values_of_numbers(kind: Kind) -> bool:
+    """Proven to be the view of the values of a dict, real numbers."""
+    return isinstance(kind, Sequence) and kind.name == "dict_values" and is_real_scalar(kind.item)
+
+
 def is_items(kind: Kind) -> bool:
     """Proven to be a list or a dict."""
     return isinstance(kind, Sequence) and kind.name in ("list", "dict")
@@ -344,7 +349,7 @@ def item_kind(kind: Kind) -> Kind:
             return first
         case Sequence(name="range"):
             return INT
-        case Sequence(name="list", item=item):
+        case Sequence(name="list" | "dict_values", item=item):
             return item  # of an empty list there is none
         case Sequence(name="dict", keys=keys):
             return keys
@@ -408,6 +413,19 @@ def is_ordered(kind: Kind) -> bool:
     if isinstance(kind, TupleOf):
         return all(map(is_ordered, kind.items))
     return is_real_scalar(kind) or kind in (BOOL, Inert("str"), UNASSIGNED)
+
+
+def is_compared(kind: Kind) -> bool:
+    """Proven to be equal to others, or not, without any code of the user's: numbers, texts, None, and tuples, lists and dicts
+    of them."""
+    match kind:
+        case TupleOf(items=items):
+            return all(map(is_compared, items))
+        case Sequence(name="list", item=item):
+            return is_compared(item)
+        case Sequence(name="dict", item=item, keys=keys):
+            return is_compared(item) and is_compared(keys)
+    return isinstance(kind, Scalar) or kind in (BOOL, NOTHING, Inert("str"), UNASSIGNED)
 
 
 def is_basic_index(kind: Kind) -> bool:

@@ -39,6 +39,9 @@ from microgradpy.ir.kinds import (
     TupleOf,
     carries_nothing,
     cotangent_kind,
+    cotangents_of,
+    entry_kinds,
+    holds_numbers,
     is_numeric,
     is_real_scalar,
     item_kind,
@@ -264,6 +267,15 @@ def _cotangents_of_items(container: Kind) -> Kind:
             return cotangent_kind(container)
         case Sequence(name="list", item=item) if dtype_of(item) in ("float", "int", "complex") or item == Numeric("real"):
             return Sequence("list", cotangent_kind(item))
+        case Sequence(name="dict") if holds_numbers(container):
+            return cotangents_of(container)
+    return UNKNOWN
+
+
+def _values_of(arguments: Arguments, known: Known) -> Kind:
+    match arguments:
+        case (Sequence(name="dict") as mapping,):
+            return Sequence("dict_values", entry_kinds(mapping)[1])
     return UNKNOWN
 
 
@@ -359,6 +371,7 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(_list_of_items, _ANY, list, sorted, keywords=_ANY)
     put(_dict_of_pairs, _ANY, dict)
     put(_always(Sequence("dict")), _ANY, dict.fromkeys, keywords=_ANY)
+    put(_values_of, 1, dict.values)
     put(_tuple_of, 1, tuple)
     put(_sum_of_items, 1, sum)
     put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint)

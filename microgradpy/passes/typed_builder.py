@@ -9,7 +9,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import Axes
 from microgradpy.ir.builder import Builder
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf
+from microgradpy.ir.kinds import UNKNOWN, Kind, TupleOf, python_type
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
 from microgradpy.passes.expansion import expand
 from microgradpy.passes.folding import fold
@@ -95,14 +95,15 @@ class TypedBuilder(Builder):
         return TupleOf(tuple(map(self.kind_of_display, made.arguments)))
 
     def method(self, callee: Var) -> tuple[object, Value] | None:
-        """If `callee` was read as a method of an array: the unbound method and the array."""
+        """If `callee` was read as a method of an array, or of a dict: the unbound method and the array."""
         producer = self.producers.get(callee)
         if producer is None or not is_getattr(producer.callee):
             return None
         target, name = producer.arguments[:2]
-        if not isinstance(self.kind(target), Array) or not isinstance(name, Const):
+        cls = python_type(self.kind(target))
+        if cls not in (np.ndarray, dict) or not isinstance(name, Const):
             return None
-        unbound = getattr(np.ndarray, name.value, None)
+        unbound = getattr(cls, name.value, None)
         return (unbound, target) if callable(unbound) else None
 
 

@@ -8,7 +8,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.promotion.base import Walk
 from microgradpy.promotion.findings import RANKS, Escapes, Nests, Shrinks
 from microgradpy.promotion.places import Known, ListOf, Object, Part, Table, lists_of
-from microgradpy.runtime.arranged import LISTS
+from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import KEYED
 
 

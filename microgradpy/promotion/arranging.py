@@ -1,4 +1,4 @@
-"""Lists, deques and heaps of which items are taken away or change places (`runtime/arranged.py`).
+"""Lists, deques and heaps of which items are taken away or change places (`runtime/arranged.py`, `runtime/heaps.py`).
 
     orders.remove(order)       take_equal(order, values, order)
     heapq.heappush(queue, v)   values.append(v);  push_entry(order, values, n)
@@ -16,7 +16,7 @@ from abc import abstractmethod
 from typing import Any
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import INT, is_list, is_ordered, item_kind
+from microgradpy.ir.kinds import INT, is_compared, is_list, is_ordered, item_kind
 from microgradpy.ir.nodes import (
     Const,
     Each,
@@ -40,11 +40,24 @@ from microgradpy.promotion.fusing import as_step, owners_of, run_over
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
 from microgradpy.promotion.loops import length_of
 from microgradpy.promotion.objects import NONE
-from microgradpy.promotion.places import CONTENTS, Element, Frame, Generator, Known, ListOf, Method, Object, Table
+from microgradpy.promotion.places import (
+    CONTENTS,
+    DictOf,
+    Element,
+    Frame,
+    Generator,
+    Known,
+    ListOf,
+    Method,
+    Object,
+    Packing,
+    Table,
+)
 from microgradpy.promotion.written import Written
 from microgradpy.runtime import written_out
-from microgradpy.runtime.arranged import COMPARED, FUNCTIONS, LISTS, Arranged, Heap, Ring, kept_at, take_equal
-from microgradpy.runtime.keyed import CLASSES
+from microgradpy.runtime.arranged import Arranged, Ring, kept_at, take_equal
+from microgradpy.runtime.heaps import COMPARED, FUNCTIONS, LISTS, OF_ENTRIES, Heap
+from microgradpy.runtime.keyed import CLASSES, Members
 from microgradpy.runtime.written_out import Shrinking
 
 _OF_HEAPS: dict[Any, str] = {
@@ -114,19 +127,46 @@ class Arranging(Written):
 
     def arranges(self, op: Op, function: Any, arguments: tuple[Known, ...], frame: Frame) -> Known:
         """A call of a function that changes places: nobody has, after it, what it is given."""
-        if any(isinstance(each, Table) or (isinstance(each, ListOf) and each.of is not None) for each in arguments):
+        numbered = [each for each in arguments if isinstance(each, Table) or (isinstance(each, ListOf) and each.of is not None)]
+        unordered = self.unordered_parts(numbered[0]) if numbered and function in OF_ENTRIES else None
+        if numbered and unordered is None:
             raise Escapes(self.origin_of_text(frame))  # objects would be compared, and not their numbers
         given = tuple(self.now(each) if isinstance(each, ListOf) else each for each in arguments)
+        given = tuple(self.plain(each, hands=False) if isinstance(each, DictOf) else each for each in given)
         compared = [item_kind(self.kinds.of(given[COMPARED[function]]))] if function in COMPARED else []
         compared += [self.kinds.of(given[2])] if function is take_equal else []
-        if not all(map(is_ordered, compared)):
+        if not all(map(is_compared if function is take_equal else is_ordered, compared)):
             raise Escapes(self.origin_of_text(frame))
-        self.emit(op, op.callee, given, {}, frame)  # type: ignore[arg-type]
-        return self.known_result(op, frame)
+        given += () if unordered is None else (unordered,)
+        named = self.named_after_list(op, frame)
+        self.emit(named, op.callee, given, {}, frame)  # type: ignore[arg-type]
+        return self.known_result(named, frame)
+
+    def unordered_parts(self, items: Known) -> Const | None:
+        """Which parts of tuples are objects of classes that say nothing of what is equal or smaller: the names of these."""
+        if not isinstance(items, ListOf) or not isinstance(items.of, Packing):
+            return None
+        if not all(form is None or (isinstance(form, Table) and self.is_unordered(form.cls)) for form in items.of.items):
+            return None
+        return Const(tuple(None if form is None else form.cls.__name__ for form in items.of.items))
+
+    def is_unordered(self, cls: type) -> bool:
+        return all(self.member(cls, name) is getattr(object, name) for name in ("__eq__", "__lt__", "__gt__"))
+
+    def named_after_list(self, op: Op, frame: Frame) -> Op:
+        """What makes the order of a list that has a name: `queue_order = new_order()`. The order of a set is all of it."""
+        owner, (made,) = self.owner_of_text(frame), op.results
+        if made.hint != "order" or not owner.hint:
+            return op
+        hint = f"{owner.hint}_order" if owner.cls is not Members else owner.hint
+        return replace(op, results=(replace(made, hint=hint),))
+
+    def owner_of_text(self, frame: Frame) -> Object:
+        """The list in whose method a call stands."""
+        return next(known for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
 
     def origin_of_text(self, frame: Frame) -> Origin:
-        """Where the list is made in whose method a call stands."""
-        return next(known.origin for known in frame.values.values() if isinstance(known, Object) and known.cls in CLASSES)
+        return self.owner_of_text(frame).origin
 
     # How lists become such objects
 
@@ -316,8 +356,8 @@ class Arranging(Written):
         key, reverse = keywords.get("key", NONE), keywords.get("reverse", Const(False))
         if key == NONE:
             return self.of_text(op, place, "sort", (reverse,), frame)
-        if not self.can_be_called(key):
-            raise Escapes(place.origin)
+        if not self.can_be_called(key) or self.trying:
+            raise Escapes(place.origin, is_tried=bool(self.trying))  # the key may raise while the list is empty
         self.check_given(key)
         return self.of_text(op, place, "sort_by", (key, reverse), frame)
 

@@ -53,11 +53,9 @@ from microgradpy.promotion.places import (
     ListOf,
     Object,
     Packed,
-    Place,
     Table,
 )
 from microgradpy.promotion.thrown import Caught, caught_by
-from microgradpy.runtime.keyed import IN_PLACE
 
 
 def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
@@ -68,8 +66,8 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     around = walker.trying
     said = [(attempt, attempt.said, len(attempt.marks)) for attempt in around]
     attempt = Attempt(scope, before, statement.where, len(walker.loops), statement.handlers)
-    # What the user's objects get may not be half done where somebody goes on, nor orders that change in place.
-    outside, walker.fixed = walker.fixed, walker.fixed | {place for place, _ in before if _is_fixed(walker, place)}
+    # What the user's objects get may not be half done where somebody goes on.
+    outside, walker.fixed = walker.fixed, walker.fixed | {place for place, _ in before if walker.is_users(place)}
     walker.trying = [*around, attempt]
     try:
         arms = [_arm(walker, statement.body, before, frame)]
@@ -110,10 +108,6 @@ def lower_attempt(walker: Walk, statement: Try, frame: Frame) -> None:
     )
     walker.fixed = outside
     walker.add(Try(bodies[0], handlers, scope, parameters, tuple(results), statement.where))
-
-
-def _is_fixed(walker: Walk, place: Place) -> bool:
-    return walker.is_users(place) or (isinstance(place, Object) and place.cls in IN_PLACE)
 
 
 def _arm(walker: Walk, region: Region, fields: Fields, frame: Frame) -> Arm:

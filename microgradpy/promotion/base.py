@@ -62,8 +62,8 @@ from microgradpy.promotion.places import (
     lists_of,
     origin_of,
 )
-from microgradpy.runtime.arranged import LISTS
 from microgradpy.runtime.fields import append, put
+from microgradpy.runtime.heaps import LISTS
 
 MOST_STATEMENTS = 3_000
 

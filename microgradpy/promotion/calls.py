@@ -57,7 +57,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import new_cell, read_captured, read_local, set_contents
 
 _NUMBERED = (Element, AnyOf, Packed)
-_LISTED = (ListOf, *_NUMBERED)
+_LISTED = (ListOf, DictOf, *_NUMBERED)
 _TAKE_KEYS = (list, sorted, tuple, set, frozenset)
 _BUILTIN = (types.BuiltinFunctionType, type)
 _KEEP_NOTHING = frozenset({len, sum, print, min, max, any, all, repr, str, list, tuple, dict, sorted, operator.not_})

@@ -6,7 +6,7 @@ import types
 from typing import Any, final, get_args
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.runtime.arranged import LISTS
+from microgradpy.runtime.heaps import LISTS
 from microgradpy.runtime.keyed import Grouped, Keyed
 
 RANKS = (*LISTS, Keyed, Grouped)

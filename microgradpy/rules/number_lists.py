@@ -11,7 +11,7 @@ from typing import Any
 from microgradpy.projecting import Untouched
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.helpers import cotangents_of_items, returns
-from microgradpy.tangents.types import NoTangent
+from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
 def sum_rrule(items):
@@ -66,6 +66,34 @@ def min_rrule(items):
     return y, min_pullback
 
 
+def max_of_values_rrule(items):
+    """The same of the values of a dict."""
+    y = max(items)
+    place = place_of(items, y)
+
+    def max_of_values_pullback(y_bar):
+        return NoTangent(), for_one(items, place, y_bar)
+
+    return y, max_of_values_pullback
+
+
+def min_of_values_rrule(items):
+    """The same of the values of a dict."""
+    y = min(items)
+    place = place_of(items, y)
+
+    def min_of_values_pullback(y_bar):
+        return NoTangent(), for_one(items, place, y_bar)
+
+    return y, min_of_values_pullback
+
+
+@returns(int)
+def place_of(items: Any, item: Any) -> int:
+    """Which of the values of a dict the first is that is this one."""
+    return list(items).index(item)
+
+
 @returns(list)
 def for_one(items: list[Any], place: int, y_bar: Any) -> list[Any]:
     """The cotangent of one of some numbers, and zero for the others."""
@@ -81,6 +109,22 @@ def copy_rrule(items):
         return NoTangent(), y_bar
 
     return list(items), copy_pullback
+
+
+def values_rrule(items):
+    """y_bar has one number per value, in the dict's order."""
+
+    def values_pullback(y_bar):
+        return NoTangent(), by_key(items, y_bar)
+
+    return items.values(), values_pullback
+
+
+@cotangents_of_items(0)
+def by_key(items: dict[Any, Any], y_bar: Any) -> dict[Any, Any]:
+    """The cotangents of the values of a dict under their keys; there may be none for what nobody has read."""
+    bars = [None] * len(items) if y_bar is None else y_bar
+    return dict(zip(items, [Untouched.zero if is_structural_zero(bar) else bar for bar in bars], strict=True))
 
 
 def concatenation_rrule(x, y):

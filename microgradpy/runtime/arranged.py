@@ -1,4 +1,4 @@
-"""Lists, deques and heaps whose items change places, written in Python, with what keeps their order.
+"""Lists and deques whose items change places, written in Python, with what keeps their order.
 
     items.insert(i, v)         values.append(v);  place_first(order, i, n)
 
@@ -10,14 +10,13 @@ that list, with its own exceptions. The classes are never made: `promotion` make
 from __future__ import annotations
 
 import bisect
-import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime import written_out
-from microgradpy.runtime.written_out import Shrinking, counted
+from microgradpy.runtime.written_out import counted
 from microgradpy.tangents.helpers import returns
 
 Order = Any
@@ -165,65 +164,6 @@ class Ring(Arranged):
 
     def rotate(self, steps: int = 1) -> None:
         rotate_places(self._order, steps)
-        self._order = self._order
-
-
-class Heap(Arranged):
-    """A list that the functions of `heapq` are called with: its places have the items with them, as they are compared."""
-
-    def append(self, item: Any) -> None:
-        place = kept_at(self._items, item)
-        place_last(self._order, new_entry(self._items, place))
-        self._order = self._order
-
-    def extend(self, items: Iterable[Any]) -> None:
-        for item in items:
-            place = kept_at(self._items, item)
-            place_last(self._order, new_entry(self._items, place))
-            self._order = self._order
-
-    def heapify(self) -> None:
-        make_heap(self._order)
-        self._order = self._order
-
-    def heappush(self, item: Any) -> None:
-        place = kept_at(self._items, item)
-        push_entry(self._order, self._items, place)
-        self._order = self._order
-
-    def heappop(self) -> Any:
-        place = popped_entry(self._order)
-        self._order = self._order
-        return self._items[counted(place)]
-
-    def heapreplace(self, item: Any) -> Any:
-        added = kept_at(self._items, item)
-        place = replaced_entry(self._order, self._items, added)
-        self._order = self._order
-        return self._items[counted(place)]
-
-    def heappushpop(self, item: Any) -> Any:
-        added = kept_at(self._items, item)
-        place = pushed_and_popped_entry(self._order, self._items, added)
-        self._order = self._order
-        return self._items[counted(place)]
-
-    def pop(self) -> Any:
-        place = taken_last_entry(self._order)
-        self._order = self._order
-        return self._items[counted(place)]
-
-    def pop_at(self, index: int) -> Any:
-        place = taken_entry_at(self._order, index)
-        self._order = self._order
-        return self._items[counted(place)]
-
-    def __getitem__(self, index: int) -> Any:
-        return self._items[counted(place_of_entry(self._order, index))]
-
-    def __setitem__(self, index: int, item: Any) -> None:
-        place = kept_at(self._items, item)
-        put_place(self._order, index, new_entry(self._items, place))
         self._order = self._order
 
 
@@ -385,82 +325,14 @@ def place_left_of(order: Order, items: list[Any], item: Any) -> int:
     return bisect.bisect_left(order, item, key=items.__getitem__)
 
 
-# Heaps
-
-
-class Entry(tuple[Any, ...]):
-    """An item of a heap, or what is compared of it, and its place: compared as the items are."""
-
-    place: int
-
-
-@returns(object)
-def new_entry(items: list[Any], place: int) -> Entry:
-    item = items[place]
-    entry = Entry(item if type(item) is tuple else (item,))
-    entry.place = place
-    return entry
-
-
-def make_heap(order: Order) -> None:
-    heapq.heapify(order)
-
-
-def push_entry(order: Order, items: list[Any], place: int) -> None:
-    heapq.heappush(order, new_entry(items, place))
-
-
-@returns(int)
-def popped_entry(order: Order) -> int:
-    place: int = heapq.heappop(order).place
-    return place
-
-
-@returns(int)
-def replaced_entry(order: Order, items: list[Any], place: int) -> int:
-    found: int = heapq.heapreplace(order, new_entry(items, place)).place
-    return found
-
-
-@returns(int)
-def pushed_and_popped_entry(order: Order, items: list[Any], place: int) -> int:
-    found: int = heapq.heappushpop(order, new_entry(items, place)).place
-    return found
-
-
-@returns(int)
-def place_of_entry(order: Order, index: int) -> int:
-    place: int = order[index].place
-    return place
-
-
-@returns(int)
-def taken_last_entry(order: Order) -> int:
-    place: int = order.pop().place
-    return place
-
-
-@returns(int)
-def taken_entry_at(order: Order, index: int) -> int:
-    place: int = order.pop(index).place
-    return place
-
-
-LISTS = (Shrinking, Arranged, Heap)
-"""What a list may be, from the simplest on."""
-CLASSES = (*written_out.CLASSES, Arranged, Heap, Ring)
+CLASSES = (*written_out.CLASSES, Arranged, Ring)
 FIELDS = (*written_out.FIELDS, "_order")
-COMPARED: dict[Any, int] = {
-    sort_places: 1, put_in_order: 2, place_right_of: 1, place_left_of: 1,
-    take_equal: 1, new_entry: 0, push_entry: 1, replaced_entry: 1, pushed_and_popped_entry: 1,
-}  # fmt: skip
-"""What finds out which of some items are smaller or equal, or notes them for that, and as which argument it gets them."""
+COMPARED: dict[Any, int] = {sort_places: 1, put_in_order: 2, place_right_of: 1, place_left_of: 1, take_equal: 1}
+"""What finds out which of some items are smaller or equal, and as which argument it gets them."""
 FUNCTIONS: frozenset[Any] = frozenset({
     new_order, new_ring, count_of, place_of, places_of, places_of_values, places_of_part, all_taken, walk_over, next_of,
     place_first, place_last, place_before, put_place, put_part, put_in_order, taken_first, taken_last, taken_at, take_equal,
     take_place, take_part, take_all, turn_round, rotate_places, repeat_places, sort_places, place_right_of, place_left_of,
-    new_entry, make_heap, push_entry, popped_entry, replaced_entry, pushed_and_popped_entry, place_of_entry,
-    taken_last_entry, taken_entry_at,
 })  # fmt: skip
 
 non_differentiable(*FUNCTIONS)

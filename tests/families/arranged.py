@@ -12,6 +12,11 @@ import heapq
 from collections import Counter, OrderedDict, defaultdict, deque
 
 
+class Item:
+    def __init__(self, v):
+        self.v = v
+
+
 """
 _VALUES = ("x * k", "0.3 * t", "math.sin(y * k)", "2.5", "x + y", "u[0] * k")
 _MADE = {
@@ -20,6 +25,8 @@ _MADE = {
     "heap": ("[]", "[x, x * x + 1.0, x + 5.0]"),
     "dict": ("{}", "{1: x, 2: y}", "{k: x * k for k in range(4)}", "OrderedDict()", "Counter()", "defaultdict(float)"),
     "lists": ("defaultdict(list)",),
+    "objects": ("[]", "[Item(x), Item(y)]", "[Item(y * k) for k in range(3)]"),
+    "records": ("[]", "[{'v': x, 'k': 1}, {'v': y, 'k': 2}]"),
 }
 _STATEMENTS = {
     "list": (
@@ -49,6 +56,17 @@ _STATEMENTS = {
         "xs[k % 3].append({})", "xs[k % 2].insert(0, {})", "if xs[k % 3]: t = 0.5 * t + xs[k % 3].pop()", "xs[k % 2].sort()",
         "t = 0.3 * t + sum(xs[k % 3])", "if len(xs[0]) > 4: xs.pop(0)",
     ),
+    "objects": (
+        "xs.insert(k, Item({}))", "xs.append(Item({}))", "if len(xs) > 1: p = xs.pop(0); p.v *= 0.5; xs.append(p)",
+        "if len(xs) > 2: xs.remove(xs[1])", "xs.sort(key=lambda p: -p.v)", "xs.reverse()", "if xs: xs[-1].v += {}",
+        "t = 0.3 * t + sum(p.v for p in xs)", "if len(xs) > 3: del xs[0]", "if xs: xs.insert(0, xs.pop())",
+    ),
+    "records": (
+        "xs.insert(k, {'v': {}, 'k': k})", "xs.append({'v': {}, 'k': k})", "if len(xs) > 1: t = 0.5 * t + xs.pop(0)['v']",
+        "if len(xs) > 2: xs.remove(xs[1])", "xs.sort(key=lambda p: -p['v'])", "xs.reverse()",
+        "for p in [p for p in xs if p['k'] == k]: t = 0.5 * t + p['v']; xs.remove(p)",
+        "t = 0.3 * t + sum(p['v'] for p in xs)", "if len(xs) > 3: del xs[0]",
+    ),
 }  # fmt: skip
 _LOOPS = {
     "list": ("for j, v in enumerate(xs):", "for j, v in enumerate(reversed(xs)):"),
@@ -56,7 +74,19 @@ _LOOPS = {
     "heap": ("for j, v in enumerate(xs):",),
     "dict": ("for j, v in xs.items():", "for j, v in enumerate(xs.values()):"),
     "lists": ("for j, v in [(j, v) for j in xs for v in xs[j]]:",),
+    "objects": ("for j, v in enumerate(p.v for p in xs):", "for j, v in enumerate([p.v for p in xs]):"),
+    "records": ("for j, v in enumerate([p['v'] for p in xs]):",),
 }
+_FAILS = {
+    "list": ("xs.remove(99.0)", "t = t * xs[7]", "xs.pop(9)", "xs.insert(0, {}); t = t / (k - 2)"),
+    "deque": ("xs.remove(99.0)", "xs.append({}); t = t / (k - 2)", "xs.popleft(); xs.popleft()"),
+    "heap": ("t = t + heapq.heappop(xs) + heapq.heappop(xs)", "heapq.heappush(xs, {}); t = t / (k - 2)"),
+    "dict": ("t = t + xs.pop(k)", "del xs[k]", "xs[k] = {}; t = t + xs[k + 1]"),
+    "lists": ("xs[0].insert(0, {}); t = t + xs[0][3]", "xs.pop(7)"),
+    "objects": ("xs.insert(0, Item({})); t = t / (k - 2)", "xs.pop().v += xs[3].v"),
+    "records": ("xs.remove({'v': 9.0, 'k': 9})", "xs.append({'v': {}, 'k': 5}); t = t + xs[3]['v']"),
+}
+"""What fails at times, in a `try`."""
 
 
 def write(writer: ProgramWriter) -> None:
@@ -87,9 +117,20 @@ def _statement(writer: ProgramWriter, sort: str) -> None:
                 writer.write(draw.choice(("if j == 2: break", "if len(xs) > 4: xs.pop()")))
             writer.write("t = 0.5 * t + 0.1 * v")
         return
-    text = draw.choice(_STATEMENTS[sort])
+    if writer.chance(0.15):
+        with writer.indented("try:"):
+            if writer.chance(0.5):
+                _write_one(writer, draw.choice(_STATEMENTS[sort]))
+            _write_one(writer, draw.choice(_FAILS[sort]))
+        with writer.indented("except (IndexError, KeyError, ValueError, ZeroDivisionError):"):
+            _write_one(writer, draw.choice((*_STATEMENTS[sort], "t = 0.5 * t + y")))
+        return
+    _write_one(writer, draw.choice(_STATEMENTS[sort]))
+
+
+def _write_one(writer: ProgramWriter, text: str) -> None:
     for _ in range(text.count("{}")):
-        text = text.replace("{}", draw.choice(_VALUES), 1)
+        text = text.replace("{}", writer.random.choice(_VALUES), 1)
     writer.write(text)
 
 

@@ -194,3 +194,24 @@ def tree_of_arrays(xs, m):
 def unknown_index(xs, m, name):
     row = m[{"T": 1}[name]]
     return np.sum(m @ row * xs[0])
+
+
+@program({"a": 1.5, "b": 0.5, "c": 2.0}, features="values of a dict, sum, max, min")
+def values_of_a_dict(table):
+    values = table.values()
+    return sum(values) * max(values) + table["a"] * min(table.values()) + sum(list(table.values())[:2]) ** 2
+
+
+@program(0.7, 4, features="values of a dict that is filled, sum in a loop")
+def values_while_it_is_filled(x, n):
+    table, total = {}, 0.0
+    for k in range(n):
+        table[k] = x * k + total
+        total += sum(table.values()) * x
+    return total + max(table.values()) * len(table)
+
+
+@program({"a": 1.5, "b": 0.5}, features="values of a dict, in part by an unknown function")
+def values_given_on(table):
+    values = table.values()
+    return sum(values) * sorted(values)[0] + sum(v * k for k, v in enumerate(values))
