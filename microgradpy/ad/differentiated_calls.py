@@ -48,6 +48,7 @@ from microgradpy.ir.kinds import (
     entry_kinds,
     features_of_kind,
     holds_numbers,
+    is_key,
     is_list,
     is_list_of_numbers,
     is_numeric,
@@ -189,6 +190,8 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
         return number_lists.sum_of_arrays_rrule
     if len(kinds) == 1 and is_values_of_numbers(kinds[0]):
         return _OF_VALUES.get(function)
+    if function is dict and len(kinds) == 1 and _are_pairs(kinds[0]):
+        return number_lists.dict_of_pairs_rrule
     if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
         return number_lists.values_rrule
     if not kinds or not is_list_of_numbers(kinds[0]):
@@ -200,6 +203,14 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
     if len(kinds) == 1:
         return _OF_ONE.get(function)
     return number_lists.repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
+
+
+def _are_pairs(kind: Kind) -> bool:
+    """Whether something is a list of keys and numbers, as a comprehension makes it for a dict."""
+    match kind:
+        case Sequence(name="list", item=TupleOf(items=(key, value))):
+            return is_key(key) and is_real_scalar(value) and holds_numbers(kind)
+    return False
 
 
 def _may_be_for_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> bool:

@@ -267,7 +267,7 @@ def _cotangents_of_items(container: Kind) -> Kind:
             return cotangent_kind(container)
         case Sequence(name="list", item=item) if dtype_of(item) in ("float", "int", "complex") or item == Numeric("real"):
             return Sequence("list", cotangent_kind(item))
-        case Sequence(name="dict") if holds_numbers(container):
+        case Sequence() if holds_numbers(container):
             return cotangents_of(container)
     return UNKNOWN
 

@@ -31,6 +31,7 @@ from microgradpy.promotion.places import (
     Cell,
     ClassMethod,
     Closure,
+    DictOf,
     Display,
     Element,
     Frame,

@@ -111,6 +111,25 @@ def copy_rrule(items):
     return list(items), copy_pullback
 
 
+def dict_of_pairs_rrule(pairs):
+    """A dict from pairs of a key and a number: of those with one key, the last gets y_bar."""
+
+    def dict_of_pairs_pullback(y_bar):
+        return NoTangent(), for_pairs(pairs, y_bar)
+
+    return dict(pairs), dict_of_pairs_pullback
+
+
+@cotangents_of_items(0)
+def for_pairs(pairs: list[Any], y_bar: dict[Any, Any]) -> list[Any]:
+    """The cotangents of the pairs that a dict was made from."""
+    zero = Untouched.zero
+    if len(y_bar) == len(pairs):
+        return [(zero, y_bar[key]) for key, _ in pairs]
+    last = {key: place for place, (key, _) in enumerate(pairs)}
+    return [(zero, y_bar[key] if last[key] == place else zero) for place, (key, _) in enumerate(pairs)]
+
+
 def values_rrule(items):
     """y_bar has one number per value, in the dict's order."""
 

@@ -215,3 +215,13 @@ def values_while_it_is_filled(x, n):
 def values_given_on(table):
     values = table.values()
     return sum(values) * sorted(values)[0] + sum(v * k for k, v in enumerate(values))
+
+
+@program(0.7, 4, features="comprehension of a dict, one key twice, text as key")
+def dicts_of_pairs(x, n):
+    squares = {k: x * k * k for k in range(n)}
+    last = {k % 2: x * k + 1.0 for k in range(n)}
+    by_name = {name: x * len(name) for name in ("a", "bb", "a")}
+    none = {k: x for k in range(0)}
+    total = sum(squares.values()) * last[0] + last[1] ** 2 + by_name["bb"] * by_name["a"] + sum(none.values())
+    return total + sum(v * v for v in {k: v * x for k, v in squares.items() if v > 1.0}.values())
