@@ -425,11 +425,23 @@ def beside_halves_of_an_array(k):
 def beside_products_of_an_argument(k, items):
     halves = [0.5 * item for item in items]
     items[0] = k
-    return k + halves[-1] * items[0]
+    return k + halves[-1]
 
 
 @program(K, [1.1, 0.4, 0.9], features="slice of an argument assigned, list of what it held")
 def beside_products_of_an_argument_before(k, items):
     halves = [0.5 * item for item in items]
     items[1:] = [k]
-    return k * halves[0] + halves[-1]
+    return k + halves[-1]
+
+
+@program([0.5, 1.2, 0.7], 2, features="try, loop of which the length is needed")
+def products_in_a_try(items, k):
+    out = []
+    try:
+        products = [item * k for item in items]
+        out.extend(products)
+        out.append(items[9])
+    except IndexError:
+        out.append(items[0])
+    return sum(item * item for item in out)
