@@ -47,6 +47,7 @@ from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.ir.traversal import given_values, terminator_values, terminators, uses
 from microgradpy.ir.verifier import verify
 from microgradpy.passes.augmented_items import join_augmented_items
+from microgradpy.passes.columns import with_columns
 from microgradpy.passes.dead_code import eliminate_dead_code, eliminate_dead_statements
 from microgradpy.passes.fresh_arrays import write_in_place
 from microgradpy.passes.joined_stores import join_stores
@@ -163,11 +164,12 @@ def _instrumented(
     builtins = builtins_of(function)
     checks = [check for guard in lowered.constants for check in checks_of(guard, function.__globals__, builtins)]
     ir = instrument_function(lowered.function)
+    untracked = with_columns(ir)
     if len(_lowered) > CACHE_SIZE:
         _lowered.clear()
     for marked in (tracks,) if lowered.marks_matter else (False, True):
-        _lowered[*owner, marked, *rest] = (weakref.ref(function.__code__), ir, tuple(checks))
-    return ir, tuple(checks)
+        _lowered[*owner, marked, *rest] = (weakref.ref(function.__code__), ir if marked else untracked, tuple(checks))
+    return ir if tracks else untracked, tuple(checks)
 
 
 def shared_by(function: types.FunctionType) -> tuple[frozenset[str], ...]:

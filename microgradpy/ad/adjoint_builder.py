@@ -24,6 +24,7 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     cotangent_kind,
     cotangents_of,
+    has_open_tuples,
     holds_arrays,
     holds_numbers,
     is_basic_index,
@@ -53,7 +54,7 @@ from microgradpy.ir.traversal import is_none
 from microgradpy.ir.words import subject
 from microgradpy.runtime import cotangents as run_time
 from microgradpy.tangents import arithmetic
-from microgradpy.tangents.helpers import COTANGENTS_OF_ITEMS, RETURNS
+from microgradpy.tangents.helpers import COTANGENTS_LIKE, COTANGENTS_OF_ITEMS, RETURNS
 
 Cotangents = dict[Var, Value]
 _ADDED = Augmented("+")
@@ -216,7 +217,9 @@ class AdjointBuilder(Selections):
             return Const(0.0)
         if isinstance(kind, TupleOf):
             return Const(None)
-        function = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
+        function: Any = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
+        if has_open_tuples(kind):
+            function = run_time.zeros_in_lists
         value = self.helper(function, var, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
@@ -351,6 +354,8 @@ class AdjointBuilder(Selections):
             self.owned |= {cotangent} if self._is_new(cotangent) else set()  # type: ignore[arg-type]
             return cotangent
         function = run_time.number_bars if holds_numbers(wanted) else run_time.item_bars
+        if has_open_tuples(self.kind(items)):
+            function = run_time.bars_in_lists
         made = self.helper(function, cotangent, items, hint=self.bar_name(items), kind=wanted)
         assert isinstance(made, Var)
         self.owned.add(made)
@@ -362,7 +367,7 @@ class AdjointBuilder(Selections):
         """Whether a cotangent is a list or dict of numbers that has just been made."""
         made = self.producers.get(cotangent) if isinstance(cotangent, Var) else None
         function: Any = made.callee.value if made is not None and isinstance(made.callee, Const) else None
-        return RETURNS.get(function) is list or function in COTANGENTS_OF_ITEMS
+        return RETURNS.get(function) is list or function in COTANGENTS_OF_ITEMS or function in COTANGENTS_LIKE
 
     def add_to_list(self, items: Var, indices: tuple[Value, ...], part: Value) -> None:
         """items_bar[index] += part, of a list of numbers."""
@@ -396,7 +401,7 @@ class AdjointBuilder(Selections):
         for index in indices:
             if not isinstance(kind, Sequence):
                 return False
-            if kind.name == "list" and self.kind(index) not in (INT, BOOL):
+            if kind.name != "dict" and self.kind(index) not in (INT, BOOL):
                 return False
             kind = kind.item
         return True

@@ -47,6 +47,7 @@ from microgradpy.ir.kinds import (
     dict_of,
     entry_kinds,
     features_of_kind,
+    has_open_tuples,
     holds_numbers,
     is_key,
     is_list,
@@ -72,6 +73,7 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
 from microgradpy.rules.registry import rrule
 from microgradpy.rules.results import is_users_rule
+from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
@@ -173,6 +175,7 @@ _OF_ONE: dict[Any, Rule] = {
     max: number_lists.max_rrule,
     min: number_lists.min_rrule,
     list: number_lists.copy_rrule,
+    tuple: number_lists.tuple_rrule,
 }
 
 
@@ -182,6 +185,10 @@ _OF_VALUES: dict[Any, Rule] = {
     min: number_lists.min_of_values_rrule,
     list: number_lists.copy_rrule,
 }
+
+
+def _is_open_tuple(kind: Kind) -> bool:
+    return isinstance(kind, Sequence) and kind.name == "tuple" and holds_numbers(kind)
 
 
 def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
@@ -194,9 +201,11 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
         return number_lists.dict_of_pairs_rrule
     if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
         return number_lists.values_rrule
-    if not kinds or not is_list_of_numbers(kinds[0]):
+    if function in (columns_of, list_of_columns) and isinstance(items := kinds[0], Sequence) and holds_numbers(items):
+        return number_lists.columns_of_tuples_rrule if isinstance(items.item, TupleOf) else number_lists.columns_rrule
+    if not kinds or not (is_list_of_numbers(kinds[0]) or has_open_tuples(kinds[0])):
         return None
-    if function is operator.add and all(map(is_list_of_numbers, kinds)):
+    if function is operator.add and (all(map(is_list_of_numbers, kinds)) or all(_is_open_tuple(kind) for kind in kinds)):
         return number_lists.concatenation_rrule
     if not (isinstance(kinds[0], Sequence) and is_real_scalar(kinds[0].item)):
         return number_lists.copy_rrule if function is list and len(kinds) == 1 else None

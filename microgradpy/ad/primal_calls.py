@@ -39,7 +39,7 @@ from microgradpy.ad.memory_mode import is_flat
 from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
 from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
-from microgradpy.ad.primal_structure import check_slice, lower_key, place_from_front
+from microgradpy.ad.primal_structure import check_slice, lower_key, lower_structure, place_from_front
 from microgradpy.ad.real_powers import is_real_power
 from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept
 from microgradpy.ad.refused_calls import is_hashable, refuse_call, refuse_write
@@ -59,18 +59,20 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     holds_no_lists,
+    holds_numbers,
     is_immutable,
     is_proven,
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, function_constant, operator_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import fields, opaque
+from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
@@ -158,6 +160,28 @@ def _append(primal: PrimalBuilder, op: Op) -> None:
     primal.emit(method, (item,), (primal.define(op.result, Inert("NoneType"), False),))
 
 
+def _columns(primal: PrimalBuilder, op: Op) -> None:
+    """The columns of rows: a list where they are proven to be numbers, and else what `zip(*rows)` gives."""
+    rows = primal.of(op.arguments[0])
+    callee = function_constant(list_of_columns)
+    kind = primal.kind_of_call(callee, (rows,), ())
+    if holds_numbers(kind) and primal.services.inlines and not primal.services.tracks:
+        if primal.is_active(rows):
+            call_rule(primal, op, callee, (rows,), ())
+        else:
+            primal.plain(replace(op, callee=callee), kind=kind)
+        return
+    packed, named, found = fresh(), fresh(), fresh()
+    lower_call(primal, Op(function_constant(tuple), op.arguments, (packed,), where=op.where))
+    primal.plain(Op(Opcode.DICT, (), (named,), where=op.where), kind=Sequence("dict"))
+    arguments = (function_constant(zip), packed, named)
+    if op.callee == callee:
+        lower_structure(primal, Op(Opcode.APPLY, arguments, (found,), where=op.where), Opcode.APPLY)
+        lower_call(primal, replace(op, callee=function_constant(list), arguments=(found,)))
+    else:
+        lower_structure(primal, replace(op, callee=Opcode.APPLY, arguments=arguments), Opcode.APPLY)
+
+
 def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
     """Raise what a call has returned for its value, where it may be a `Failure`."""
     if not is_proven(primal.kind(primal.of(op.arguments[0]))):
@@ -179,6 +203,8 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     fields.list_of: partial(_write, function_constant(list), UNKNOWN),
     fields.dict_of: partial(_write, function_constant(dict), UNKNOWN),
     fields.append: _append,
+    columns_of: _columns,
+    list_of_columns: _columns,
 }
 """What the front end puts into programs, with what becomes of a call."""
 

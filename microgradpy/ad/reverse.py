@@ -36,6 +36,7 @@ from microgradpy.ir.kinds import (
     Kind,
     Sequence,
     holds_arrays,
+    holds_numbers,
     is_items,
     is_numeric,
     join,
@@ -353,7 +354,8 @@ class _Walk:
 
     def list_bars(self, result: Var, cotangent: Value | None) -> Value | None:
         """The cotangent of a list that a loop carries, as a list."""
-        if not is_items(self.builder.kind(result)) or not self.builder.is_active(result):
+        kind = self.builder.kind(result)
+        if not (is_items(kind) or holds_numbers(kind)) or not self.builder.is_active(result):
             return cotangent
         return self.builder.as_list(Const(None) if cotangent is None else cotangent, result)
 

@@ -179,6 +179,8 @@ def without_items(kind: Kind) -> Kind:
     match kind:
         case Sequence(name="list" | "dict" as name):
             return Sequence(name, object_with(features_of_kind(kind)))
+        case Sequence(name="tuple") if holds_numbers(kind):
+            return Sequence("tuple")
         case TupleOf(items=items):
             return TupleOf(tuple(map(without_items, items)))
     return kind
@@ -211,9 +213,12 @@ def is_items(kind: Kind) -> bool:
 
 
 def holds_numbers(kind: Kind) -> bool:
-    """Proven to be a list or a dict of real numbers, of tuples with real numbers, or of such lists and dicts."""
-    if not isinstance(kind, Sequence) or kind.name not in ("list", "dict"):
+    """Proven to be a list or a dict of real numbers, of tuples with real numbers, or of such lists and dicts; or a tuple of real
+    numbers of which it is not known how many there are."""
+    if not isinstance(kind, Sequence) or kind.name not in ("list", "dict", "tuple"):
         return False
+    if kind.name == "tuple":
+        return is_real_scalar(kind.item)
     return is_real_scalar(kind.item) or is_tuple_with_numbers(kind.item) or holds_numbers(kind.item)
 
 
@@ -229,6 +234,11 @@ def holds_arrays(kind: Kind) -> bool:
     return is_items(kind) and is_numeric(kind.item) and not is_real_scalar(kind.item)  # type: ignore[union-attr]
 
 
+def has_open_tuples(kind: Kind) -> bool:
+    """Proven to be, or to hold in lists and dicts, tuples of real numbers of which it is not known how many there are."""
+    return isinstance(kind, Sequence) and holds_numbers(kind) and (kind.name == "tuple" or has_open_tuples(kind.item))
+
+
 def is_tuple_of_numbers(kind: Kind) -> bool:
     """Proven to be a tuple of real numbers, so many of them."""
     return isinstance(kind, TupleOf) and bool(kind.items) and all(map(is_real_scalar, kind.items))
@@ -239,9 +249,9 @@ _TEXTS: tuple[Kind, ...] = (Inert("str"), Sequence("list", Inert("str")))
 
 def cotangents_of(kind: Kind) -> Sequence:
     """What is proven of the cotangent of a list or dict, where it is one: numbers for numbers, however deep they are inside of
-    each other; of other items it may be None."""
+    each other; of other items it may be None. That of a tuple of many numbers is a list, which may be written into."""
     assert isinstance(kind, Sequence)
-    return Sequence(kind.name, _cotangent_in(kind.item), (), kind.keys)
+    return Sequence("list" if kind.name == "tuple" else kind.name, _cotangent_in(kind.item), (), kind.keys)
 
 
 def _cotangent_in(item: Kind) -> Kind:
@@ -349,7 +359,7 @@ def item_kind(kind: Kind) -> Kind:
             return first
         case Sequence(name="range"):
             return INT
-        case Sequence(name="list" | "dict_values", item=item):
+        case Sequence(name="list" | "tuple" | "dict_values", item=item):
             return item  # of an empty list there is none
         case Sequence(name="dict", keys=keys):
             return keys

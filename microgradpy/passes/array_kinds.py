@@ -59,11 +59,11 @@ def item(arguments: Arguments, known: Known) -> Kind:
             return entries_of(container)
         case Sequence(name="dict", entries=entries):
             return dict(entries).get(str(known.get(1)), container.item)
-        case Sequence(name="list" | "range") if index == INT:
+        case Sequence(name="list" | "tuple" | "range") if index == INT:
             return item_kind(container)
         case Sequence(name="range") if _is_slice(index):
             return container
-        case Sequence(name="list") if _is_slice(index):
+        case Sequence(name="list" | "tuple") if _is_slice(index):
             return container
     return unknown_from((container,))
 

@@ -66,6 +66,8 @@ def arithmetic(arguments: Arguments, known: Known) -> Kind:
     match arguments:
         case (TupleOf(items=left), TupleOf(items=right)):
             return TupleOf(left + right)
+        case (Sequence(name="tuple"), Sequence(name="tuple")):
+            return join(*arguments)
         case (TupleOf() | Sequence(name="tuple"), TupleOf() | Sequence(name="tuple")):
             return Sequence("tuple")
         case (Sequence(name="list"), Sequence(name="list")):
@@ -78,7 +80,7 @@ def arithmetic(arguments: Arguments, known: Known) -> Kind:
 
 def product(arguments: Arguments, known: Known) -> Kind:
     match arguments:
-        case (Sequence(name="list") as items, Scalar(name="int")) | (Inert(name="str") as items, Scalar(name="int")):
+        case (Sequence(name="list" | "tuple") as items, Scalar(name="int")) | (Inert(name="str") as items, Scalar(name="int")):
             return items
     return arithmetic(arguments, known)
 

@@ -44,6 +44,7 @@ from microgradpy.ir.kinds import (
     holds_numbers,
     is_numeric,
     is_real_scalar,
+    is_tuple_of_numbers,
     item_kind,
     join,
     list_of,
@@ -54,12 +55,14 @@ from microgradpy.passes import array_kinds, linear_kinds, number_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
 from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
+from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,
     COTANGENT_OF_CALL,
     COTANGENT_OF_ITEM,
+    COTANGENTS_LIKE,
     COTANGENTS_OF_ITEMS,
     LIKE,
     NUMERIC_RESULT,
@@ -234,6 +237,9 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in COTANGENTS_OF_ITEMS:
         index = COTANGENTS_OF_ITEMS[callee]
         return _Entry(lambda arguments, known: _cotangents_of_items(arguments[index]))
+    if callee in COTANGENTS_LIKE:
+        index = COTANGENTS_LIKE[callee]
+        return _Entry(lambda arguments, known: cotangents_of(arguments[index]) if holds_numbers(arguments[index]) else UNKNOWN)
     if callee in LIKE:
         index = LIKE[callee]
         return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
@@ -306,7 +312,23 @@ _COMPLEX_TYPES, _FLOAT_TYPES = frozenset("FDG"), frozenset("efdg")
 
 
 def _tuple_of(arguments: Arguments, known: Known) -> Kind:
-    return arguments[0] if isinstance(arguments[0], TupleOf) else Sequence("tuple")
+    kind = arguments[0]
+    return kind if isinstance(kind, TupleOf) else Sequence("tuple", list_of(map(item_kind, (kind,))).item)
+
+
+def _list_of_columns(arguments: Arguments, known: Known) -> Kind:
+    kind = _columns_of(arguments, known)
+    return Sequence("list") if kind == UNKNOWN else kind
+
+
+def _columns_of(arguments: Arguments, known: Known) -> Kind:
+    """zip(*rows) of rows of numbers, as a list; else it is an iterator, of which nothing is proven."""
+    match arguments[0]:
+        case Sequence(name="list" | "tuple", item=Sequence(name="list" | "tuple", item=item)) if is_real_scalar(item):
+            return list_of((Sequence("tuple", item),))
+        case Sequence(name="list" | "tuple", item=TupleOf() as row) if is_tuple_of_numbers(row):
+            return list_of((Sequence("tuple", item_kind(row)),))
+    return UNKNOWN
 
 
 def _dict_of_pairs(arguments: Arguments, known: Known) -> Kind:
@@ -373,6 +395,8 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(_always(Sequence("dict")), _ANY, dict.fromkeys, keywords=_ANY)
     put(_values_of, 1, dict.values)
     put(_tuple_of, 1, tuple)
+    put(_columns_of, 1, columns_of)
+    put(_list_of_columns, 1, list_of_columns)
     put(_sum_of_items, 1, sum)
     put(number_kinds.numpy_unary, 1, np.sign, np.floor, np.ceil, np.trunc, np.rint)
     put(number_kinds.truth, 1, np.isfinite, np.isnan, np.isinf, np.logical_not)

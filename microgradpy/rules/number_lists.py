@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.projecting import Untouched
+from microgradpy.runtime.columns import list_of_columns
 from microgradpy.tangents.arithmetic import unbroadcast
-from microgradpy.tangents.helpers import cotangents_of_items, returns
+from microgradpy.tangents.helpers import cotangents_like, cotangents_of_items, returns
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
 
@@ -144,6 +145,48 @@ def by_key(items: dict[Any, Any], y_bar: Any) -> dict[Any, Any]:
     """The cotangents of the values of a dict under their keys; there may be none for what nobody has read."""
     bars = [None] * len(items) if y_bar is None else y_bar
     return dict(zip(items, [Untouched.zero if is_structural_zero(bar) else bar for bar in bars], strict=True))
+
+
+def tuple_rrule(items):
+    """x_bar = y_bar, a list."""
+
+    def tuple_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return tuple(items), tuple_pullback
+
+
+def columns_rrule(rows):
+    """The columns of rows of numbers: the cotangents of a row are in the columns at its place."""
+
+    def columns_pullback(y_bar):
+        return NoTangent(), row_bars(y_bar, rows)
+
+    return list_of_columns(rows), columns_pullback
+
+
+@cotangents_like(1)
+def row_bars(y_bar: list[Any], rows: Any) -> list[Any]:
+    """The cotangents of rows from those of their columns: what is behind the last column has none."""
+    bars = [list(bar) for bar in zip(*y_bar, strict=True)] or [[] for _ in rows]
+    for bar, row in zip(bars, rows, strict=True):
+        bar += [Untouched.zero] * (len(row) - len(bar))
+    return bars
+
+
+def columns_of_tuples_rrule(rows):
+    """The same of tuples, so long that their cotangents are tuples."""
+
+    def columns_pullback(y_bar):
+        return NoTangent(), tuple_bars(y_bar, rows)
+
+    return list_of_columns(rows), columns_pullback
+
+
+@cotangents_like(1)
+def tuple_bars(y_bar: list[Any], rows: Any) -> list[Any]:
+    """The same as tuples, of which all have one length."""
+    return list(zip(*y_bar, strict=True)) or [() for _ in rows]
 
 
 def concatenation_rrule(x, y):

@@ -158,6 +158,30 @@ def zeros_for(x: Any) -> Any:
     return [zeros_for(item) if isinstance(item, _HOLDERS) else zero for item in x]
 
 
+@returns(list)
+def zeros_in_lists(x: Any) -> Any:
+    """The same where the cotangents of tuples are lists, too."""
+    if isinstance(x, dict):
+        return {key: zeros_in_lists(item) for key, item in x.items()}
+    if not isinstance(x, list | tuple):
+        return []
+    if x and isinstance(x[0], _HOLDERS):
+        return list(map(zeros_in_lists, x))
+    return [Untouched.zero] * len(x)
+
+
+@returns(list)
+def bars_in_lists(x_bar: Any, x: Any) -> Any:
+    """`number_bars` where the cotangents of tuples are lists, too."""
+    if isinstance(x, dict):
+        return {key: bars_in_lists(None if is_structural_zero(x_bar) else x_bar.get(key), item) for key, item in x.items()}
+    if not isinstance(x, list | tuple):
+        return Untouched.zero if is_structural_zero(x_bar) else x_bar
+    if is_structural_zero(x_bar):
+        return zeros_in_lists(x)
+    return list(map(bars_in_lists, x_bar, x))
+
+
 _HOLDERS = (list, dict, tuple)
 
 

@@ -15,6 +15,7 @@ COTANGENT_OF: dict[Callable[..., Any], int] = {}
 COTANGENT_OF_CALL: dict[Callable[..., Any], tuple[Callable[..., Any], tuple[int, ...]]] = {}
 COTANGENT_OF_ITEM: dict[Callable[..., Any], tuple[int, int]] = {}
 COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
+COTANGENTS_LIKE: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], Any] = {}
 NUMERIC_RESULT: set[Callable[..., Any]] = set()
@@ -39,6 +40,11 @@ def cotangent_of_item(container: int, place: int) -> Callable[[F], F]:
 def cotangents_of_items(index: int) -> Callable[[F], F]:
     """The helper returns a list, or a tuple if its argument number `index` is one, with a cotangent for each item of that."""
     return _note_in(COTANGENTS_OF_ITEMS, index)
+
+
+def cotangents_like(index: int) -> Callable[[F], F]:
+    """The helper returns new lists of numbers: the cotangents of its argument number `index`, which holds real numbers."""
+    return _note_in(COTANGENTS_LIKE, index)
 
 
 def like(index: int) -> Callable[[F], F]:

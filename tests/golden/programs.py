@@ -252,6 +252,12 @@ def last_states(W, steps):
     return np.sum(np.stack(states))
 
 
+def squared_trace(rows):
+    columns = list(zip(*rows))
+    products = [[sum(a * b for a, b in zip(row, column)) for column in columns] for row in rows]
+    return sum(tuple(products[i][i] for i in range(len(rows))))
+
+
 def smoothed(values, rate):
     inner = [b + rate * (a - 2 * b + c) for a, b, c in zip(values, values[1:], values[2:], strict=False)]
     return sum(v * v for v in inner)
@@ -449,6 +455,7 @@ PROGRAMS = [
     Program("growing_list", "a list that is read while it grows", series, (0.5, 4), (0,)),
     Program("object_in_a_try", "a method that raises, and a caller that goes on", saved_up, (1.0, 1.5, 4), (0, 1)),
     Program("neighbours", "a list beside slices of itself", smoothed, ([1.0, 3.0, 2.0, 5.0], 0.25), (0, 1)),
+    Program("matrices_of_lists", "columns of rows, as a list", squared_trace, ([[1.0, 2.0], [0.5, 3.0]],), (0,)),
     Program("entries_of_an_array", "an array that is written entry by entry", substituted, (np.eye(2), np.ones(2)), (0, 1)),
     Program("powers", "a power of a number of unknown sign", wind_energy, (5.0, 0.2, [20.0, 50.0]), (0, 1)),
     Program("totals", "numbers in a dict", balance, (2.0, 4), (0,)),
