@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from microgradpy.dataclasses import replace
 from microgradpy.ir.nodes import (
+    Const,
     Each,
     Enumerate,
     For,
@@ -81,7 +82,7 @@ def _are_rows(op: Op) -> bool:
 
 
 def _are_none(op: Op) -> bool:
-    return op.callee is Opcode.DICT and not op.arguments
+    return op.callee is Opcode.DICT and op.arguments in ((), (Const("strict"), Const(False)))
 
 
 def _uses_up(statement: Statement, iterator: Var) -> bool:

@@ -253,8 +253,8 @@ def last_states(W, steps):
 
 
 def squared_trace(rows):
-    columns = list(zip(*rows))
-    products = [[sum(a * b for a, b in zip(row, column)) for column in columns] for row in rows]
+    columns = list(zip(*rows, strict=False))
+    products = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in rows]
     return sum(tuple(products[i][i] for i in range(len(rows))))
 
 

@@ -19,7 +19,12 @@ XS = [0.3, 1.2, -0.7, 0.9]
 @program([[1.0, 2.0, 3.0], [0.5, 0.2]], features="columns, rows of several lengths")
 def list_of_columns(rows):
     columns = list(zip(*rows))
-    return sum(a * b for a, b in columns) * columns[0][1] * len(columns)
+    return sum(a * b for a, b in columns) * columns[0][1] * len(list(zip(*rows, strict=False)))
+
+
+@program(ROWS, features="columns, strict")
+def columns_of_equal_rows(rows):
+    return sum(a * b for a, b in zip(*rows, strict=True))
 
 
 @program([], 2.0, features="columns, no rows")
