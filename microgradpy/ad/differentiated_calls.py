@@ -73,13 +73,13 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.operators import matmul_of_any_ranks_rrule, matmul_rrule
 from microgradpy.rules.registry import rrule
 from microgradpy.rules.results import is_users_rule
-from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import ANSWERED
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.state.persistent import keeps_state_in_defaults
+from microgradpy.tangents.columns import columns_of, list_of_columns
 
 
 def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value, ...], keywords: Keywords) -> None:
@@ -152,7 +152,7 @@ def active_by_position(primal: PrimalBuilder, op: Op, callee: Value) -> Op:
 
 def find_rule(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
     """The rule to be inlined for arguments of these kinds; None if the dispatcher has to choose."""
-    of_numbers = _rule_of_numbers(function, kinds)
+    of_numbers = None if rrule.has_others(function) else _rule_of_numbers(function, kinds)
     if of_numbers is not None:
         return of_numbers
     # A rule for sequences gets cotangents that may be None; the dispatcher deals with those.

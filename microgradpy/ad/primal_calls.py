@@ -72,7 +72,6 @@ from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, is_non_differentiable, non_differentiable, rrule
 from microgradpy.runtime import fields, opaque
-from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.runtime.constructors import writes_fields
 from microgradpy.runtime.dispatch import CONTAINERS
 from microgradpy.runtime.failures import raise_failure
@@ -85,6 +84,7 @@ from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
 from microgradpy.runtime.variables import OF_CELLS, OF_MODULES
 from microgradpy.runtime.write_detection import may_write
+from microgradpy.tangents.columns import columns_of, list_of_columns
 
 # They look at a value and do nothing with it, whatever it is.
 non_differentiable(*exceptions.CHECKS)
@@ -165,7 +165,8 @@ def _columns(primal: PrimalBuilder, op: Op) -> None:
     rows = primal.of(op.arguments[0])
     callee = function_constant(list_of_columns)
     kind = primal.kind_of_call(callee, (rows,), ())
-    if holds_numbers(kind) and primal.services.inlines and not primal.services.tracks:
+    is_own = not any(map(rrule.has_others, (zip, list, tuple)))
+    if holds_numbers(kind) and is_own and primal.services.inlines and not primal.services.tracks:
         if primal.is_active(rows):
             call_rule(primal, op, callee, (rows,), ())
         else:

@@ -35,7 +35,7 @@ from microgradpy.ir.nodes import (
 )
 from microgradpy.ir.rewrite import map_regions
 from microgradpy.ir.traversal import terminator_values, terminators, uses, walk
-from microgradpy.runtime.columns import columns_of, list_of_columns
+from microgradpy.tangents.columns import columns_of, list_of_columns
 
 _TUPLE, _LIST, _ZIP = map(function_constant, (tuple, list, zip))
 _COLUMNS_OF, _LIST_OF_COLUMNS = map(function_constant, (columns_of, list_of_columns))

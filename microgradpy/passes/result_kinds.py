@@ -55,8 +55,8 @@ from microgradpy.passes import array_kinds, linear_kinds, number_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
 from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
-from microgradpy.runtime.columns import columns_of, list_of_columns
 from microgradpy.tangents.arithmetic import divide
+from microgradpy.tangents.columns import columns_of, list_of_columns
 from microgradpy.tangents.decompositions import adjoint
 from microgradpy.tangents.helpers import (
     COTANGENT_OF,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from microgradpy.projecting import Untouched
-from microgradpy.runtime.columns import list_of_columns
 from microgradpy.tangents.arithmetic import unbroadcast
+from microgradpy.tangents.columns import list_of_columns
 from microgradpy.tangents.helpers import cotangents_like, cotangents_of_items, returns
 from microgradpy.tangents.types import NoTangent, is_structural_zero
 
