@@ -213,8 +213,8 @@ def is_items(kind: Kind) -> bool:
 
 
 def holds_numbers(kind: Kind) -> bool:
-    """Proven to be a list or a dict of real numbers, of tuples with real numbers, or of such lists and dicts; or a tuple of real
-    numbers of which it is not known how many there are."""
+    """Proven to be a list or a dict of real numbers, of tuples with real numbers, or of such lists and dicts; or a tuple of
+    real numbers of which it is not known how many there are."""
     if not isinstance(kind, Sequence) or kind.name not in ("list", "dict", "tuple"):
         return False
     if kind.name == "tuple":
