@@ -206,10 +206,38 @@ def given_to_another(x: float) -> Any:
     return add_to(x, 2.0) * np.sum(twice(add_to, x * np.ones(3)))
 
 
+class Count:
+    """Writes when it is asked for its length."""
+
+    def __init__(self, box: list[Any]) -> None:
+        self.box = box
+
+    def __len__(self) -> int:
+        self.box[0] = self.box[0] * 2.0
+        return 1
+
+    def __iter__(self) -> Any:
+        yield 1.0
+
+
+def asked_for_its_length(x: float) -> Any:
+    box = [x]
+    items = list(Count(box))
+    return box[0] * x + len(items)
+
+
+def star_call_that_writes(x: float) -> Any:
+    array = np.array([1.5, 2.5])
+    y = x * array
+    np.floor(*[array, array])
+    return np.sum(y * array)
+
+
 PROGRAMS: list[Callable[[float], Any]] = [
     by_name_and_from_a_dict, by_name_and_as_a_value, by_name_and_from_a_list, given_to_another,
     of_another_module, of_constants, of_pairs, of_tables, of_several_kinds, in_place_on_several_kinds, variadic,
     variadic_inside, too_many, given_twice, static, unbound, objects_of_another_module, repeated_text, of_a_list, by_name,
+    asked_for_its_length, star_call_that_writes,
 ]  # fmt: skip
 COMPILED = [of_another_module, of_constants, of_pairs, variadic_inside, unbound, objects_of_another_module, repeated_text]
 
