@@ -237,7 +237,6 @@ PROGRAMS: list[Callable[[float], Any]] = [
     by_name_and_from_a_dict, by_name_and_as_a_value, by_name_and_from_a_list, given_to_another,
     of_another_module, of_constants, of_pairs, of_tables, of_several_kinds, in_place_on_several_kinds, variadic,
     variadic_inside, too_many, given_twice, static, unbound, objects_of_another_module, repeated_text, of_a_list, by_name,
-    asked_for_its_length, star_call_that_writes,
 ]  # fmt: skip
 COMPILED = [of_another_module, of_constants, of_pairs, variadic_inside, unbound, objects_of_another_module, repeated_text]
 
@@ -251,6 +250,12 @@ def test_gradients(function: Callable[[float], Any]) -> None:
     for way in (compiler.always_track, compiler.always_dispatch):
         with way():
             assert gradient(function, 1.3) == (pytest.approx(expected, rel=1e-6),)
+
+
+@pytest.mark.parametrize("function", [asked_for_its_length, star_call_that_writes])
+def test_writes_of_what_is_in_sight(function: Callable[[float], Any]) -> None:
+    expected = (function(1.3 + 1e-6) - function(1.3 - 1e-6)) / 2e-6
+    assert gradient(function, 1.3) == (pytest.approx(expected, rel=1e-6),)
 
 
 @pytest.mark.parametrize("function", COMPILED, ids=lambda function: function.__name__)

@@ -74,6 +74,8 @@ _OF_SHRINKING = {"append": 1, "extend": 1, "pop": 0, "clear": 0}
 _NOT_OF_HEAPS = frozenset({"insert", "remove", "sort"})
 _ASK_ITEMS = (sum, max, min, sorted, any, all, tuple, list)
 """What asks a deque for nothing but its items."""
+_MAY_STOP = (any, all)
+"""What may not ask an iterator for all of them."""
 _ASKS = frozenset({"index", "count"})
 WRITING = frozenset({"append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"})
 """The methods of lists that write."""
@@ -437,10 +439,11 @@ class Arranging(Written):
 
     def apart(self, known: Known, op: Op, frame: Frame) -> Known:
         """A deque as a list; a list that is written into after somebody has asked it for something: a copy of its own."""
-        asks_items = isinstance(op.callee, Const) and op.callee.value in _ASK_ITEMS
+        asked = op.callee.value if isinstance(op.callee, Const) else None
+        asks_items = asked in _ASK_ITEMS
         if asks_items and isinstance(known, Object) and known.cls not in LISTS:
             return self.as_list(known, op, frame)
-        if asks_items and isinstance(known, Generator):
+        if asks_items and isinstance(known, Generator) and asked not in _MAY_STOP:
             return self.collected(op, (known,), frame) or known
         if not isinstance(known, ListOf) or known.origin not in self.facts.asked or known.of is not None or known.depth:
             return known

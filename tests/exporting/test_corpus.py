@@ -25,7 +25,7 @@ from tests.programs import Program
 from tests.test_programs import same, same_cotangents
 
 pytestmark = pytest.mark.xdist_group("exported")  # one process exports them all, once
-REFUSED_WHEN_RUN = {"joined_in_a_row", "joined_numbers", "loops_over_values_and_keys"}
+REFUSED_WHEN_RUN = {"joined_in_a_row", "joined_numbers"}
 """Where an operand turns out to be of a class that nobody expected; the refusal says so."""
 WRITES = "python -m tests.exporting.corpus writes the list and the figures anew"
 

@@ -204,7 +204,7 @@ def object_in_the_loop_state(p, n):
 @program(POINT, Point(2.0, -0.5), False, features="object chosen in a branch")
 def object_chosen_in_a_branch(p, q, first):
     r = p if first else q
-    return r.x * r.norm() + p.y
+    return r.x * r.norm() + p.y * q.y + p.x * q.x
 
 
 @program(POINT, features="fields not read")
