@@ -14,13 +14,13 @@ from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value
+from microgradpy.ir.nodes import RAISED, SELF, Const, Op, Opcode, Value, Var
 from microgradpy.promotion import classes, keying
 from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
-from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks
+from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
 from microgradpy.promotion.functions import Named, is_followed
 from microgradpy.promotion.inlining import Inlining
 from microgradpy.promotion.iterated import iterated
@@ -84,6 +84,7 @@ class Calls(Inlining):
 
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
+        self.check_called(callee)
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -192,7 +193,9 @@ class Calls(Inlining):
     def follows(self, op: Op, origin: Origin, arguments: tuple[Known, ...]) -> bool:
         """Whether a function that is made inside is in sight."""
         has_things = self.captures_things(op, arguments)
-        return has_things or origin in self.facts.written or _is_apart(op) or self.has_names(op.payload.code)
+        calls_itself = any(isinstance(each, Const) and each.value is SELF for each in op.arguments)
+        is_followed = has_things or calls_itself or origin in self.facts.written or _is_apart(op)
+        return is_followed or self.has_names(op.payload.code)
 
     def has_names(self, code: types.CodeType) -> bool:
         """Whether code names variables of the module that are in sight."""
@@ -269,6 +272,12 @@ class Calls(Inlining):
                     return self.call_with_things(op, function, arguments, keywords, frame)
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
+
+    def check_called(self, callee: Known) -> None:
+        """Let a function that is made inside and yields be in sight where it is called."""
+        made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) and callee in self.fresh else None
+        if made is not None and isinstance(made.payload, ClosureBody) and is_generator(made.payload.code):
+            raise Writes(self.fresh[callee])  # type: ignore[index]
 
     def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         """What a call of a `functools.partial` gives."""

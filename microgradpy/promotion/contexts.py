@@ -16,7 +16,7 @@ from microgradpy.frontend.exceptions import (
     traceback_of,
 )
 from microgradpy.frontend.lower_try import HARMLESS
-from microgradpy.ir.nodes import RAISED, Const, Op, Region, Statement, Unreachable, Var, fresh, function_constant
+from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Region, Statement, Unreachable, Var, fresh, function_constant
 from microgradpy.ir.traversal import definitions, regions, terminator_values, uses, walk
 from microgradpy.promotion.findings import Escapes
 from microgradpy.promotion.objects import Objects
@@ -59,6 +59,7 @@ def suppress(walker: Objects, op: Op, arguments: tuple[Known, ...], frame: Frame
     walker.raised |= {of_class, *held}
     first = len(walker.out)
     asked = walker.truth(_left(walker, op, tuple(known), (of_class, exception, traceback), frame), op.where, frame)
+    walker.out[first:] = _without_unread_tuples(walker.out[first:])
     origin = first_origin(arguments)
     kept = [walker.fields, *(mark.fields for attempt in walker.trying for mark in attempt.marks)]
     if asked in held or not all(held.isdisjoint(fields.values()) for fields in kept):
@@ -80,6 +81,14 @@ def _left(walker: Objects, op: Op, known: tuple[Known, ...], given: tuple[Known,
     if not isinstance(method, Method) or method.function is None or not isinstance(manager, Object | Element):
         raise Escapes(first_origin(known))
     return walker.inline(op, method.function, (manager, *given), {}, frame, origin_of(manager))
+
+
+def _without_unread_tuples(statements: list[Statement]) -> list[Statement]:
+    """What `__exit__(self, *args)` does, without the tuple if it does nothing with it."""
+    read = set().union(*map(uses, walk(Region(tuple(statements), Unreachable()))))
+    made = (op for op in statements if isinstance(op, Op) and op.callee is Opcode.TUPLE and not op.from_user)
+    unread = [op for op in made if op.results[0] not in read]
+    return [statement for statement in statements if statement not in unread]
 
 
 def _is_harmless(statement: Statement, held: set[Var]) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
-from microgradpy.ad.binding import bind_arguments
+from microgradpy.ad.binding import Packed, bind_inputs
 from microgradpy.ad.instrument import instrument_function
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
@@ -23,6 +23,7 @@ from microgradpy.ir.nodes import (
     If,
     Location,
     Op,
+    Opcode,
     ParameterKind,
     Raise,
     Region,
@@ -41,7 +42,7 @@ from microgradpy.promotion.factories import returns_what_it_makes
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Recurs, Writes
 from microgradpy.promotion.library import is_text, placed
 from microgradpy.promotion.modules import called_at, module_of, of_module
-from microgradpy.promotion.places import Closure, Display, Frame, Generator, Known, Part
+from microgradpy.promotion.places import Closure, DictOf, Display, Frame, Generator, Known, Part, is_thing
 from microgradpy.promotion.recursion import Recursion, call_recursive
 from microgradpy.promotion.walker import Walker
 from microgradpy.promotion.writers import may_write, written_captures, written_parameters
@@ -127,7 +128,7 @@ class Functions(Walker):
             ir = replace(ir, body=placed(ir.body, where))
         elif function.__globals__ is not self.function.__globals__:
             ir = replace(ir, body=called_at(ir.body, where))
-        given = bind_arguments(function, arguments, keywords, defaults_of(function))  # type: ignore[arg-type]
+        given = bind_inputs(function, arguments, keywords, defaults_of(function))  # type: ignore[arg-type]
         captured: dict[Var, Known] = {}
         for var, cell in zip(ir.captured, function.__closure__ or (), strict=True):
             if var.hint != "__class__":
@@ -135,8 +136,27 @@ class Functions(Walker):
             captured[var] = Const(cell.cell_contents, "__class__", cell.cell_contents)
         if given is None:
             raise Escapes(origin)
-        values = captured | {parameter.var: given[parameter.name] for parameter in ir.parameters}
-        return ir, values
+        found = (self.packed(each, origin, where) if isinstance(each, Packed) else each for each in given)
+        return ir, captured | {parameter.var: known for parameter, known in zip(ir.parameters, found, strict=True)}
+
+    def packed(self, given: Packed, origin: Origin, where: Location) -> Known:
+        """What a variadic parameter gets."""
+        things = any(map(is_thing, given.items))
+        if given.keys is None and things:
+            return Display(origin, given.items)
+        result = fresh("rest")
+        if given.keys is None:
+            self.add(Op(Opcode.TUPLE, given.items, (result,), from_user=False, where=where))
+            return result
+        pairs = tuple(part for key, value in zip(given.keys, given.items, strict=True) for part in (Const(key), value))
+        made = Op(Opcode.DICT, () if things else pairs, (result,), from_user=False, where=where)
+        if not given.keys:
+            self.add(made)
+            return result
+        place = DictOf(origin, "options", made)
+        for key, value in zip(given.keys, given.items, strict=True):
+            self.fields[place, key] = value
+        return place
 
     def followed(self, function: types.FunctionType, origin: Origin) -> Function:
         """The text of a function that is called, which is looked up and relied on once however often that is."""
@@ -215,19 +235,16 @@ class Functions(Walker):
         function = instrument_function(body.function)
         count = len(function.captured)
         names = [p.name for p in function.parameters if p.kind is ParameterKind.POSITIONAL]
-        if len(names) != len(function.parameters) or len(arguments) > len(names):
+        positional = closure.values[count : count + body.defaults]
+        defaults = dict(zip(names[len(names) - len(positional) :], positional, strict=True))
+        defaults |= dict(zip(body.keyword_defaults, closure.values[count + body.defaults :], strict=False))
+        bound = bind_inputs(self.function_of(body.code, body.code.co_name), arguments, keywords, defaults)  # type: ignore[arg-type]
+        if bound is None:
             raise Escapes(closure.origin)
-        defaults = closure.values[count : count + body.defaults]
-        given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        given |= dict(zip(names, arguments, strict=False))
-        if not keywords.keys() <= set(names[len(arguments) :]):
-            raise Escapes(closure.origin)
-        given |= keywords
-        if given.keys() != set(names):
-            raise Escapes(closure.origin)
+        given = [self.packed(each, closure.origin, op.where) if isinstance(each, Packed) else each for each in bound]
         captured = (closure if isinstance(each, Const) and each.value is SELF else each for each in closure.values[:count])
         values: dict[Var, Known] = dict(zip(function.captured, captured, strict=True))
-        values |= {p.var: given[p.name] for p in function.parameters}
+        values |= {parameter.var: known for parameter, known in zip(function.parameters, given, strict=True)}
         if is_generator(body.code):
             return self.generator_of(op, function, values, frame, closure.origin)
         name = body.code.co_name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import operator
 import types
 from abc import abstractmethod
@@ -44,7 +46,7 @@ from microgradpy.promotion.thrown import is_of_exceptions
 from microgradpy.runtime.keyed import CLASSES, FIELDS
 
 NONE = Const(None)
-_BOOL = function_constant(bool)
+_BOOL, _GETATTR = function_constant(bool), function_constant(getattr)
 _NUMBERS = (bool, int, float, complex)
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 OPERATORS: dict[Any, tuple[str, ...]] = {
@@ -55,7 +57,7 @@ OPERATORS: dict[Any, tuple[str, ...]] = {
 }
 """The methods that say what an operator means, in the order in which Python asks for them."""
 _SEQUENCES = ("__len__", "__getitem__", "__array__", "__array_ufunc__", "__float__")
-_BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod)
+_BEHIND_FIELDS = (types.FunctionType, classmethod, staticmethod, functools.cached_property)
 """What an object's own attribute comes before, for what its class has under that name."""
 _READ = (Row, View, Packed, Picked, Values)
 _REFLECTED = {getattr(operator, name): f"__r{name}__" for name in _BINARY}
@@ -235,6 +237,8 @@ class Objects(Functions):
             if not classes.is_field(self.member(place.cls, each.name)):
                 raise Escapes(place.origin)
             is_given = each.name in given and each.init
+            if not each.init and each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
+                continue  # `__post_init__` may assign it
             self.fields[place, each.name] = given.pop(each.name) if is_given else self.default_of(op, each, place)
         if given:
             raise Escapes(place.origin)
@@ -301,6 +305,7 @@ class Objects(Functions):
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
             return self.inline(op, found.fget, (target,), {}, frame, origin_of(target))
         is_own = classes.is_record(target.cls) or classes.is_field(found) or isinstance(found, _BEHIND_FIELDS)
+        is_own = is_own or not hasattr(type(found), "__get__")
         known = self.field(op, target, name, frame) if is_own else None
         if known is not None:
             return known
@@ -309,9 +314,21 @@ class Objects(Functions):
         if classes.is_constant(found):
             return Const(found)
         named = callable_of(found, class_constant(target.cls), origin_of(target))
-        if named is None:
+        return self.of_class(op, target, found, name, frame) if named is None else named
+
+    def of_class(self, op: Op, target: Object | Element, found: Any, name: str, frame: Frame) -> Known:
+        """What an object has by its class that is no method: a value, read from there; or what is computed once and kept."""
+        if isinstance(found, functools.cached_property) and isinstance(found.func, types.FunctionType):
+            kept = self.inline(op, found.func, (target,), {}, frame, origin_of(target))
+            if not isinstance(target, Object) or (target, name) in self.fields:
+                raise Escapes(origin_of(target))
+            self.write(target, name, kept)
+            return kept
+        if found is ABSENT or hasattr(type(found), "__get__"):
             raise Escapes(origin_of(target))
-        return named
+        read = fresh(name)
+        self.add(Op(_GETATTR, (class_constant(target.cls), Const(name)), (read,), where=op.where))
+        return read
 
     def field(self, op: Op, target: Object | Element, name: str, frame: Frame) -> Known | None:
         """What a field is now; None if there is none."""

@@ -72,6 +72,7 @@ from tests.programs.mutation import (
     thrown,
     tried,
     unnamed,
+    variadic,
     views,
 )
 from tests.programs.mutation.table import MUTATION
@@ -144,5 +145,6 @@ __all__ = [
     "thrown",
     "tried",
     "unnamed",
+    "variadic",
     "views",
 ]

@@ -3,6 +3,7 @@ module, which call them."""
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 
@@ -238,3 +239,77 @@ def attempted(function, x):
 @program(K, features="functions as arguments, try")
 def given_function_raises(x):
     return attempted(math.log, x - 1.0) + attempted(lambda t: 1.0 / (t - x), x) * attempted(math.log, x)
+
+
+class Account:
+    fees = {"monthly": 0.5}
+    tiers = [0.0, 0.3]
+    note = None
+
+    def __init__(self, balance):
+        self.balance = balance
+
+    def month(self):
+        self.balance = self.balance * 1.1 - self.fees["monthly"] * self.balance**2
+        return self
+
+    def bonus(self):
+        return 0.0 if self.note is not None else sum(self.balance for tier in self.tiers if self.balance > tier)
+
+    def own_fees(self, fee):
+        self.fees = {"monthly": fee}
+        return self
+
+    @functools.cached_property
+    def start(self):
+        return self.balance**2
+
+
+@program(K, features="class attributes")
+def containers_of_a_class_are_read_by_objects(x):
+    account, other = Account(x), Account(x * x).own_fees(x)
+    for _ in range(3):
+        account.month()
+        other.month()
+    return account.balance * other.balance + account.bonus()
+
+
+@program(K, features="class attributes, global")
+def list_of_a_class_is_written_into(x):
+    account = Account(x)
+    account.tiers.append(0.4)
+    total = account.bonus()
+    account.tiers.pop()
+    return total * x
+
+
+@program(K, features="cached properties")
+def cached_properties_are_computed_once(x):
+    account, other = Account(x), Account(2.0 * x)
+    first = account.start
+    account.balance = 5.0 * x
+    if x < 5.0:
+        other.balance = x**3
+    return first * account.start + other.start * other.balance
+
+
+class Total:
+    def __enter__(self):
+        self.value = 0.0
+        return self
+
+    def __exit__(self, *exception):
+        self.value = self.value * 2.0 + len(exception)
+        return exception[0] is KeyError
+
+
+@program(K, features="with")
+def exit_takes_what_it_gets_with_a_star(x):
+    with Total() as total:
+        for i in range(3):
+            total.value += x * i
+    with Total() as other:
+        other.value = x * x
+        if x > 0.5:
+            raise KeyError
+    return total.value * other.value
