@@ -21,7 +21,7 @@ from microgradpy.state.known_rules import by_rule, from_undo
 from microgradpy.state.partial_calls import attempted, undone_by
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import Shadows
-from microgradpy.tangents.types import Tangent, accumulate
+from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
 def get_attribute(resolve: Resolve, args: tuple[Any, ...]) -> Resolved:
@@ -90,6 +90,8 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     if isinstance(x, type) or is_inert_attribute(type(x), name) or name == "__dict__":
         return getattr(x, name), nothing(2)
+    if type(x) is functools.partial and name in ("func", "args", "keywords"):
+        return getattr(x, name), _part_of_partial(x, name)
     if objects.is_plain_field(x, name):
         return from_undo(*objects.load(x, name))
     asked = _computed(resolve, x, name)
@@ -127,6 +129,20 @@ def _computed(resolve: Resolve, x: Any, name: str) -> Resolved | None:
     if isinstance(found, functools.cached_property) and not isinstance(x, super):
         return _cached(resolve, x, name, found)
     return attribute(x, name, resolve)
+
+
+def _part_of_partial(x: functools.partial[Any], name: str) -> Back:
+    """A `functools.partial` has a cotangent by value, as a function has; what its dict holds has one in the shadow of that."""
+
+    def back(y_bar: Any, shadows: Shadows) -> Bars:
+        if name == "keywords":
+            shadow = shadows.of(x.keywords)
+            y_bar, shadow.fields = shadow.fields or None, {}
+        if is_structural_zero(y_bar):
+            return Bars(None, (None, None), {})
+        return Bars(None, (shadows.settle(x, Tangent(functools.partial, {name: y_bar})), None), {})
+
+    return back
 
 
 def _field_of_tuple(x: tuple[Any, ...], index: int) -> Back:

@@ -173,3 +173,15 @@ def partial_sees_what_its_list_becomes(x):
     values.append(x * x)
     kept = [functools.partial(raised, x)]
     return total() * kept[0](3)
+
+
+LEVEL = [0.0]
+
+
+@program(K, features="functools.partial, global")
+def fields_of_a_partial_where_writes_are_tracked(x):
+    LEVEL[0] = x
+    first, second = functools.partial(raised, LEVEL[0]), functools.partial(weighted, b=x * x)
+    both = functools.partial(functools.partial(raised, x), offset=x * x)
+    total = first.args[0] * first(3) + sum(second.keywords.values()) * second(1.0) + first.func(x, 2)
+    return total * both.keywords["offset"] * both.args[0] * both(2) + LEVEL[0]
