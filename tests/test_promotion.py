@@ -364,7 +364,7 @@ STAYS_MEMORY = {
     "default_none_list", "forward_use_given_away", "grows_in_a_loop_over_it", "keeps_alias_out",
     "kids_branch", "kids_list_kept", "kids_replaced", "kids_same_list_twice", "kids_with_none", "list_returned_from_the_bottom",
     "memo_2d", "nested_rec2", "raised_at_the_bottom", "raises_in_the_end", "rebound_list", "row_that_is_passed",
-    "same_object_twice", "seen_in_a_set", "swapped_args", "weights_of_subclasses",
+    "seen_in_a_set", "swapped_args", "weights_of_subclasses",
 }  # fmt: skip
 
 

@@ -276,7 +276,8 @@ class Calls(Inlining):
     def check_called(self, callee: Known) -> None:
         """Let a function that is made inside and yields be in sight where it is called."""
         made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) and callee in self.fresh else None
-        if made is not None and isinstance(made.payload, ClosureBody) and is_generator(made.payload.code):
+        code = made.payload.code if made is not None and isinstance(made.payload, ClosureBody) else None
+        if code is not None and is_generator(code) and code.co_name != "<genexpr>":
             raise Writes(self.fresh[callee])  # type: ignore[index]
 
     def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
