@@ -14,6 +14,7 @@ from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.kinds import (
     BOOL,
     INT,
+    NUMBERS,
     UNKNOWN,
     Array,
     Inert,
@@ -85,6 +86,8 @@ class AdjointBuilder(Selections):
     cotangents: Cotangents = field(default_factory=dict)
     rows: Mapping[Var, tuple[Var, Value]] = field(default_factory=dict, kw_only=True)
     slices: Mapping[Var, tuple[Var, int]] = field(default_factory=dict, kw_only=True)
+    numbered: frozenset[Var] = field(default=frozenset(), kw_only=True)
+    """Tuples of numbers that loops run over, and that are only read: their cotangents are lists."""
     passed: Mapping[Var, int] = field(default_factory=dict, kw_only=True)
     """What is returned, with how many of its last parts are lists that the function was given and has written into: the
     caller hands their cotangents over, to be written into."""
@@ -103,6 +106,8 @@ class AdjointBuilder(Selections):
     def bar_kind(self, value: Value) -> Kind:
         """What is proven of a cotangent of a value. Only those of numbers, arrays and lists of numbers are never None."""
         kind = self.kind(value)
+        if value in self.numbered:
+            return NUMBERS
         if self.has_numbers(value):
             return cotangents_of(kind)
         return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
@@ -215,11 +220,14 @@ class AdjointBuilder(Selections):
         kind = self.kind(var)
         if is_real_scalar(kind):
             return Const(0.0)
-        if isinstance(kind, TupleOf):
+        if var in self.numbered:
+            function: Callable[..., object] = run_time.zeros_by_item
+        elif isinstance(kind, TupleOf):
             return Const(None)
-        function: Any = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
-        if has_open_tuples(kind):
+        elif has_open_tuples(kind):
             function = run_time.zeros_in_lists
+        else:
+            function = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
         value = self.helper(function, var, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
@@ -250,7 +258,7 @@ class AdjointBuilder(Selections):
             return
         assert isinstance(container, Var)
         kind = self.kind(container)
-        if self.has_numbers(container):
+        if self.has_numbers(container) or container in self.numbered:
             self.add_to_list(container, (index,), part)
             return
         current = self.cotangents.get(container)
@@ -379,7 +387,7 @@ class AdjointBuilder(Selections):
         current = self.cotangents.get(items)
         is_selected = self.both(self.passes, current is None or self.is_selected(current))
         bars = self.buffer(self.zero(items) if current is None else current)
-        are_places = self._are_places(self.kind(items), indices)
+        are_places = self._are_places(NUMBERS if items in self.numbered else self.kind(items), indices)
         if is_numeric(self.kind(part)) and are_places:
             self.cotangents[items] = self.stored(bars, indices, part, _ADDED)
         elif self._are_bars_of_tuple(part) and are_places:

@@ -311,6 +311,12 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
     for value in found:
         note_selection(adjoint, call, value)
     adjoint.passes = all(map(adjoint.is_surely_selected, found)) or makes_selection(adjoint, call)
+    if call.source in adjoint.numbered or adjoint.has_numbers(call.source):
+        assert isinstance(call.source, Var)
+        for place, part in enumerate(cotangents):
+            if part is not None:
+                adjoint.add_to_list(call.source, (Const(place),), part)
+        return
     if isinstance(adjoint.kind(call.source), TupleOf):
         items = tuple(
             value if value is not None else _absent(adjoint, result)
@@ -319,12 +325,6 @@ def _undo_unpack(adjoint: AdjointBuilder, call: Unpack) -> None:
         kind = TupleOf(tuple(map(adjoint.kind, items)))
         (whole,) = adjoint.operation(Opcode.TUPLE, items, kinds=(kind,), hints=(adjoint.bar_name(call.source),))
         adjoint.accumulate(call.source, whole)
-        return
-    if adjoint.has_numbers(call.source):
-        assert isinstance(call.source, Var)
-        for place, part in enumerate(cotangents):
-            if part is not None:
-                adjoint.add_to_list(call.source, (Const(place),), part)
         return
     items = tuple(Const(None) if value is None else value for value in cotangents)
     (whole,) = adjoint.operation(Opcode.TUPLE, items)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from microgradpy.ad.adjoint_builder import AdjointBuilder
@@ -21,10 +23,24 @@ from microgradpy.ir.kinds import (
     cotangent_kind,
     holds_numbers,
     is_items,
+    is_tuple_of_numbers,
     present_inside,
 )
-from microgradpy.ir.nodes import Const, Function, Op, Return, Value, Var, fresh, operator_constant
-from microgradpy.ir.traversal import terminators, walk
+from microgradpy.ir.nodes import (
+    Const,
+    For,
+    Function,
+    Op,
+    Opcode,
+    Region,
+    Return,
+    Statement,
+    Value,
+    Var,
+    fresh,
+    operator_constant,
+)
+from microgradpy.ir.traversal import regions, terminator_values, terminators, uses, walk
 
 
 class Halves(Protocol):
@@ -61,6 +77,7 @@ def builder_for(primal: Primal, services: Halves) -> AdjointBuilder:
             made=made,
             keeps_zeros=services.keeps_zeros,
             rows=_rows(primal),
+            numbered=_numbered(primal),
             slices=_slices(primal),
         )
     return TrackedAdjointBuilder(
@@ -95,6 +112,42 @@ def _rows(primal: Primal) -> dict[Var, tuple[Var, Value]]:
                 if kind.name == "dict" or index == INT:
                     found[row] = rows, place
     return found
+
+
+def _numbered(primal: Primal) -> frozenset[Var]:
+    """The tuples of numbers that loops run over, if nothing else is asked of them than items, by numbers, and their length."""
+    kinds = primal.function.kinds
+    sources = {call.source for call in primal.calls.values() if isinstance(call, Iterated) and not call.is_key}
+    sources |= {call.container for call in primal.calls.values() if isinstance(call, Item) and isinstance(call.index, Var)}
+    found = {var for var in sources if isinstance(var, Var) and is_tuple_of_numbers(kinds[var])}
+    if not found:
+        return frozenset()
+    statements = list(walk(primal.function.body))
+    made = {op.results[0] for op in statements if isinstance(op, Op) and op.callee is Opcode.TUPLE}
+    found &= {*primal.function.inputs, *made}
+    for statement in statements:
+        if not isinstance(statement, For):
+            found.difference_update(value for value in uses(statement) if not _reads_items(statement, value, kinds))
+        else:
+            found.difference_update(statement.initial)
+    ends = (end for region in _regions(primal.function) if (end := region.terminator))
+    return frozenset(found.difference(value for end in ends for value in terminator_values(end)))
+
+
+def _regions(function: Function) -> Iterator[Region]:
+    yield function.body
+    for statement in walk(function.body):
+        yield from regions(statement)
+
+
+def _reads_items(statement: Statement, value: Value, kinds: Mapping[Var, Kind]) -> bool:
+    """Whether a statement asks a tuple for its length, all of its items, or one by its number."""
+    match statement:
+        case Op(callee=Opcode.UNPACK) | Op(callee=Const(value=builtins.len)):
+            return True
+        case Op(callee=callee, arguments=(_, index)) if callee == operator_constant("getitem") and index != value:
+            return kinds.get(index) == INT if isinstance(index, Var) else type(getattr(index, "value", None)) is int
+    return False
 
 
 def _slices(primal: Primal) -> dict[Var, tuple[Var, int]]:

@@ -114,8 +114,8 @@ class _Analysis:
         return method is not None and _is_method(method, "sum")
 
     def carried_sums(self, loop: For, around: Region) -> frozenset[Var]:
-        """The sums `p + t` that a loop carries on as its parameter p, which enters it as an array that was made for it and
-        is read by nothing else."""
+        """The sums `p + t`, or `p + t + u`, that a loop carries on as its parameter p, which enters it as an array that was
+        made for it and is read by nothing else."""
         terminator = loop.body.terminator
         edges = [edge for edge in terminators(loop.body, of_inner_loops=False) if not isinstance(edge, Yield)]
         if not isinstance(terminator, Continue) or len(edges) > 1:
@@ -125,10 +125,21 @@ class _Analysis:
         for parameter, start, value in zip(loop.parameters, loop.initial, terminator.values, strict=True):
             if not isinstance(value, Var) or value not in inside or not isinstance(start, Var) or start not in made_here:
                 continue
-            lonely = self.readers[parameter] == self.readers[value] == self.readers[start] == 1
-            if lonely and self.is_sum_into(inside[value], parameter) and self.is_made(made_here[start]):
-                found.add(value)
+            if self.readers[parameter] == self.readers[start] == 1 and self.is_made(made_here[start]):
+                found.update(self.sums_into(value, parameter, inside))
         return frozenset(found)
+
+    def sums_into(self, value: Var, parameter: Var, inside: dict[Var, Op]) -> list[Var]:
+        """The sums `p + t`, `(p + t) + u` and so on up to a value, each of which is read by the next one only."""
+        found: list[Var] = []
+        while value != parameter:
+            made = inside.get(value)
+            target = made.arguments[0] if made is not None and made.arguments else None
+            if made is None or not isinstance(target, Var) or self.readers[value] != 1 or not self.is_sum_into(made, target):
+                return []
+            found.append(value)
+            value = target
+        return found
 
     def is_sum_into(self, op: Op, target: Var) -> bool:
         """`target + t` for arrays of one shape."""

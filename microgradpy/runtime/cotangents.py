@@ -182,6 +182,12 @@ def bars_in_lists(x_bar: Any, x: Any) -> Any:
     return list(map(bars_in_lists, x_bar, x))
 
 
+@returns(list)
+def zeros_by_item(x: Any) -> Any:
+    """The cotangent zero of a tuple of real numbers, as a list."""
+    return [Untouched.zero] * len(x) if isinstance(x, tuple) else []  # of a variable that is not assigned on this path
+
+
 _HOLDERS = (list, dict, tuple)
 
 

@@ -120,6 +120,9 @@ def _divide_silently(a: Any, b: Any) -> Any:
 def reciprocal_or_zero(x: Any) -> Any:
     """1 / x, and 0 where x is 0: the factor of a slope that is taken to be 0 at a point where there is none. (A factor, so
     that what it is multiplied with may be anything there, also in the transposed product.)"""
+    if isinstance(x, float):
+        x = float(x)
+        return np.float64(1.0 / x if x else 0.0)
     with np.errstate(all="ignore"):
         return np.where(np.equal(x, 0.0), 0.0, np.divide(1.0, x))[()]
 

@@ -157,3 +157,56 @@ def loop_unpacks_nested_pairs(pairs):
     for i, (a, (b, c)) in enumerate(pairs):
         total = total * a + b * c * i
     return total
+
+
+def soft_minimum(values, sharpness):
+    low = min(values)
+    return low - sharpness * math.log(sum(math.exp((low - v) / sharpness) for v in values))
+
+
+@program(0.7, 0.4, features="loop over a tuple of numbers")
+def soft_minimum_of_three(x, sharpness):
+    return soft_minimum((x, x * x, 0.9), sharpness) * soft_minimum((1.5 * x, sharpness), sharpness)
+
+
+@program((0.7, 0.4, 1.3), features="loop over a tuple of numbers, items by number")
+def tuple_by_item_and_by_loop(values):
+    total = 0.0
+    for k, v in enumerate(values):
+        if k == 1:
+            continue
+        total += v * values[k - 1] + values[0]
+    a, b, c = values
+    return total * a + b * c * len(values)
+
+
+@program((0.7, 0.4, 1.3), features="loop over a tuple of numbers, early return")
+def tuple_left_early(values):
+    total = 0.0
+    for v in values:
+        if v > 1.0:
+            return total + v * values[1]
+        total += v * v
+    return total
+
+
+@program(0.7, 0.4, features="loop over *args")
+def product_of_all(x, y):
+    def product(*values):
+        result = 1.0
+        for v in values:
+            result *= v
+        return result
+
+    return product(x, y, x * y) + product(y) + product() * x
+
+
+@program(0.7, features="loop over a tuple that is made anew")
+def tuple_in_a_loop(x):
+    pair = (x, x * x)
+    for _ in range(3):
+        pair = (pair[1], pair[0] * x + 1.0)
+        for v in pair:
+            x = x + 0.1 * v
+    both = pair if x > 1.0 else (x, 2.0)
+    return sum(v * v for v in both) + sum(a * b for a, b in zip(pair, reversed(both)))

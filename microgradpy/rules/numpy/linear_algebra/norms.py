@@ -21,6 +21,7 @@ def norm_pullback(y_bar, x, ord=None, axis=None, keepdims=False, *, y):
     return norm_bar(y_bar, x, y, ord, axis, keepdims), norm_order_bar(y_bar, x, y, ord, axis, keepdims)
 
 
+@cotangent_of(1)
 def norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     """The cotangent of x under its norm y."""
     of_matrix = np.ndim(x) == 2 if axis is None else isinstance(axis, tuple) and len(axis) == 2

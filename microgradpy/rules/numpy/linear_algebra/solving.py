@@ -72,15 +72,29 @@ def det_pullback(z_bar, a):
 
 @like(0)
 def cofactors(a: Any) -> np.ndarray:
-    """The derivative of det(a). With a = u s v: det(u v) * u^-T c v^-T, where c are the products of the other s."""
+    """The derivative of det(a). With a = u s v: det(u v) * u^-T c v^-T, where c are the products of the other s; of matrices of
+    one or two rows it is written down."""
+    a = np.asarray(a)
+    if a.shape[-1] in (1, 2):
+        return _small_cofactors(a)
     u, s, v = np.linalg.svd(a)
     unit = np.expand_dims(np.linalg.det(u) * np.linalg.det(v), (-1, -2))
     return unit * ((conj(u) * products_of_others(s, -1)[..., None, :]) @ conj(v))
 
 
+def _small_cofactors(a: np.ndarray) -> np.ndarray:
+    a = a.astype(np.result_type(a.dtype, np.float32))
+    found = np.ones_like(a)
+    if a.shape[-1] == 2:
+        found[..., 0, 0], found[..., 1, 1] = a[..., 1, 1], a[..., 0, 0]
+        found[..., 0, 1], found[..., 1, 0] = -a[..., 1, 0], -a[..., 0, 1]
+    return found
+
+
 _SINGULAR = np.array([[1.0, 2.0, 0.5], [2.0, 4.0, 1.0], [0.3, -0.4, 0.9]])
 examples(np.linalg.inv, (_REGULAR,), (_REGULARS,), (_COMPLEX,))
-examples(np.linalg.det, (_REGULARS[:0],))
+examples(np.linalg.det, (_REGULARS[:0],), (_REGULARS[:, :2, :2],), (_COMPLEX[:2, :2],))
+examples(np.linalg.det, (np.array([[2.5]]),), (np.ones((2, 2)),))
 examples(np.linalg.det, (_REGULAR,), (_REGULARS,), (_COMPLEX,), (_SINGULAR,))
 
 
