@@ -130,7 +130,7 @@ def _numbered(primal: Primal) -> frozenset[Var]:
             found.difference_update(value for value in uses(statement) if not _reads_items(statement, value, kinds))
         else:
             found.difference_update(statement.initial)
-    ends = (end for region in _regions(primal.function) if (end := region.terminator))
+    ends = (region.terminator for region in _regions(primal.function))
     return frozenset(found.difference(value for end in ends for value in terminator_values(end)))
 
 
