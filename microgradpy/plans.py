@@ -20,7 +20,7 @@ from microgradpy.dataclasses import dataclass
 from microgradpy.gradient_compiler import unit_seed_adjoint
 from microgradpy.ir.objects import LEAVES, features_in
 from microgradpy.patterns import Match, matched
-from microgradpy.projecting import FLOATS, are_floats
+from microgradpy.projecting import FLOATS, are_floats, are_tuples
 from microgradpy.runtime.bars import Wanted
 from microgradpy.runtime.modes import RUN, Mode
 
@@ -123,7 +123,7 @@ def signature(
 
 _DEEPEST = 4
 _HOLDING = frozenset((list, tuple, dict))
-_ONLY_FLOATS = frozenset((float,))
+_ONLY_FLOATS, _ONLY_TUPLES = frozenset((float,)), frozenset((tuple,))
 _IN_CONTAINERS = frozenset((int, float, complex, bool, str, type(None), np.float64, np.float32))
 
 
@@ -135,6 +135,10 @@ def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
         kinds = _ONLY_FLOATS if value and are_floats(value) else frozenset(map(type, value))
         if kinds <= _IN_CONTAINERS:
             return cls, kinds
+        if kinds == _ONLY_TUPLES and are_tuples(value):
+            columns = tuple(frozenset(map(type, column)) for column in zip(*value, strict=True))
+            if all(column <= _IN_CONTAINERS for column in columns):
+                return cls, tuple, columns  # records of numbers and texts, of which there may be many
     if not depth or len(value) > _MOST_ITEMS or (cls is dict and not all(type(key) is str for key in value)):
         return None
     parts = [_signature_of_item(item, cls is list, depth) for item in (value.values() if cls is dict else value)]

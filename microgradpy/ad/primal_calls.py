@@ -48,6 +48,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.frontend import exceptions
 from microgradpy.frontend.generators import iterator_of
 from microgradpy.ir.kinds import (
+    NOTHING_YET,
     UNASSIGNED,
     UNKNOWN,
     Array,
@@ -239,8 +240,8 @@ def _call_known(primal: PrimalBuilder, op: Op, callee: Const) -> None:
     _note_given_code(primal, op, callee, arguments, keywords, given_kinds)
     if is_real_power(primal, op, callee, arguments, keywords):
         return
-    if kind == UNASSIGNED:
-        primal.plain(op, kind=kind)  # never reached, as far as is known
+    if kind == UNASSIGNED or (function is sum and kinds == (NOTHING_YET,)):
+        primal.plain(op, kind=kind)  # never reached, or of nothing, as far as is known
     elif asks_a_class(primal, function, arguments, keywords):
         dispatch(primal, op, callee, arguments, keywords)
     elif not primal.any_active(arguments, keywords):

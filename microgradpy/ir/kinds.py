@@ -110,6 +110,8 @@ UNASSIGNED = Inert("unassigned")
 NOTHING = Inert("NoneType")
 """What None is."""
 NUMBERS = Sequence("list", FLOAT)
+NOTHING_YET = Sequence("list", UNASSIGNED)
+"""What a list is in which nothing has been found."""
 """The cotangents of a list of real numbers."""
 WHOLE_SLICE = Inert("slice", ":")
 BY_TYPE: dict[type, Kind] = {

@@ -25,6 +25,7 @@ from microgradpy.ir.kinds import (
     COMPLEX,
     FLOAT,
     INT,
+    NOTHING_YET,
     NUMBERS,
     NUMERIC,
     REAL,
@@ -351,6 +352,8 @@ def _sum_of_items(arguments: Arguments, known: Known) -> Kind:
     item = item_kind(arguments[0])
     if is_real_scalar(item):
         return INT if item in (INT, BOOL) else REAL
+    if arguments[0] == NOTHING_YET:
+        return INT
     return join(INT, item) if is_numeric(item) and not carries_nothing(item) else NUMERIC if is_numeric(item) else UNKNOWN
 
 

@@ -364,3 +364,35 @@ def item_of_a_tuple_is_not_assigned(x):
     except TypeError:
         pair = (x * x, x)
     return pair[0]
+
+
+@program(K, features="a list that is built from sums of its own items")
+def substituted_forward(x):
+    rows = [[1.0 + x, 0.0, 0.0], [x, 2.0, 0.0], [0.5, x * x, 3.0]]
+    right = [x, 1.0, x * 2.0]
+    z = []
+    for i in range(3):
+        z.append((right[i] - sum(rows[i][k] * z[k] for k in range(i))) / rows[i][i])
+    return sum(v * v for v in z)
+
+
+@program(K, features="sums of nothing")
+def sums_of_nothing(x):
+    empty, rest = [], []
+    total = x + sum(empty) + sum(v * x for v in empty)
+    for i in range(3):
+        total = total * x + sum(rest) - sum(rest[1:])
+        if i == 1:
+            rest.append(total * x)
+    return total + sum(rest)
+
+
+@program(K, features="sums of nothing, function")
+def sum_of_a_list_that_is_filled_later(x):
+    def added(values):
+        return sum(values) + x
+
+    found = []
+    first = added(found)
+    found.append(x * x)
+    return first * added(found)
