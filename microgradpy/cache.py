@@ -26,6 +26,7 @@ from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.dispatch import value_kind
 from microgradpy.runtime.modes import Mode
+from microgradpy.runtime.real_powers import COMPLEX
 
 CACHE_SIZE = 1024
 lock = threading.RLock()
@@ -453,6 +454,7 @@ class Cache:
         for key in list(self.units):
             self.drop(key)
         self.patterns.clear()
+        COMPLEX.clear()
         self.release()
         unload_unwanted()
         self.watched.clear()

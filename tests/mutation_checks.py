@@ -127,7 +127,7 @@ def defects_by_one(function: Callable[..., Any], args: tuple[Any, ...], cotangen
     except DifferentiationError:
         return
     one, beside = (fd.flatten_cotangent(args[number], bar) for bar in (found, cotangents[number]))
-    if not np.allclose(one, beside, rtol=1e-7, atol=1e-9):
+    if not np.allclose(one, beside, rtol=1e-7, atol=1e-9, equal_nan=True):
         yield f"gradient by argument {number} alone {one}, beside the others {beside}"
 
 

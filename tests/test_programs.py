@@ -121,7 +121,16 @@ def back_twice_gives_equal_results_and_changes_nothing(program: Program) -> None
     assert same(y, y_before), "back changed the value"
 
 
+def has_no_numbers(bar: Any) -> bool:
+    """Whether there is nothing in a cotangent: it is None, or it consists of empty containers."""
+    if isinstance(bar, list | tuple | dict):
+        return all(map(has_no_numbers, bar.values() if isinstance(bar, dict) else bar))
+    return bar is None
+
+
 def same_cotangents(a: Any, b: Any) -> bool:
+    if has_no_numbers(a) and has_no_numbers(b):
+        return True
     if isinstance(a, list | tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same_cotangents, a, b))
     if hasattr(a, "items"):

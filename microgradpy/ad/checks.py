@@ -214,7 +214,9 @@ class _Derivatives:
 def check_adjoint(primal: Primal, reverse: Reverse, checks: str) -> Reverse:
     """The adjoint of a primal with checks of the cotangents."""
     replayed = {id(frame.loop) for frame in reverse.frames.values()}
-    users = _users(_within(primal.function.body, replayed.__contains__))
+    # What a loop is about that a call is written out as is known in the loop only, and its place is that of the call.
+    loops = {_key(loop.where) for loop in walk(primal.function.body) if isinstance(loop, For | While)}
+    users = _users(op for op in _within(primal.function.body, replayed.__contains__) if _key(op.where) not in loops)
     found = _Derivatives(primal, BACKWARD, checks, users, reverse.shadows)
     return replace(reverse, region=map_statements(reverse.region, found.rewrite))
 

@@ -211,7 +211,7 @@ class ReverseRules(_RuleTable):
         """Whether `f` has a rule, or a declaration that it has no derivative, that is not one of this package."""
         own = __name__.partition(".")[0] + "."
         rules = (entry.rule for entry in self._entries(f) if entry.rule is not None)
-        return any(not rule.__module__.startswith(own) for rule in rules) or self.is_non_differentiable(f)
+        return any(not str(rule.__module__).startswith(own) for rule in rules) or self.is_non_differentiable(f)
 
     def names(self, function: FunctionType) -> bool:
         """Whether a function was named to this table."""

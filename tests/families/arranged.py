@@ -78,12 +78,12 @@ _LOOPS = {
     "records": ("for j, v in enumerate([p['v'] for p in xs]):",),
 }
 _FAILS = {
-    "list": ("xs.remove(99.0)", "t = t * xs[7]", "xs.pop(9)", "xs.insert(0, {}); t = t / (k - 2)"),
-    "deque": ("xs.remove(99.0)", "xs.append({}); t = t / (k - 2)", "xs.popleft(); xs.popleft()"),
-    "heap": ("t = t + heapq.heappop(xs) + heapq.heappop(xs)", "heapq.heappush(xs, {}); t = t / (k - 2)"),
+    "list": ("xs.remove(99.0)", "t = t * xs[7]", "xs.pop(9)", "xs.insert(0, {}); t = t + 1 // (k - 2)"),
+    "deque": ("xs.remove(99.0)", "xs.append({}); t = t + 1 // (k - 2)", "xs.popleft(); xs.popleft()"),
+    "heap": ("t = t + heapq.heappop(xs) + heapq.heappop(xs)", "heapq.heappush(xs, {}); t = t + 1 // (k - 2)"),
     "dict": ("t = t + xs.pop(k)", "del xs[k]", "xs[k] = {}; t = t + xs[k + 1]"),
     "lists": ("xs[0].insert(0, {}); t = t + xs[0][3]", "xs.pop(7)"),
-    "objects": ("xs.insert(0, Item({})); t = t / (k - 2)", "xs.pop().v += xs[3].v"),
+    "objects": ("xs.insert(0, Item({})); t = t + 1 // (k - 2)", "xs.pop().v += xs[3].v"),
     "records": ("xs.remove({'v': 9.0, 'k': 9})", "xs.append({'v': {}, 'k': 5}); t = t + xs[3]['v']"),
 }
 """What fails at times, in a `try`."""
