@@ -39,6 +39,7 @@ from microgradpy.ir.kinds import (
 from microgradpy.ir.nodes import Const, Value, fresh
 from microgradpy.passes.kind_table import FOURIER
 from microgradpy.passes.result_kinds import _RULES, result_kind
+from microgradpy.rules.entries import Unwritten
 from microgradpy.rules.registry import rrule
 from microgradpy.tangents.helpers import COTANGENT_OF, COTANGENT_OF_CALL, LIKE, NUMERIC_RESULT, RETURNS
 from tests.examples import BY_FUNCTION
@@ -272,9 +273,19 @@ def places_of_helpers() -> list[tuple[Any, str, Any]]:
     return [(module, name, helpers[id(value)]) for module, name, value in named if id(value) in helpers]
 
 
-def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...], Any]]:
+Calls = list[tuple[Any, tuple[Any, ...], Any]]
+
+
+@pytest.fixture
+def calls() -> Iterator[Calls]:
     """The calls of declared helpers from now on: the helper, its arguments and what it returned."""
-    calls: list[tuple[Any, tuple[Any, ...], Any]] = []
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield watched(monkeypatch)
+    rrule.changed()  # what was found meanwhile is found anew
+
+
+def watched(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    calls: Calls = []
 
     def watch(helper: Any) -> Any:
         def watching(*args: Any) -> Any:
@@ -284,8 +295,10 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...],
 
         return watching
 
-    # A rule that is read meanwhile calls what is watched: its text must not be kept for other tests.
+    # A rule that is read or written meanwhile calls what is watched: it must not be kept for other tests.
     monkeypatch.setattr(inline, "_templates", {})
+    written: dict[int, Any] = {}
+    monkeypatch.setattr(Unwritten, "rule", lambda rule: written.get(id(rule)) or written.setdefault(id(rule), rule._write()))
     replacements = {helper: watch(helper) for helper in HELPERS}
     for module, name, helper in places_of_helpers():
         monkeypatch.setattr(module, name, replacements[helper])
@@ -343,8 +356,7 @@ EXAMPLES = {name: examples for name, examples in BY_FUNCTION.items() if not name
 
 
 @pytest.mark.parametrize("name", some(EXAMPLES))
-def test_helpers_return_what_they_are_declared_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = watched(monkeypatch)
+def test_helpers_return_what_they_are_declared_to(name: str, calls: Calls) -> None:
     for example in EXAMPLES[name]:
         for args in variations(example.args) if ALL_WAYS or not name.startswith(SOLVERS) else [example.args]:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
