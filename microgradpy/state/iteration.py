@@ -240,7 +240,7 @@ def _extreme(resolve: Resolve, text: Any, args: tuple[Any, ...], kwargs: dict[st
         bars = back(y_bar, shadows)
         if len(args) == 1:
             return _by_name(bars, 1, ("key", "default"), kwargs)
-        given = given_to(items, bars.arguments[0], (shadows,)) or (None,) * len(args)
+        given = given_to(items, bars.arguments[0], shadows) or (None,) * len(args)
         return _by_name(Bars(None, (*given, *bars.arguments[1:]), {}), len(args), ("key", "default"), kwargs)
 
     return y, extreme_back

@@ -226,6 +226,10 @@ class _Search:
                 self.add_method(cls, name)
                 if name in _MAKERS:
                     self.add_class(cls, is_made=True)
+            if name == "super":
+                classes, self.classes = self.classes, {}
+                for cls, is_made in classes.items():
+                    self.add_class(cls, is_made)
 
     def add_reached(self, reached: Reached) -> None:
         self.add_names(reached.names)
@@ -259,6 +263,9 @@ class _Search:
             self.add_method(cls, name)
 
     def add_method(self, cls: type, name: str) -> None:
+        if "super" in self.names:  # what is overridden may be called as well
+            for base in cls.__mro__:
+                self.waiting += functions_of(vars(base).get(name))
         found = static_member(cls, name)
         self.waiting += functions_of(found)
         self.writes |= isinstance(found, functools.cached_property)
