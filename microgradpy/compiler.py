@@ -277,7 +277,7 @@ class _Request:
     def key(self) -> tuple[Any, ...]:
         """What decides on it, with how functions are compiled at the moment."""
         mode, of_run = RUN.mode, (self.tracks, self.is_root, self.catches)
-        kind_of_run = (mode.dispatches, mode.checks, mode.stops, mode.tells_apart, mode.explains, mode.assumes_real, *of_run)
+        kind_of_run = (mode.dispatches, mode.tracks, mode.checks, mode.stops, mode.tells_apart, mode.explains, mode.assumes_real, *of_run)
         owner = id(self.function.__code__), id(self.function.__globals__)
         return (*owner, self.kinds, self.active, *kind_of_run, *shared_by(self.function), self.pattern)
 

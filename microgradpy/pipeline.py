@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import types
 import weakref
@@ -98,11 +99,11 @@ def program_of(
     ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
     if RUN.mode.tells_apart:
         return Program(read_items_at_places(ir), checks)
-    if tracks:
+    if tracks and (RUN.mode.tracks or catches or notes or RUN.mode.dispatches or RUN.mode.stops or is_generator(function.__code__)):
         return Program(ir, checks)
     if notes or RUN.mode.dispatches or RUN.mode.stops:
         return Program(ir, checks, followed=_writing_nothing(function, ir))
-    promotion = promote(function, ir, instrumented, kinds)
+    promotion = promote(function, ir, functools.partial(instrumented, tracks=tracks), kinds, beside_writes=tracks)
     found = promotion.made
     if found is None:
         return Program(ir, checks, None, promotion.kept, _writing_nothing(function, ir))
@@ -122,7 +123,7 @@ def program_again(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, .
     if unit.pattern is not None:
         return Program(unit.pattern.function)
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
-    in_sight = promote(function, ir, instrumented, kinds).made if unit.is_promoted else None
+    in_sight = promote(function, ir, functools.partial(instrumented, tracks=unit.tracks), kinds, beside_writes=unit.tracks).made if unit.is_promoted else None
     if in_sight is not None:
         return Program(in_sight.function)
     return Program(read_items_at_places(ir) if unit.mode.tells_apart else ir)

@@ -130,7 +130,7 @@ class Walk(ABC):
         self.lengthened: list[Place] = []
         """The lists that have got one item more, as often as they have."""
         self.taken: set[Var] = set()
-        self.kinds = Kinds()
+        self.kinds = Kinds(facts.beside_writes)
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()

@@ -167,6 +167,8 @@ class Calls(Inlining):
     def makes(self, op: Op, opcode: Opcode, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a list, dict or function that is in sight; whether it is one."""
         origin = (*frame.path, *op.results[:1])
+        if opcode is Opcode.LIST and self.facts.beside_writes:
+            return False
         if self.makes_arranged(op, opcode, arguments, frame):
             return True
         if opcode is Opcode.LIST and self.is_table(origin, arguments):

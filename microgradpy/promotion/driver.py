@@ -15,7 +15,7 @@ from microgradpy.frontend.exceptions import caught
 from microgradpy.frontend.marks import tidy_marks
 from microgradpy.frontend.prune import prune
 from microgradpy.ir.kinds import Kind, holds_numbers
-from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, While
+from microgradpy.ir.nodes import Const, For, Function, Op, Opcode, Statement, Try, While
 from microgradpy.ir.reasons import Reason
 from microgradpy.ir.traversal import walk
 from microgradpy.promotion import keying
@@ -147,6 +147,11 @@ class Promotion:
     kept: tuple[Reason, ...] = ()
 
 
+def _needs_tables(statement: Statement) -> bool:
+    """Whether a statement is one of which nothing is known where other memory is written into."""
+    return isinstance(statement, Try) or (isinstance(statement, Op) and statement.callee is Opcode.STORE)
+
+
 def _grown(appended: set[Origin], pairs: set[tuple[Origin, Origin]]) -> set[Origin]:
     """The lists that get more items, by their own names or by those of others."""
     found = set(appended)
@@ -161,13 +166,16 @@ def promote(
     lower: Lower,
     kinds: tuple[Kind, ...] = (),
     examples: Mapping[int, Any] | None = None,
+    *,
+    beside_writes: bool = False,
 ) -> Promotion:
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
-    of the input."""
+    of the input. `beside_writes`: other memory is written into, which is tracked; then objects and cells are in sight only, and
+    nothing in functions with a `try`."""
     makes = any(_makes_memory(function, each) for each in walk(ir.body))
     if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
-    facts = Facts()
+    facts = Facts(beside_writes=beside_writes)
     kept: list[Reason] = []
     for _ in range(_MOST_WALKS):
         walker = Calls(function, lower, facts) if examples is None else Arguments(function, lower, facts, examples)
@@ -194,6 +202,8 @@ def promote(
         if not grown <= facts.grown:
             facts.grown |= grown
             continue
+        if beside_writes and any(map(_needs_tables, walk(made.body))):
+            break
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         functions, checks = tuple(walker.functions), tuple(walker.checks)

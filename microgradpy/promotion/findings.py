@@ -225,6 +225,8 @@ class Facts:
     """The tables that objects are in which such functions return, and whether they return None, too."""
     unpooled: set[type] = field(default_factory=set)
     """Those of which this was tried, and something is not followed."""
+    beside_writes: bool = False
+    """Whether the program writes into other memory, which is tracked: what may hold such memory stays memory itself."""
     guarded: set[Any] = field(default_factory=set)
     """The loops that hand over what they have changed to the handlers around them."""
 
@@ -316,7 +318,7 @@ class Facts:
     def may_be_pooled(self, origin: Origin) -> bool:
         """Whether what is made there is an object of a class of which all objects may be followed by numbers."""
         cls, names = self.classes.get(origin, (None, ()))
-        return cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
+        return not self.beside_writes and cls is not None and bool(names) and cls not in self.pools and cls not in self.unpooled
 
 
 def origins_in(form: Form | None) -> tuple[Origin, ...]:

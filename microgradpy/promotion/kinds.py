@@ -23,6 +23,7 @@ from microgradpy.ir.kinds import (
     list_of,
     present,
     with_item,
+    without_items,
 )
 from microgradpy.ir.nodes import Const, Op, Opcode, Value, Var, function_constant, operator_constant
 from microgradpy.ir.traversal import given_values
@@ -38,10 +39,11 @@ _GETITEM, _CONSTANT_KEY = operator_constant("getitem"), function_constant(consta
 @final
 class Kinds:
     """What is proven of the values, found out where it is asked. Of what a loop carries it is assumed first, and checked where
-    an iteration ends."""
+    an iteration ends. Of containers that may be written into (`beside_writes`) it is not said what they hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside_writes: bool = False) -> None:
         self.builder = TypedBuilder()
+        self.beside_writes = beside_writes
         self.sources: dict[Var, Callable[[], Kind]] = {}
         self.depth = 0
 
@@ -69,10 +71,15 @@ class Kinds:
     def note(self, op: Op) -> None:
         """Note an operation."""
         for number, result in enumerate(op.results):
-            self.builder.producers[result] = op
+            if not (self.beside_writes and op.callee in (Opcode.LIST, Opcode.DICT)):
+                self.builder.producers[result] = op
             self.set(result, partial(self._of_result, op, number))
 
     def _of_result(self, op: Op, number: int) -> Kind:
+        kind = self._of_what_is_made(op, number)
+        return without_items(kind) if self.beside_writes else kind
+
+    def _of_what_is_made(self, op: Op, number: int) -> Kind:
         for value in given_values(op.arguments, op.keywords):
             self.of(value)
         kinds = tuple(map(self.of, op.arguments))

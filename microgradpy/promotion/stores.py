@@ -75,7 +75,7 @@ class Stores(Pools):
             sort = "dict" if op.callee is Opcode.DICT else None
         else:
             sort = self.sort_made(op, head, result)
-        if sort is None or origin in self.facts.barred:
+        if sort is None or origin in self.facts.barred or self.facts.beside_writes:
             return
         if sort == "list" and (origin in self.facts.grown or origin in self.facts.shrinking):
             self.made = self.copied_list(op, result, origin, frame)
