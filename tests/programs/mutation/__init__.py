@@ -12,6 +12,7 @@ from tests.programs.mutation import (
     array_writers,
     asked,
     attempts,
+    beside_writes,
     calls,
     carried,
     caught,

@@ -1,0 +1,287 @@
+"""Memory that stays memory, and beside it what a function makes for itself and nobody else gets: one object that escapes says
+nothing about the others."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.programs.mutation.table import V3, K, program
+
+
+class Box:
+    def __init__(self, v):
+        self.v = v
+
+
+class Spring:
+    def __init__(self, x, stiffness):
+        self.x = x
+        self.v = 0.0
+        self.stiffness = stiffness
+
+    @property
+    def force(self):
+        return -self.stiffness * self.x
+
+    def step(self, dt):
+        self.v += self.force * dt
+        self.x += self.v * dt
+        return self
+
+
+class State(NamedTuple):
+    x: float
+    v: float
+
+
+@dataclass
+class Pair:
+    a: object
+    b: object
+
+
+SEEN = set()
+
+
+def kept(v):
+    """An object that somebody has, and how to write into it."""
+    box, keep = Box(v), set()
+    keep.add(box)
+    return box, keep
+
+
+@program(K, features="object beside one that escapes")
+def spring_beside_a_set(x):
+    keep = set()
+    box = Box(x)
+    keep.add(box)
+    spring = Spring(x, 1.3)
+    for _ in range(4):
+        spring.step(0.1).step(0.2)
+        box.v = box.v * spring.x
+    return spring.x * spring.v + sum(b.v for b in keep)
+
+
+@program(K, features="object beside one that escapes, object in an object")
+def field_is_what_escapes(x):
+    box, keep = kept(x)
+    pair = Pair(box, x * x)
+    pair.a.v = pair.a.v * pair.b
+    pair.b = pair.a.v + x
+    pair.a, old = Box(pair.b), pair.a
+    old.v += pair.a.v * x
+    return pair.b * box.v + len(keep)
+
+
+@program(K, features="dict of totals beside one that escapes")
+def totals_beside_a_set(x):
+    box, keep = kept(x)
+    totals = {"up": 0.0, "down": x}
+    for i in range(4):
+        totals["up"] += box.v * i
+        box.v = box.v * x + totals["down"]
+        totals["down"] *= x
+    return totals["up"] * totals["down"] + box.v + len(keep)
+
+
+@program(K, features="nonlocal beside an object that escapes")
+def counter_beside_a_set(x):
+    box, keep = kept(x)
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v * box.v
+        box.v = box.v * 0.9 + total
+
+    for i in range(3):
+        add(x * i)
+    return total * box.v + len(keep)
+
+
+@program(K, features="generator beside an object that escapes")
+def generator_beside_a_set(x):
+    box, keep = kept(x)
+
+    def samples(rate, n):
+        v = 1.0
+        for _ in range(n):
+            v = v * rate
+            yield v * box.v
+
+    total = 0.0
+    for v in samples(x, 4):
+        box.v = box.v + v
+        total += v * v
+    return total * box.v + len(keep)
+
+
+@program(V3, features="array in a field beside one that is written")
+def fields_hold_an_array_that_is_written(v):
+    box, keep = kept(v * 1.0)
+    pair = Pair(box.v, 2.0 * v)
+    pair.a[0] = v[1] * v[2]
+    pair.b += pair.a
+    other = Pair(pair.b, pair.a)
+    other.a[1] = 3.0 * other.b[0]
+    box.v = other.a * pair.b
+    return np.sum(box.v * pair.a) + np.sum(pair.b) + len(keep)
+
+
+@program(V3, features="list beside an object")
+def object_over_a_list_that_is_written(v):
+    items = [v[0], v[1], v[2]]
+    spring = Spring(v[0], v[1])
+    for i in range(3):
+        spring.step(0.3)
+        items[i] = items[i] * spring.x
+        items.append(spring.v)
+    pair = Pair(items, spring.x)
+    pair.a[0] = pair.a[0] * pair.b
+    for k, item in enumerate(items):
+        pair.b = pair.b + item * k
+    return pair.b * items[0] + len(kept(spring.x)[1])
+
+
+@program(K, features="options of a dict that is written")
+def options_that_are_written(x):
+    box, keep = kept(x)
+
+    def weighted(a, b=1.0, c=2.0):
+        return a * b + c * box.v
+
+    options = {"b": x}
+    first = weighted(x, **options)
+    options.update(c=x * x)
+    options["b"] = 3.0 * x
+    box.v = weighted(x, **options)
+    return first * box.v + weighted(x, **options) + len(keep)
+
+
+@program(K, features="list read by the library beside writes")
+def list_grows_while_it_is_read(x):
+    box, keep = kept(x)
+    values = [x, x * x]
+    spring = Spring(x, 0.5)
+
+    def longer(a, b):
+        if len(values) < 5:
+            values.append(spring.step(0.1).x)
+        box.v = box.v * 0.9
+        return a + b * box.v
+
+    total = 0.0
+    for a, b in zip(values, values[1:]):
+        total = longer(total, a * b)
+    return total + sum(values) * spring.v + len(keep)
+
+
+@program(K, features="exception beside an object in sight")
+def caught_beside_a_set(x):
+    box, keep = kept(x)
+    spring = Spring(x, 1.1)
+    try:
+        spring.step(0.2)
+        box.v = box.v * spring.x
+        math.sqrt(-spring.x * spring.x - 1.0)
+        box.v = 0.0
+    except ValueError:
+        spring.v = spring.v * box.v
+    return spring.x * spring.v * box.v + len(keep)
+
+
+@program(K, features="exception in a method beside an object in sight")
+def caught_in_a_function_beside_a_set(x):
+    box, keep = kept(x)
+    spring = Spring(x, 1.1)
+
+    def tries(k):
+        try:
+            box.v = box.v * spring.step(0.2).x
+            if k == 1:
+                raise KeyError(k)
+            box.v += 1.0
+        except KeyError:
+            spring.v = spring.v * box.v
+            return k * x
+        return spring.x
+
+    total = tries(0) + tries(1) * tries(2)
+    return total * spring.v * box.v + len(keep)
+
+
+@program(K, features="context manager beside an object in sight")
+def in_a_context_beside_a_set(x):
+    box, keep = kept(x)
+    spring = Spring(x, 1.1)
+    with contextlib.nullcontext(spring) as same:
+        same.step(0.3)
+        box.v = box.v * same.x
+    return spring.x * box.v + len(keep)
+
+
+@program(K, 5, features="namedtuple beside an object that escapes")
+def states_beside_a_set(x, n):
+    box, keep = kept(x)
+    state = State(x, 0.0)
+    for _ in range(n):
+        state = State(state.x + 0.1 * state.v, state.v - 0.1 * box.v * state.x)
+        state = state._replace(v=state.v * 0.9)
+        box.v = box.v + state.v
+    return state.x * state.v * box.v + len(keep)
+
+
+@program(K, features="two names of an object in a branch")
+def either_object_beside_a_set(x):
+    box, keep = kept(x)
+    a, b = Spring(x, 1.0), Spring(2.0 * x, 0.5)
+    for i in range(4):
+        c = a if box.v > 0.4 and i % 2 else b
+        c.step(0.2)
+        box.v = box.v * 0.9 + c.v
+    return a.x * b.x * a.v * b.v + box.v + len(keep)
+
+
+@program(K, features="object returned beside one that escapes")
+def an_object_that_holds_the_other(x):
+    box, keep = kept(x)
+    spring = Spring(x, 1.2)
+    pair = Pair(spring, box)
+    keep.add(box)
+    pair.a.step(0.1)
+    pair.b.v *= pair.a.x
+    spring = pair.a
+    spring.x = spring.x * box.v
+    return pair.a.x * pair.b.v + pair.a.v + len(keep)
+
+
+@program(K, V3, features="argument is written beside an object in sight")
+def argument_is_written(x, v):
+    out = np.zeros(3)
+    spring = Spring(x, 1.0)
+    view = v[1:]
+    for i in range(2):
+        spring.step(0.2)
+        out[i] = view[i] * spring.x
+        view = out[i:]
+    keep = {id(out): out}
+    keep[id(out)][2] = spring.v
+    return np.sum(out * v) * spring.x
+
+
+@program(K, features="recursion beside an object that escapes")
+def recursion_beside_a_set(x):
+    box, keep = kept(x)
+
+    def down(n, spring):
+        if n == 0:
+            return spring.x
+        box.v = box.v * spring.step(0.1).x
+        return down(n - 1, Spring(spring.x * x, spring.v)) + spring.v
+
+    return down(3, Spring(x, 1.0)) * box.v + len(keep)
