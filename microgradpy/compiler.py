@@ -126,7 +126,8 @@ class Session:
     ) -> Unit | MayWrite | None:
         function, pattern = (called.callee, called) if isinstance(called, Apart) else (called, None)
         try:
-            unit = analysed(function, kinds, active, tracks=self.tracks, pattern=pattern)
+            of_values = unit_of_values(function, kinds, active, self.reads_state) if self.tracks else None
+            unit = of_values or analysed(function, kinds, active, tracks=self.tracks, pattern=pattern)
         except DifferentiationError:
             # It is left to run time, perhaps for what was assumed.
             self.own.relies_on.update(unit for unit in CACHE.units.values() if unit.in_progress)
@@ -277,9 +278,8 @@ class _Request:
     def key(self) -> tuple[Any, ...]:
         """What decides on it, with how functions are compiled at the moment."""
         mode, of_run = RUN.mode, (self.tracks, self.is_root, self.catches)
-        kind_of_run = (mode.dispatches, mode.tracks, mode.checks, mode.stops, mode.tells_apart, mode.explains, mode.assumes_real, *of_run)
         owner = id(self.function.__code__), id(self.function.__globals__)
-        return (*owner, self.kinds, self.active, *kind_of_run, *shared_by(self.function), self.pattern)
+        return (*owner, self.kinds, self.active, mode, *of_run, *shared_by(self.function), self.pattern)
 
     def program(self) -> Program:
         return program_of(self.function, self.kinds, tracks=self.tracks, catches=self.catches, pattern=self.pattern)
@@ -318,6 +318,26 @@ def _analysed(request: _Request) -> Unit | MayWrite:
         return found
 
 
+def unit_of_values(
+    function: types.FunctionType,
+    kinds: tuple[Kind, ...],
+    active: tuple[bool, ...],
+    reads_state: Callable[[Any], bool] = reads_state,
+) -> Unit | None:
+    """For a call in a run that tracks writes, the unit that tracks nothing of a function that gets and returns what nobody can
+    write into, and reads nothing else that somebody can: memory that it makes for itself is nobody else's."""
+    if RUN.mode.tracks or RUN.mode.tells_apart or not all(map(is_immutable, kinds)) or reads_state(function):
+        return None
+    try:
+        unit = analysed(function, kinds, active)
+    except DifferentiationError:
+        return None
+    if isinstance(unit, MayWrite) or not is_immutable(unit.result_kind):
+        return None
+    is_known = not any(each.in_progress or each.is_open or each.runs_unseen for each in reached_units(unit))
+    return unit if is_known else None
+
+
 def compile_unit(
     function: types.FunctionType, kinds: tuple[Kind, ...], active: tuple[bool, ...], pattern: Any = None
 ) -> Unit | MayWrite:
@@ -350,7 +370,8 @@ def compile_tracked(
     catches: bool = False,
 ) -> Unit:
     """The same of any function, which tracks what it writes."""
-    unit = analysed(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
+    of_values = None if is_root or catches else unit_of_values(function, kinds, active)
+    unit = of_values or analysed(function, kinds, active, tracks=True, is_root=is_root, catches=catches)
     assert isinstance(unit, Unit)
     return _to_be_run(unit)
 

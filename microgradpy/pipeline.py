@@ -56,7 +56,7 @@ from microgradpy.passes.left_items import leave_items
 from microgradpy.passes.needless_copies import drop_needless_copies
 from microgradpy.passes.uniform_lists import read_uniform_lists
 from microgradpy.promotion.classes import ABSENT
-from microgradpy.promotion.driver import Promoted, followed_code, promote
+from microgradpy.promotion.driver import Promoted, Promotion, followed_code, promote
 from microgradpy.promotion.names import statements_of
 from microgradpy.rules.number_lists import for_each
 from microgradpy.runtime.bytecode import WRITERS, names_in
@@ -99,15 +99,21 @@ def program_of(
     ir, checks = instrumented(function, kinds, tracks=tracks, catches=catches, notes=notes)
     if RUN.mode.tells_apart:
         return Program(read_items_at_places(ir), checks)
-    if tracks and (RUN.mode.tracks or catches or notes or RUN.mode.dispatches or RUN.mode.stops or is_generator(function.__code__)):
+    if tracks and (RUN.mode.tracks or catches or is_generator(function.__code__)):
         return Program(ir, checks)
     if notes or RUN.mode.dispatches or RUN.mode.stops:
-        return Program(ir, checks, followed=_writing_nothing(function, ir))
-    promotion = promote(function, ir, functools.partial(instrumented, tracks=tracks), kinds, beside_writes=tracks)
+        return Program(ir, checks, followed=frozenset() if tracks else _writing_nothing(function, ir))
+    promotion = _promoted(function, ir, kinds, tracks)
     found = promotion.made
     if found is None:
-        return Program(ir, checks, None, promotion.kept, _writing_nothing(function, ir))
+        return Program(ir, checks, None, promotion.kept, frozenset() if tracks else _writing_nothing(function, ir))
     return Program(found.function, (*checks, *found.checks, *_checks_of(found)), found, promotion.kept, found.followed)
+
+
+def _promoted(function: types.FunctionType, ir: Function, kinds: tuple[Kind, ...], tracks: bool) -> Promotion:
+    """What is in sight as variables. What is written into where writes are tracked has marks in the functions that are written
+    where they are called, too."""
+    return promote(function, ir, functools.partial(instrumented, tracks=tracks), kinds, beside_writes=tracks)
 
 
 def _writing_nothing(function: types.FunctionType, ir: Function) -> frozenset[types.CodeType]:
@@ -123,7 +129,7 @@ def program_again(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, .
     if unit.pattern is not None:
         return Program(unit.pattern.function)
     ir, _ = instrumented(function, kinds, tracks=unit.tracks, catches=unit.catches)
-    in_sight = promote(function, ir, functools.partial(instrumented, tracks=unit.tracks), kinds, beside_writes=unit.tracks).made if unit.is_promoted else None
+    in_sight = _promoted(function, ir, kinds, unit.tracks).made if unit.is_promoted else None
     if in_sight is not None:
         return Program(in_sight.function)
     return Program(read_items_at_places(ir) if unit.mode.tells_apart else ir)

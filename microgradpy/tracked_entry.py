@@ -265,7 +265,7 @@ def _bars(function: types.FunctionType, unit: Unit, saved: Any, y: Any, y_bar: A
     """Run an adjoint: the cotangent of each input as far as it travels by value."""
     run = unit.adjoint if RUN.zeros is None else adjoint_keeping_zeros(function, unit, RUN.zeros).function
     assert run is not None
-    return unit.divided(run(saved, _seed(unit, y, y_bar, shadows), shadows))
+    return unit.divided(run(saved, _seed(unit, y, y_bar, shadows), *((shadows,) if unit.tracks else ())))
 
 
 def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import traceback
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from microgradpy import (
     NoTangent,
     cache_clear,
     code_adjoint,
+    code_primal,
     grad,
     gradient,
     infiltrating,
@@ -27,6 +29,7 @@ from microgradpy.cache import CACHE
 from tests.programs import another_module
 from tests.programs.mutation import (
     MUTATION,
+    beside_writes,
     in_sight,
     library,
     modules,
@@ -327,6 +330,27 @@ def test_objects_in_containers_are_numbers_there(program: Any) -> None:
 def test_what_another_module_makes_is_in_sight(program: Any) -> None:
     text = code_adjoint(program.function, *copy.deepcopy(program.args))
     assert ("shadows" in text) == (program.function.__name__ in {"counted_by_another_module"})
+
+
+STAY_MEMORY = {
+    "caught_beside_a_set", "caught_in_a_function_beside_a_set", "in_a_context_beside_a_set", "either_object_beside_a_set",
+    "recursion_beside_a_set",
+}  # fmt: skip
+"""With a `try`, a function that calls itself with what is in sight, or a variable that may be either of two objects."""
+
+
+OF_BOTH = [p for p in MUTATION if p.function.__module__ == beside_writes.__name__]
+
+
+@pytest.mark.parametrize("program", OF_BOTH, ids=lambda p: p.id)
+def test_one_object_that_escapes_says_nothing_of_the_others(program: Any) -> None:
+    args = copy.deepcopy(program.args)
+    assert "shadows" in code_adjoint(program.function, *args)
+    text = code_primal(program.function, *args)
+    statements = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    assert any("Spring" in line for line in statements) == (program.function.__name__ in STAY_MEMORY)
+    if "smoothed(" in inspect.getsource(program.function):
+        assert "smoothed_primal(" in text
 
 
 def test_variables_of_another_module_are_read_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,8 @@ class Unit(Protocol):
     """Whether the tangent of its value may have zeros of a selection that it makes."""
     writes: bool
     """Whether the function may write into anything that it did not make."""
+    tracks: bool
+    """Whether it keeps cotangents in shadows, which its adjoint is given then."""
     active_parts: tuple[bool, ...] | None
     """Which parts of the tuple that it returns depend on what is differentiated, where it is known."""
 

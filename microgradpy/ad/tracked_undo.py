@@ -130,12 +130,13 @@ def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:
     absent = unit.absent or (False,) * len(arguments)
     targets = tuple(Const(None) if gone else value for value, gone in zip(arguments, absent, strict=True))
     half = adjoint.adjoint_half(unit, is_selected)
+    shadows = (adjoint.shadows,) if unit.tracks else ()
     if len(targets) == 1:
-        (bar,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
+        (bar,) = adjoint.operation(half, (call.saved, given, *shadows), from_user=True)
         adjoint.select(bar, all(half.value.gives_selected))
         adjoint.accumulate(targets[0], bar)
     else:
-        (bars,) = adjoint.operation(half, (call.saved, given, adjoint.shadows), from_user=True)
+        (bars,) = adjoint.operation(half, (call.saved, given, *shadows), from_user=True)
         if targets:
             unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets), half.value.gives_selected)
 

@@ -137,7 +137,8 @@ class Calls(Inlining):
     def structure(self, op: Op, opcode: Opcode, frame: Frame) -> None:
         origin = (*frame.path, *op.results[:1])
         arguments = tuple(self.known(value, frame) for value in op.arguments)
-        if origin not in self.facts.kept and self.makes(op, opcode, arguments, frame):
+        is_kept = origin in self.facts.kept or (opcode is Opcode.LIST and self.facts.beside_writes)
+        if not is_kept and self.makes(op, opcode, arguments, frame):
             return
         if opcode is Opcode.APPEND and isinstance(arguments[0], ListOf | Table | Object):
             self.collect(op, arguments[0], arguments[1], frame)
@@ -167,8 +168,6 @@ class Calls(Inlining):
     def makes(self, op: Op, opcode: Opcode, arguments: tuple[Known, ...], frame: Frame) -> bool:
         """Make a list, dict or function that is in sight; whether it is one."""
         origin = (*frame.path, *op.results[:1])
-        if opcode is Opcode.LIST and self.facts.beside_writes:
-            return False
         if self.makes_arranged(op, opcode, arguments, frame):
             return True
         if opcode is Opcode.LIST and self.is_table(origin, arguments):
@@ -267,13 +266,19 @@ class Calls(Inlining):
             case Const(value=function) if function is tie:
                 return self.tied(op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
-                found = self.of_library(op, function, arguments, keywords, frame)
-                if found is not None:
-                    return found
+                if self.are_read_in_turn(arguments):
+                    found = self.of_library(op, function, arguments, keywords, frame)
+                    if found is not None:
+                        return found
                 if any(map(is_thing, (*arguments, *keywords.values()))):
                     return self.call_with_things(op, function, arguments, keywords, frame)
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
+
+    def are_read_in_turn(self, arguments: tuple[Known, ...]) -> bool:
+        """Whether it makes no difference when a text of the library reads what it is given: nobody else writes into that, or it is
+        a generator in sight."""
+        return not self.facts.beside_writes or (len(arguments) == 1 and isinstance(arguments[0], Generator))
 
     def check_called(self, callee: Known) -> None:
         """Let a function that is made inside and yields be in sight where it is called."""

@@ -147,8 +147,8 @@ class Promotion:
     kept: tuple[Reason, ...] = ()
 
 
-def _needs_tables(statement: Statement) -> bool:
-    """Whether a statement is one of which nothing is known where other memory is written into."""
+def _is_pure_only(statement: Statement) -> bool:
+    """Whether a statement is one that is followed only where nothing is tracked."""
     return isinstance(statement, Try) or (isinstance(statement, Op) and statement.callee is Opcode.STORE)
 
 
@@ -197,13 +197,11 @@ def promote(
             continue
         except (NotInSight, Numbers):
             break
-        if not walker.helped:
+        if not walker.helped or (beside_writes and any(map(_is_pure_only, walk(made.body)))):
             break
         if not grown <= facts.grown:
             facts.grown |= grown
             continue
-        if beside_writes and any(map(_needs_tables, walk(made.body))):
-            break
         followed = followed_code(function, walker.functions, made)
         members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
         functions, checks = tuple(walker.functions), tuple(walker.checks)

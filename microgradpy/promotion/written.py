@@ -53,8 +53,6 @@ class Written(Stores):
         if function is counted:
             self.counters.add(arguments[0])  # type: ignore[arg-type]
             return arguments[0]
-        if self.facts.beside_writes:
-            return None  # a text reads a list when it is written down, not when the function reads it
         if function is deque:
             return self.queue(op, arguments, keywords, frame)
         if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[ORDERS[function]])))):

@@ -86,6 +86,7 @@ __all__ = [
     "array_writers",
     "asked",
     "attempts",
+    "beside_writes",
     "calls",
     "carried",
     "caught",

@@ -45,9 +45,6 @@ class Pair:
     b: object
 
 
-SEEN = set()
-
-
 def kept(v):
     """An object that somebody has, and how to write into it."""
     box, keep = Box(v), set()
@@ -285,3 +282,129 @@ def recursion_beside_a_set(x):
         return down(n - 1, Spring(spring.x * x, spring.v)) + spring.v
 
     return down(3, Spring(x, 1.0)) * box.v + len(keep)
+
+
+WEIGHTS = [1.0, 2.0]
+
+
+def smoothed(a, b):
+    items, totals = [a, b], {"s": 0.0}
+    for _ in range(3):
+        items.append(0.5 * items[-1] + items[-2])
+    for item in items:
+        totals["s"] += item * item
+    return math.sqrt(totals["s"])
+
+
+def weighted_sum(a, b):
+    items = [a, b]
+    items[0] += b
+    return items[0] * WEIGHTS[0] + items[1] * WEIGHTS[1]
+
+
+def both_of(a, b):
+    spring = Spring(a, b)
+    spring.step(0.1)
+    return spring.x, (spring.v, 2)
+
+
+def row_of(a, b):
+    row = np.zeros(2)
+    row[0], row[1] = a, a * b
+    return row
+
+
+def fails_at(a, k):
+    spring = Spring(a, 1.0)
+    spring.step(0.1)
+    if k == 2:
+        raise ValueError(k)
+    return spring.x
+
+
+def times(n, a):
+    return a if n == 0 else smoothed(a, 1.0) * times(n - 1, a)
+
+
+def seen_so_far(a, seen=[]):
+    seen.append(a)
+    return sum(seen[-2:])
+
+
+@program(K, features="functions of numbers beside an object that escapes")
+def functions_of_numbers(x):
+    box, keep = kept(x)
+    for i in range(3):
+        box.v = box.v * 0.9 + smoothed(x * i, x)
+        a, (b, n) = both_of(x, 1.0 + i)
+        box.v += a * b * n
+    return box.v * times(3, x) + len(keep)
+
+
+@program(K, features="functions of numbers that are arguments, beside an object that escapes")
+def functions_of_numbers_from_a_table(x):
+    box, keep = kept(x)
+    table = {"smoothed": smoothed, "fails": fails_at}
+    for name in ("smoothed", "fails", "smoothed"):
+        box.v = box.v * 0.9 + table[name](x, 1.5)
+    return box.v * smoothed(box.v, x) + len(keep)
+
+
+@program(K, features="a function reads a list of the module that is written")
+def function_reads_what_is_written(x):
+    box, keep = kept(x)
+    before = WEIGHTS[:]
+    try:
+        first = weighted_sum(x, 2.0)
+        WEIGHTS[0] = x * x
+        second = weighted_sum(x, 2.0)
+        box.v = first * second
+    finally:
+        WEIGHTS[:] = before
+    return box.v + len(keep)
+
+
+@program(K, features="an array that a function of numbers makes is written")
+def array_of_a_function_is_written(x):
+    box, keep = kept(x)
+    row = row_of(x, 2.0)
+    box.v = row[0] * row[1]
+    view = row[1:]
+    row[1] = row[1] * box.v
+    view *= x
+    return np.sum(row * row) * box.v + len(keep)
+
+
+@program(K, features="a function of numbers raises beside an object that escapes")
+def function_of_numbers_raises(x):
+    box, keep = kept(x)
+    for k in range(4):
+        try:
+            box.v = box.v + x
+            box.v = box.v * fails_at(x, k)
+        except ValueError as error:
+            box.v = box.v * (1.0 + error.args[0])
+    return box.v + len(keep)
+
+
+@program(K, features="a default that is written")
+def default_is_written(x):
+    box, keep = kept(x)
+    box.v = seen_so_far(x, []) + box.v
+    return box.v * seen_so_far(2.0 * x, [box.v]) + len(keep)
+
+
+@program(K, features="a function of numbers that captures what is written")
+def captures_what_is_written(x):
+    box, keep = kept(x)
+    rate = [x]
+
+    def scaled(a):
+        items = [a, rate[0]]
+        items.append(items[0] * items[1])
+        return items[2]
+
+    first = scaled(2.0)
+    rate[0] = 3.0 * x
+    box.v = first * scaled(x)
+    return box.v + len(keep)
