@@ -266,19 +266,13 @@ class Calls(Inlining):
             case Const(value=function) if function is tie:
                 return self.tied(op, arguments, frame)
             case Const(value=function) if op.payload != RAISED:
-                if self.are_read_in_turn(arguments):
-                    found = self.of_library(op, function, arguments, keywords, frame)
-                    if found is not None:
-                        return found
+                found = self.of_library(op, function, arguments, keywords, frame)
+                if found is not None:
+                    return found
                 if any(map(is_thing, (*arguments, *keywords.values()))):
                     return self.call_with_things(op, function, arguments, keywords, frame)
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
-
-    def are_read_in_turn(self, arguments: tuple[Known, ...]) -> bool:
-        """Whether it makes no difference when a text of the library reads what it is given: nobody else writes into that, or it is
-        a generator in sight."""
-        return not self.facts.beside_writes or (len(arguments) == 1 and isinstance(arguments[0], Generator))
 
     def check_called(self, callee: Known) -> None:
         """Let a function that is made inside and yields be in sight where it is called."""
