@@ -274,6 +274,13 @@ UNDEFINED = object()
 _Present = tuple[Callable[[Mapping[str, Any]], Any], Mapping[str, Any], tuple[Any, ...]]
 
 
+def _is_other(now: Any, then: Any) -> bool:
+    try:
+        return (now,) != (then,)
+    except ValueError:  # arrays
+        return True
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Guards:
@@ -313,9 +320,10 @@ class Guards:
         return Guards(tuple(checks.values()), tuple(kinds.values()), tuple(functions.values()), self.makes_text)
 
     def replaced(self) -> str | None:
-        """A name that meant something then, and means something else now."""
+        """A name that meant something then, and means something else now; what is equal is as good, as when it is asked whether
+        the assumptions hold."""
         meant = (check for check in self.checks if check[2] is not UNDEFINED)
-        return next((name for namespace, name, value in meant if namespace.get(name, UNDEFINED) is not value), None)
+        return next((name for namespace, name, value in meant if _is_other(namespace.get(name, UNDEFINED), value)), None)
 
     def hold(self) -> bool:
         """Whether what was assumed is so now. Functions, classes and modules are equal to themselves only, so that one

@@ -297,7 +297,7 @@ class Functions(Walker):
                 raise Escapes(origin)
             return call_recursive(self, op, code, callee, function, values, frame, origin)
         if not is_of_arguments and (code in self.codes or as_expression(function.body) is None):
-            raise Recurs(code)
+            raise Escapes(origin) if self.facts.beside_writes else Recurs(code)
         self.codes.append(code)
         try:
             return self.body(op, function, values, frame, origin)
