@@ -101,6 +101,8 @@ class Unit:
     sees_lists: bool = False
     keeps_containers: bool = False
     """Whether it lets an argument keep what may be or hold a list or dict."""
+    throws: bool = False
+    """Whether it raises exceptions that may hold what is differentiated."""
     is_promoted: bool = False
     """Whether what it writes into has become variables."""
     pattern: Any = None

@@ -62,7 +62,16 @@ from microgradpy.linking import (
     is_looked_at,
     unit_name,
 )
-from microgradpy.pipeline import Program, instrumented, names_handed_on, primal_of, program_of, reverse_of, shared_by
+from microgradpy.pipeline import (
+    Program,
+    instrumented,
+    names_handed_on,
+    primal_of,
+    program_of,
+    reverse_of,
+    shared_by,
+    throws_values,
+)
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
@@ -325,7 +334,8 @@ def unit_of_values(
     reads_state: Callable[[Any], bool] = reads_state,
 ) -> Unit | None:
     """For a call in a run that tracks writes, the unit that tracks nothing of a function that gets and returns what nobody can
-    write into, and reads nothing else that somebody can: memory that it makes for itself is nobody else's."""
+    write into, and reads nothing else that somebody can: memory that it makes for itself is nobody else's. Exceptions are
+    objects that others get, if they hold more than constants."""
     if RUN.mode.tracks or RUN.mode.tells_apart or not all(map(is_immutable, kinds)) or reads_state(function):
         return None
     try:
@@ -334,7 +344,7 @@ def unit_of_values(
         return None
     if isinstance(unit, MayWrite) or not is_immutable(unit.result_kind):
         return None
-    is_known = not any(each.in_progress or each.is_open or each.runs_unseen for each in reached_units(unit))
+    is_known = not any(each.in_progress or each.is_open or each.runs_unseen or each.throws for each in reached_units(unit))
     return unit if is_known else None
 
 
@@ -433,7 +443,7 @@ def _settled(request: _Request, key: tuple[Any, ...], before: tuple[Unit, ...]) 
             continue
         unit.absent, unit.selects = reverse.absent, reverse.selects
         unit.is_promoted = program.in_sight is not None
-        unit.hands_on = names_handed_on(program.ir)
+        unit.hands_on, unit.throws = names_handed_on(program.ir), throws_values(program.ir)
         unit.followed = frozenset(map(weakref.ref, program.followed | session.followed))
         unit.inserts = may_insert(primal.function.body, primal.calls)
         unit.reasons = () if unit.tracks else reasons_of_calls(primal.function, primal.calls)

@@ -43,7 +43,7 @@ from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.sharing import known_cells, note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.kinds import Kind
-from microgradpy.ir.nodes import Const, Function, Op, Opcode, Var
+from microgradpy.ir.nodes import Const, Function, Op, Opcode, Raise, Var
 from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.ir.traversal import given_values, terminator_values, terminators, uses
 from microgradpy.ir.verifier import verify
@@ -200,6 +200,17 @@ def names_handed_on(function: Function) -> frozenset[str]:
                 found |= names_handed_on(inner)
     constants = (value.value for value in values if isinstance(value, Const))
     return frozenset(found.union(each.__name__ for each in constants if isinstance(each, types.FunctionType)))
+
+
+def throws_values(function: Function) -> bool:
+    """Whether a program raises more than exceptions that it makes of constants."""
+    raised = [value for end in terminators(function.body) if isinstance(end, Raise) for value in terminator_values(end)]
+    of_constants = {
+        each.result
+        for each in statements_of(function)
+        if isinstance(each, Op) and len(each.results) == 1 and all(isinstance(value, Const) for value in uses(each))
+    }
+    return any(isinstance(value, Var) and value not in of_constants for value in raised)
 
 
 # Memory mode, primal
