@@ -193,6 +193,8 @@ def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
 _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.steady: lower_steady,
     exceptions.check_steady: lambda primal, op: check_source(primal, *primal.inputs(op)[0]),
+    exceptions.check_fixed: lambda primal, op: check_source(primal, *primal.inputs(op)[0], exceptions.check_fixed),
+    exceptions.check_pairs: lambda primal, op: check_source(primal, *primal.inputs(op)[0], exceptions.check_pairs),
     raise_failure: _raise_failure,
     exceptions.new_row: lower_row,
     exceptions.asked: lower_asked,

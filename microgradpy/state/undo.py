@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.frontend.exceptions import Keys
 from microgradpy.ir.objects import is_function, static_member
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import SKIPPED, Failure
@@ -67,7 +68,7 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
     return shadows.of(items).undo_append(length)
 
 
-_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, type({}.keys()), type(OrderedDict().keys()))
+_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, Keys, type({}.keys()), type(OrderedDict().keys()))
 """What has no cotangent of its own for its items: those that are objects have theirs, and no others are differentiated."""
 
 
