@@ -87,7 +87,7 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
 
 
 _COMPARE_ONCE = {max_rrule: max_of_many_rrule, min_rrule: min_of_many_rrule}
-"""For rules whose pullbacks compare the arguments once more those that do not: what is in tuples may be written into meanwhile."""
+"""For rules whose pullbacks compare the arguments once more, those that do not: what is in tuples may be written into."""
 
 
 def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
