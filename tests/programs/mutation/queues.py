@@ -271,4 +271,4 @@ def deleted_from_a_deque(x, n):
         del states[k % 2]
         del noted["states"][-2]
         states.appendleft(x * k)
-    return sum((k + 1) * v for k, v in enumerate(states))
+    return sum((k + 1) * v for k, v in enumerate(states)) * states.count(states[0]) + x * states.index(states[-1])
