@@ -16,7 +16,7 @@ from microgradpy.runtime.streams import Turn
 from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
-from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value
+from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, gives_constants, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.overlap import overlaps_itself
@@ -75,6 +75,8 @@ _WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, Keys, type({}.keys
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, _WITHOUT_COTANGENT) or (isinstance(source, type) and is_structural_zero(d)):  # an enum
+        return None
+    if gives_constants(source):
         return None
     if item is SKIPPED:
         return None
