@@ -47,8 +47,9 @@ def item(arguments: Arguments, known: Known) -> Kind:
     match container:
         case TupleOf(items=items) if _is_slice(index):
             part = known.get(1)
-            is_known = isinstance(part, slice) and slice_kind_of(part.start, part.stop, part.step) != Inert("slice")
-            return TupleOf(items[part]) if is_known else Sequence("tuple", unknown_from(items))
+            if isinstance(part, slice) and slice_kind_of(part.start, part.stop, part.step) != Inert("slice"):
+                return TupleOf(items[part])
+            return Sequence("tuple", unknown_from(items))
         case TupleOf(items=items):
             place = known.get(1)
             return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)

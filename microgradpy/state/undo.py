@@ -68,7 +68,7 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
     return shadows.of(items).undo_append(length)
 
 
-_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, Keys, type({}.keys()), type(OrderedDict().keys()))
+_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, np.ndindex, Keys, type({}.keys()), type(OrderedDict().keys()))
 """What has no cotangent of its own for its items: those that are objects have theirs, and no others are differentiated."""
 
 
