@@ -141,6 +141,13 @@ def _may_be_resized(primal: PrimalBuilder, source: Value) -> bool:
     return primal.services.tracks and isinstance(kind, Sequence) and kind.name in ("dict", "set")
 
 
+def check_iterated(primal: PrimalBuilder, op: Op) -> None:
+    """A check of what a loop runs over, which is left out where kinds say that it passes."""
+    assert isinstance(op.callee, Const)
+    source, place = primal.inputs(op)[0]
+    check_source(primal, source, place, op.callee.value)
+
+
 def check_source(primal: PrimalBuilder, source: Value, place: Value, check: Callable[..., None] = check_steady) -> None:
     """Refuse, when it is reached, what may raise between two items."""
     kind = primal.kind(source)

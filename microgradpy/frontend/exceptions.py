@@ -45,11 +45,11 @@ def check_fixed(source: object, place: str) -> None:
         raise _unsteady(source, place)
 
 
-def check_pairs(source: object, place: str) -> None:
+def check_pairs(source: Any, place: str) -> None:
     """The same of a loop over `source.items()`, of which the keys are asked for, and the values by them."""
-    if not isinstance(source, dict):
-        source.items  # type: ignore[attr-defined]  # noqa: B018 - Python's own error
-    if not is_sized(source) or type(source).items is not dict.items or type(source).__getitem__ is not dict.__getitem__:
+    source.items  # noqa: B018 - Python's own error
+    cls: Any = type(source)
+    if not (is_sized(source) and cls.items is dict.items and cls.__getitem__ is dict.__getitem__):
         raise _unsteady(source, place)
 
 
