@@ -235,22 +235,3 @@ def output_of_optional(model, x):
 @program(Optional(b=0.5), Dense(2, 2), X, features="two models, one without a way out")
 def two_models(model, other, x):
     return model(x) * len(other.kind)
-
-
-class Tree:
-    def __init__(self, value, *kids):
-        self.value = value
-        self.kids = list(kids)
-
-    def __iter__(self):
-        yield self.value
-        for kid in self.kids:
-            yield from kid
-
-
-@program(Tree(0.4, Tree(0.8, Tree(0.7)), Tree(0.3)), 0.5, features="yield from the children of a tree")
-def values_of_a_tree(tree, x):
-    product = x
-    for value in tree:
-        product = product * value + 0.2
-    return product * sum(tree)
