@@ -111,7 +111,7 @@ class _Constants:
         return self.names.setdefault(id(value), f"k{len(self.names)}")
 
 
-_FEW = 16
+_CALLEES = 16
 """So many callees that were not reached are made for a head; many more would take longer than it saves."""
 
 
@@ -130,7 +130,7 @@ def head_of(f: Any, args: tuple[Any, ...], y: Any, wanted: Wanted, form: Form) -
         if read is None or not all(map(_is_input, read.leaves)) or read.pattern.is_changed(plan.unit.active if plan else ()):
             return None
     taken = None if plan is None else plan.adjoint_of_gradient()
-    if plan is None or plan.watches or taken is None or waiting_units(plan.unit) > _FEW:
+    if plan is None or plan.watches or taken is None or waiting_units(plan.unit) > _CALLEES:
         return None
     bind_awaited(plan.unit.primal, taken[0])  # what was not reached yet may be by the next call
     if not is_isolated(plan.unit, plan.unit.primal, taken[0]):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -178,3 +179,29 @@ def test_a_vector_that_changes_while_it_is_read_is_refused() -> None:
         gradient(stores_its_own_part, x, 2)
     np.testing.assert_array_equal(gradient(stores_its_own_part, x, 1)[0], 2.0 * np.arange(6.0))
     np.testing.assert_array_equal(gradient(stores_a_copy_of_its_part, x, 2)[0], 2.0 * np.array([0.0, 3.0, 4.0, 3.0, 0.0, 5.0]))
+
+
+def grows_and_fails(x, log):
+    log.append(x)
+    return log[10] * x
+
+
+def notes_what_was_assigned(x, log):
+    y = 2.0 * x
+    try:
+        y = grows_and_fails(y, log)
+    except KeyError:
+        y = y + 1.0
+    finally:
+        log.append(y * x)
+    return y
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_finally_sees_what_was_assigned_when_the_exception_leaves(way: str) -> None:
+    """Not what the call that raised would have assigned."""
+    logs: tuple[list[float], list[float]] = ([], [])
+    for function, log in zip((notes_what_was_assigned, partial(gradient, notes_what_was_assigned)), logs, strict=True):
+        with WAYS[way](), pytest.raises(IndexError):
+            function(0.7, log)
+    assert logs[0] == logs[1] and len(logs[0]) == 2

@@ -12,7 +12,7 @@ what is assumed of its state is what comes out; since assumptions only widen, th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial, reduce
 from itertools import zip_longest
 from types import MappingProxyType
@@ -236,7 +236,7 @@ class _Walk:
                     if not holds_values(self.builder, statement.callee.value, *self.builder.inputs(statement)):
                         self.make_exception(statement)
                         continue
-                if not isinstance(statement, Op) or not is_mark(statement) or statement.payload in marked:
+                if not isinstance(statement, Op) or not is_mark(statement) or self.is_of_assignment(statement, marked):
                     self.check_failures()
                     marked.clear()
                 if isinstance(statement, Op) and is_mark(statement):
@@ -249,6 +249,11 @@ class _Walk:
             self.check_failures()
             terminator = self.terminator(region.terminator)
         return self.builder.seal(statements, terminator)
+
+    def is_of_assignment(self, mark: Op, marked: Collection[object]) -> bool:
+        """Whether a mark does not say that the last call was made, but that its value was assigned, which is so only if it has
+        not raised; in the scopes in `marked` it has been said that it was made."""
+        return mark.payload in marked or any(self.builder.of(value) in self.builder.unchecked for value in mark.arguments)
 
     def check_failures(self) -> None:
         """Raise what the last call raised, now that a mark says that it was made."""

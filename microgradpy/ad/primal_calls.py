@@ -38,7 +38,7 @@ from microgradpy.ad.known_functions import makes_texts
 from microgradpy.ad.memory_mode import is_flat
 from microgradpy.ad.own_signs import with_own_sign
 from microgradpy.ad.primal_builder import Method, PrimalBuilder
-from microgradpy.ad.primal_items import check_source, lower_iterator, lower_row, lower_steady
+from microgradpy.ad.primal_items import check_iterated, lower_iterator, lower_row, lower_steady
 from microgradpy.ad.primal_structure import check_slice, lower_key, lower_structure, place_from_front
 from microgradpy.ad.real_powers import is_real_power
 from microgradpy.ad.reasons import needs_class, needs_tracking, needs_variable, why_in_place, why_kept
@@ -192,7 +192,7 @@ def _raise_failure(primal: PrimalBuilder, op: Op) -> None:
 
 _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.steady: lower_steady,
-    exceptions.check_steady: lambda primal, op: check_source(primal, *primal.inputs(op)[0]),
+    **dict.fromkeys((exceptions.check_steady, exceptions.check_fixed, exceptions.check_pairs), check_iterated),
     raise_failure: _raise_failure,
     exceptions.new_row: lower_row,
     exceptions.asked: lower_asked,

@@ -7,6 +7,7 @@ for k, v in x.items():      of an object whose class has a method `items`: a loo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from microgradpy.ad.calls import Dispatched, Iterated
@@ -14,7 +15,7 @@ from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
 from microgradpy.dataclasses import replace
-from microgradpy.frontend.exceptions import check_steady, new_row
+from microgradpy.frontend.exceptions import check_fixed, check_pairs, check_steady, new_row
 from microgradpy.ir.kinds import (
     INT,
     UNKNOWN,
@@ -107,11 +108,14 @@ def lower_iterator(primal: PrimalBuilder, op: Op) -> None:
 def lower_steady(primal: PrimalBuilder, op: Op) -> None:
     """What a loop runs over that catches what its body raises: only where that is not proven it is looked at."""
     source, place = map(primal.of, op.arguments[:2])
-    if is_proven(primal.kind(source)):
+    is_resized = _may_be_resized(primal, source)
+    if is_proven(primal.kind(source)) and not is_resized:
         primal.stand_for(op.result, source)
-    elif not primal.is_active(source):
+    elif is_resized or not primal.is_active(source):
         given = (op.arguments[0], Const(""), *op.arguments[2:]) if _row(primal, op) else op.arguments[:1]
-        primal.plain(replace(op, arguments=given), kind=UNKNOWN)
+        made = primal.plain(replace(op, arguments=given), kind=UNKNOWN)
+        if is_resized:
+            primal.steady.add(made)
     elif _is_walked(primal, source):
         dispatch(primal, op, _WALKED_STEADILY, (source, place, *_row(primal, op)), ())
     else:
@@ -131,11 +135,28 @@ def _row(primal: PrimalBuilder, op: Op) -> tuple[Value, ...]:
     return tuple(map(primal.of, op.arguments[2:]))
 
 
-def check_source(primal: PrimalBuilder, source: Value, place: Value) -> None:
+def _may_be_resized(primal: PrimalBuilder, source: Value) -> bool:
+    """Whether this is a dict or set that may get more or fewer items while a loop runs over it."""
+    kind = primal.kind(source)
+    return primal.services.tracks and isinstance(kind, Sequence) and kind.name in ("dict", "set")
+
+
+def check_iterated(primal: PrimalBuilder, op: Op) -> None:
+    """A check of what a loop runs over, which is left out where kinds say that it passes."""
+    assert isinstance(op.callee, Const)
+    source, place = primal.inputs(op)[0]
+    check_source(primal, source, place, op.callee.value)
+
+
+def check_source(primal: PrimalBuilder, source: Value, place: Value, check: Callable[..., None] = check_steady) -> None:
     """Refuse, when it is reached, what may raise between two items."""
-    if isinstance(source, Var) and not is_proven(primal.kind(source)):
-        primal.emit(function_constant(check_steady), (source, place), (primal.variable(UNKNOWN),))
-        primal.steady.add(source)
+    kind = primal.kind(source)
+    is_dict = isinstance(kind, Sequence) and kind.name == "dict"
+    passes = {check_steady: True, check_fixed: not _may_be_resized(primal, source), check_pairs: is_dict}[check]
+    if isinstance(source, Var) and not (is_proven(kind) and passes):
+        primal.emit(function_constant(check), (source, place), (primal.variable(UNKNOWN),))
+        if check is not check_pairs:
+            primal.steady.add(source)
 
 
 def with_pairs_asked(primal: PrimalBuilder, statement: For) -> For:

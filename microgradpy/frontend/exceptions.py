@@ -11,7 +11,9 @@ from microgradpy.errors import CompilerBug, DifferentiationError, MutationError,
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Row, failed, raise_failure
 from microgradpy.runtime.opaque import check_assumed
 
-_STEADY = (list, tuple, dict, str, range, set, frozenset, np.ndarray)
+_STEADY = (list, tuple, str, range, frozenset, np.ndarray)
+_SIZED = (dict, set)
+"""What raises between two items if it has got more or fewer of them."""
 
 
 def caught(exception: BaseException, place: str) -> BaseException:
@@ -32,16 +34,33 @@ def check_not_interrupted(exception: BaseException, place: str) -> None:
 
 
 def check_steady(source: object, place: str) -> None:
-    """Refuse to loop over what may raise between two items that are differentiated."""
+    """Refuse to loop over what may raise between two items that are differentiated, where no dict or set is written."""
+    if not (_is_steady(source) or is_sized(source)):
+        raise _unsteady(source, place)
+
+
+def check_fixed(source: object, place: str) -> None:
+    """The same where somebody may write into a dict or set."""
     if not _is_steady(source):
-        raise UnsupportedSyntaxError(
-            f"a loop over a {type(source).__name__} in a `try` whose handler uses what the loop has computed so far",
-            place,
-            "Make a list of the items before the `try`.",
-        )
+        raise _unsteady(source, place)
 
 
-@final
+def check_pairs(source: Any, place: str) -> None:
+    """The same of a loop over `source.items()`, of which the keys are asked for, and the values by them."""
+    source.items  # noqa: B018 - Python's own error
+    cls: Any = type(source)
+    if not (is_sized(source) and cls.items is dict.items and cls.__getitem__ is dict.__getitem__):
+        raise _unsteady(source, place)
+
+
+def _unsteady(source: object, place: str) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        f"a loop over a {type(source).__name__} in a `try` whose handler uses what the loop has computed so far",
+        place,
+        "Make a list of the items before the `try`.",
+    )
+
+
 class Attempts:
     """The items of something else; what that raises between two of them is an item too, a `Failure`."""
 
@@ -64,10 +83,17 @@ class Attempts:
             return failed(exception, self.row)
 
 
+@final
+class Keys(Attempts):
+    """The keys of a dict, or the items of a set, which have no cotangents there."""
+
+    __slots__ = ()
+
+
 def steady(source: Any, place: str = "", row: Row = NO_ROW) -> Any:
     """What a loop runs over that catches what its body raises, where no derivative flows through the items; `place` is for
     those that are refused."""
-    return source if _is_steady(source) else Attempts(source, row)
+    return source if _is_steady(source) else (Keys if is_sized(source) else Attempts)(source, row)
 
 
 def new_row() -> Row:
@@ -76,8 +102,17 @@ def new_row() -> Row:
 
 
 def _is_steady(source: Any) -> bool:
-    """Whether none of the user's code gives the items."""
-    return any(isinstance(source, cls) and type(source).__iter__ is cls.__iter__ for cls in _STEADY)
+    """Whether none of the user's code gives the items, and none of them can be missing."""
+    return _is_iterated_as(source, _STEADY)
+
+
+def is_sized(source: Any) -> bool:
+    """Whether it is a dict or set of which none of the user's code gives the items."""
+    return _is_iterated_as(source, _SIZED)
+
+
+def _is_iterated_as(source: Any, classes: tuple[Any, ...]) -> bool:
+    return any(isinstance(source, cls) and type(source).__iter__ is cls.__iter__ for cls in classes)
 
 
 def asked(condition: Any) -> bool:

@@ -57,13 +57,16 @@ def guarded_for(
     """A `for` over `source` that hands over its state; `body` binds its target and lowers what is repeated."""
     if _may_raise(items):
         low.refuse(fence.STRICT_ZIP, source)
-    items = _steady(low, items, source)
+    is_marked = low.unit.effects.marked()
+    reads: list[Op] = []
+    items = _steady(low, items, source, reads if is_marked else None)
     given = _may_fail(items)
 
     def repeated() -> None:
-        for item in given if low.unit.effects.marked() else ():
+        for item in given if is_marked else ():
             low.mark()
             low.emit(function_constant(raise_failure), item, node=source)
+        low.block.statements += reads
         body()
 
     failure = _begin(low)
@@ -104,22 +107,27 @@ def _may_raise(items: Items) -> bool:
     return False
 
 
-def _steady(low: Lowering, items: Items, node: ast.expr, *row: Value) -> Items:
+def _steady(low: Lowering, items: Items, node: ast.expr, reads: list[Op] | None, *row: Value) -> Items:
     """The items of objects that do not raise between two iterations: what one of them raises is an item. Those of a `zip` are
-    in one `row`."""
+    in one `row`. Where somebody may write into a dict meanwhile, its values are read by their keys: `reads` gets how."""
     place = Const(str(low.location(node)))
     match items:
         case Each(source=Var() as source, item=item):
             asked = low.emit(function_constant(exceptions.steady), source, place, *row, node=node)
             low.mark()  # the user's code may have been asked for the items
             return Each(asked, item)
+        case DictItems(source=Var() as source, key=key, value=value) if reads is not None:
+            low.emit(function_constant(exceptions.check_pairs), source, place, node=node)
+            reads.append(Op(Opcode.GETITEM, (source, key), (value,), where=low.location(node)))
+            return _steady(low, Each(source, key), node, reads, *row)
         case Enumerate(inner=inner, start=start, index=index):
-            return Enumerate(_steady(low, inner, node, *row), start, index)
+            return Enumerate(_steady(low, inner, node, reads, *row), start, index)
         case Zip(inners=inners, strict=strict):
             row = row or (_new_row(low, node),)
-            return Zip(tuple(_steady(low, inner, node, *row) for inner in inners), strict)
+            return Zip(tuple(_steady(low, inner, node, reads, *row) for inner in inners), strict)
+    check = exceptions.check_steady if reads is None else exceptions.check_fixed
     for iterated in _sources(items):
-        low.emit(function_constant(exceptions.check_steady), iterated, place, node=node)
+        low.emit(function_constant(check), iterated, place, node=node)
     return items
 
 

@@ -45,6 +45,8 @@ def item(arguments: Arguments, known: Known) -> Kind:
     """container[index]"""
     container, index = arguments
     match container:
+        case TupleOf(items=items) if _is_slice(index):
+            return _part_of_tuple(items, known.get(1))
         case TupleOf(items=items):
             place = known.get(1)
             return items[place] if type(place) is int and -len(items) <= place < len(items) else unknown_from(items)
@@ -66,6 +68,13 @@ def item(arguments: Arguments, known: Known) -> Kind:
         case Sequence(name="list" | "tuple") if _is_slice(index):
             return container
     return unknown_from((container,))
+
+
+def _part_of_tuple(items: tuple[Kind, ...], part: Any) -> Kind:
+    """items[part], for a slice that may be known."""
+    if isinstance(part, slice) and slice_kind_of(part.start, part.stop, part.step) != Inert("slice"):
+        return TupleOf(items[part])
+    return Sequence("tuple", unknown_from(items))
 
 
 def _indexed(axes: Axes, index: tuple[Kind, ...]) -> Axes | None:

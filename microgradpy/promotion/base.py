@@ -273,7 +273,8 @@ class Walk(ABC):
 
     def dict_of(self, place: DictOf) -> Value:
         """A dict in sight as a dict."""
-        entries = [(key, self.plain(value)) for (owner, key), value in self.fields.items() if owner is place]
+        given = [(key, value) for (owner, key), value in self.fields.items() if owner is place]
+        entries = [(key, self.plain(value)) for key, value in given]  # which may note fields of its own
         arguments = tuple(part for key, value in entries for part in (Const(key), value))
         result = fresh(place.hint, True)
         self.add(replace(place.made, arguments=arguments, results=(result,)))

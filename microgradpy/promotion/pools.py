@@ -45,7 +45,9 @@ class Pools(Containers):
 
     def pooled(self, op: Op, place: Object) -> Known:
         """An object that has just been made, as one of those in the pool of its class."""
-        table = self.tables_made[origin_of_pool(place.cls)]
+        table = self.tables_made.get(origin_of_pool(place.cls))
+        if table is None:  # in a function of another module, which is a unit of its own
+            raise Escapes(origin_of_pool(place.cls))
         number = self.append_fields(op, table, place)
         for key in [key for key in self.fields if key[0] is place]:
             del self.fields[key]

@@ -238,6 +238,7 @@ examples(collections.OrderedDict.copy, (collections.OrderedDict(a=1.0),))
 # What carries nothing -------------------------------------------------------------------------------------------------
 
 non_differentiable(dict.keys, list.index, list.count, tuple.index, tuple.count)
+non_differentiable(collections.deque.index, collections.deque.count)
 
 
 def public_methods(cls: type) -> list[Any]:

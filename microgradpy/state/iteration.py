@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.frontend.exceptions import check_steady
+from microgradpy.frontend.exceptions import Keys, check_steady, is_sized
 from microgradpy.ir.objects import features_of
 from microgradpy.named import Named
 from microgradpy.rules.entries import hashes_itself
@@ -214,6 +214,8 @@ def _walk_steadily(resolve: Resolve, x: Any, place: str, row: Row = NO_ROW) -> R
     y, back = walk(resolve, x)
     if isinstance(y, Steps | Turn):
         y.catches, y.row = True, row
+    elif is_sized(y):
+        y = Keys(y, row)
     else:
         check_steady(y, place)
     return y, lambda y_bar, shadows: Bars(None, (back(y_bar, shadows).arguments[0], None, None), {})

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.rules.builtins import max_of_many_rrule, max_rrule, min_of_many_rrule, min_rrule
 from microgradpy.rules.results import applied
 from microgradpy.runtime.bars import Bars, Resolved, with_bars
 from microgradpy.runtime.cotangents import or_zero
@@ -21,7 +22,7 @@ from microgradpy.state.detached import apart_from
 from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, seal_arrays, structure_of
-from microgradpy.state.write_handlers import Made, WriteHandler
+from microgradpy.state.write_handlers import Made, WriteHandler, looked_up
 from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
 
 
@@ -77,10 +78,16 @@ def by_rule(f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ke
     asked = frozenset(kwargs)
     if kwargs or not takes(rule, len(args)):
         args, kwargs, names = positional(f, rule, args, kwargs, keywords_wanted)
+    if any(isinstance(x, tuple) for x in args):
+        rule = looked_up(_COMPARE_ONCE, rule) or rule
     known = Known(args)
     args = _for_rule(f, args)
     y, pullback = applied(rule, args, kwargs, "pullback")
     return of_rule(f, rule, args, kwargs, y, pullback, known, names, asked)
+
+
+_COMPARE_ONCE = {max_rrule: max_of_many_rrule, min_rrule: min_of_many_rrule}
+"""For rules whose pullbacks compare the arguments once more, those that do not: what is in tuples may be written into."""
 
 
 def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:

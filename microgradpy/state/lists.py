@@ -235,14 +235,15 @@ def _set_slice(items: list[Any], index: slice, value: Any) -> Undo:
     return undo
 
 
+@write_handler(operator.delitem, deque.__delitem__, of=deque)
 @write_handler(operator.delitem, list.__delitem__, of=list)
 def delete_list_item(items: list[Any], index: Any, /) -> Made:
+    length = base_of(items).__len__(items)
+    base_of(items).__delitem__(items, index)
     if isinstance(index, slice):
-        places = sorted(range(*index.indices(list.__len__(items))))
+        places = sorted(range(*index.indices(length)))
     else:
-        place = operator.index(index)
-        places = [place + list.__len__(items) if place < 0 else place]
-    list.__delitem__(items, index)
+        places = [operator.index(index) % length]
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow = shadows.of(items)

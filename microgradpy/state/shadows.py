@@ -11,6 +11,8 @@ The shadow of a view of an array is the same view of the owner's shadow, so that
 from __future__ import annotations
 
 import functools
+import gc
+import itertools
 import operator
 import types
 from collections import deque
@@ -48,6 +50,14 @@ def is_value(x: object) -> bool:
             _VALUE_TYPES.clear()
         known = _VALUE_TYPES[cls] = issubclass(cls, _VALUES)
     return known
+
+
+def gives_constants(x: object) -> bool:
+    """Whether this is an iterator that was made of numbers which are not differentiated, and gives nothing else: of others a
+    `Stream` is made."""
+    if not isinstance(x, itertools.repeat):
+        return isinstance(x, itertools.count)
+    return all(isinstance(item, int | float | complex | np.generic) for item in gc.get_referents(x))
 
 
 _FLOAT = frozenset({float})
@@ -223,6 +233,8 @@ class Shadows(ArrayShadows):
         return self.settle(held, part)
 
     def _add_structure(self, x: Any, d: Any) -> None:
+        if gives_constants(x):
+            return
         shadow = self.of(x)
         if isinstance(shadow, StreamShadow):
             shadow.add(d)
@@ -235,6 +247,9 @@ class Shadows(ArrayShadows):
         elif isinstance(x, types.CellType):
             # The cotangent of a cell is that of what it holds.
             shadow.add(CONTENTS, self.settle(self._held(x, CONTENTS, _field), d))
+        elif isinstance(d, list):
+            found = f"the items of a {type(x).__name__} of differentiated values are read"
+            raise MissingRuleError(found, None, "Make a list of it first.")
         else:
             for name, part in d.items():
                 shadow.add(name, self.settle(self._held(x, name, _field), part))

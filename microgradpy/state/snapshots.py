@@ -32,16 +32,18 @@ def frozen(x: Any) -> Any:
 
 
 def _frozen(x: Any, met: dict[int, Any]) -> Any:
-    """`met` has the copies of the containers that were met, one of which may hold itself."""
+    """`met` has the copies of the arrays and containers that were met, one of which may hold itself: what is one object in
+    two places is one there."""
+    if id(x) in met:
+        return met[id(x)]
     if isinstance(x, np.ndarray):
-        return copied(x, "K")
+        copy = met[id(x)] = copied(x, "K")
+        return copy
     if isinstance(x, np.flatiter):
         return x.copy()
     cls = type(x)
     if not isinstance(x, tuple) and cls not in (list, deque, dict):
         return x
-    if id(x) in met:
-        return met[id(x)]
     twin: Any
     if isinstance(x, tuple):
         if all(map(_is_plain, x)):
@@ -317,8 +319,8 @@ class Known:
 
 def seal(pullback: Callable[..., Any], known: Known, y: Any) -> None:
     """Let a pullback close over copies of the contents that it reads, since its function's arguments and value may be
-    written into later."""
-    _seal(pullback, known, y, set())
+    written into later. What it compares by identity is one object still."""
+    _Sealing(known, y).seal(pullback)
 
 
 def seal_arrays(pullback: Callable[..., Any], args: tuple[Any, ...], y: Any) -> None:
@@ -339,22 +341,30 @@ _TRACKED_RUNS = "microgradpy.tracked_entry"
 the identity of what else it keeps."""
 
 
-def _seal(function: Any, known: Known, y: Any, met: set[int]) -> None:
-    if not isinstance(function, types.FunctionType) or id(function) in met:
-        return
-    if function.__module__ == _TRACKED_RUNS:
-        return
-    met.add(id(function))
-    for cell in function.__closure__ or ():
-        try:
+@final
+class _Sealing:
+    """`copies` are those that were made, by the identities of the `originals`, which live as long."""
+
+    def __init__(self, known: Known, y: Any) -> None:
+        self.known, self.y = known, y
+        self.met: set[int] = set()
+        self.copies: dict[int, Any] = {}
+        self.originals: list[Any] = []
+
+    def seal(self, function: Any) -> None:
+        if not isinstance(function, types.FunctionType) or id(function) in self.met:
+            return
+        if function.__module__ == _TRACKED_RUNS:
+            return
+        self.met.add(id(function))
+        for cell in filter(is_filled, function.__closure__ or ()):
             held = cell.cell_contents
-        except ValueError:
-            continue
-        if isinstance(held, types.FunctionType):
-            if id(held) not in known.functions:  # what an argument closes over is the user's
-                _seal(held, known, y, met)
-        elif held is y or _is_known(held, known):
-            cell.cell_contents = frozen(held)
+            if isinstance(held, types.FunctionType):
+                if id(held) not in self.known.functions:  # what an argument closes over is the user's
+                    self.seal(held)
+            elif held is self.y or _is_known(held, self.known):
+                self.originals.append(held)
+                cell.cell_contents = _frozen(held, self.copies)
 
 
 def _is_known(x: Any, known: Known) -> bool:

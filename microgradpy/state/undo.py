@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.errors import MissingRuleError
+from microgradpy.frontend.exceptions import Keys
 from microgradpy.ir.objects import is_function, static_member
 from microgradpy.runtime.cotangents import from_items
 from microgradpy.runtime.failures import SKIPPED, Failure
@@ -15,7 +16,7 @@ from microgradpy.runtime.streams import Turn
 from microgradpy.state.array_memory import shares_memory
 from microgradpy.state.arrays import has_repeats, taken_item
 from microgradpy.state.coroutines import Steps
-from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, is_value
+from microgradpy.state.shadows import FieldShadow, ListShadow, Shadows, gives_constants, is_value
 from microgradpy.tangents.arithmetic import real_like, stack_items
 from microgradpy.tangents.helpers import returns
 from microgradpy.tangents.overlap import overlaps_itself
@@ -67,13 +68,15 @@ def appended(shadows: Shadows, items: list[Any], length: int) -> Any:
     return shadows.of(items).undo_append(length)
 
 
-_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, type({}.keys()), type(OrderedDict().keys()))
+_WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, np.ndindex, Keys, type({}.keys()), type(OrderedDict().keys()))
 """What has no cotangent of its own for its items: those that are objects have theirs, and no others are differentiated."""
 
 
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
     if isinstance(source, _WITHOUT_COTANGENT) or (isinstance(source, type) and is_structural_zero(d)):  # an enum
+        return None
+    if gives_constants(source):
         return None
     if item is SKIPPED:
         return None

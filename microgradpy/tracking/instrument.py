@@ -23,7 +23,7 @@ from microgradpy.codegen.emit import emit
 from microgradpy.codegen.loading import load_in_place_of
 from microgradpy.dataclasses import replace
 from microgradpy.errors import DifferentiationError
-from microgradpy.frontend.exceptions import check_not_interrupted, check_steady, steady
+from microgradpy.frontend.exceptions import check_fixed, check_not_interrupted, check_pairs, check_steady, steady
 from microgradpy.frontend.lower import lower_function
 from microgradpy.frontend.resolve import builtins_of
 from microgradpy.frontend.source import captured_values
@@ -64,7 +64,7 @@ from microgradpy.tracking import iteration, recording
 from microgradpy.tracking.sites import CallSite, LoopSite, MarkSite, Sites, TracedCode
 from microgradpy.tracking.values import Constant, as_key
 
-_CHECKS = (check_not_interrupted, check_steady)
+_CHECKS = (check_not_interrupted, check_steady, check_fixed, check_pairs)
 _KEYS = (constant_key,)
 _AS_KEY = function_constant(as_key)
 _REFUSALS = (opaque.refuse_syntax, opaque.refuse_mutation)

@@ -343,3 +343,15 @@ _MAKERS = (_pair_of,)
 def methods_of_a_dict_that_a_chosen_function_makes(x):
     made = _MAKERS[0](x)
     return sum(made.values()) + sum(v * v for _, v in made.items()) + made.get("b", 0.0)
+
+
+@program(0.7, 1.3, 1, features="slices of tuples, joined and repeated")
+def slices_of_tuples(x, y, n):
+    pair = (x, y)
+    turned = pair[1:] + pair[:1]
+    moved = turned[n:] + (x * y,) + turned[:n]
+    first = (x, (y, 2.0))[:1] * 2
+    backwards = moved[::-1]
+    while len(moved) > 1:
+        moved = (moved[0] * moved[1] + x, *moved[2:])
+    return turned[0] * first[1] + backwards[0] * moved[0] * y

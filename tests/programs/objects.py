@@ -356,3 +356,22 @@ def views_with_operators_of_their_own(x):
 def views_of_a_plain_class(x):
     plain = Plain(x * 2.0)
     return float(np.sum(np.asarray(plain * plain))) + float(plain[0])
+
+
+class Tree:
+    def __init__(self, value, *kids):
+        self.value = value
+        self.kids = list(kids)
+
+    def __iter__(self):
+        yield self.value
+        for kid in self.kids:
+            yield from kid
+
+
+@program(Tree(0.4, Tree(0.8, Tree(0.7)), Tree(0.3)), 0.5, features="yield from the children of a tree")
+def values_of_a_tree(tree, x):
+    product = x
+    for value in tree:
+        product = product * value + 0.2
+    return product * sum(tree)

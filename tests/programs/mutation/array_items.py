@@ -455,3 +455,12 @@ def array_in_a_dict_written(state, k):
     for _ in range(state["n"]):
         state["u"][1:] = state["u"][:-1] * k + 0.5 * state["u"][1:]
     return np.sum(state["u"] ** 2)
+
+
+@program(V4, K, features="np.ndindex")
+def numbers_of_entries_are_used(v, k):
+    grid = (v * k).reshape(2, 2)
+    for i, j in np.ndindex(grid.shape):
+        grid[i, j] *= i + k
+        grid[j, i] += j * k
+    return np.sum(grid * grid)

@@ -216,3 +216,37 @@ def list_of_constants_becomes_active(x):
     except ValueError:
         total = total + log[-1]
     return total * sum(items) * sum(log)
+
+
+class Ranked:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return self.v < other.v
+
+    def __gt__(self, other):
+        return self.v > other.v
+
+    def __eq__(self, other):
+        return self.v == other.v
+
+    __hash__ = None
+
+
+@program(K, features="max and min of tuples with objects")
+def tuples_with_objects_are_chosen(x):
+    held = Ranked(x)
+    pairs = [(x * x, held), (2.0 + x, [x]), (3.0 * x, held)]
+    least, most = min(pairs), max((x, [x * x]), (0.1, [x]), (x, [0.0]))
+    most[1][0] *= 3.0
+    held.v *= x
+    return least[0] * held.v + most[0] * most[1][0] + max([[x, 2.0], [0.1, x]])[0]
+
+
+@program(K, features="max of tuples with objects that are written into")
+def objects_compare_otherwise_later(x):
+    held, other = Ranked(x), Ranked(0.3)
+    chosen = max((1, held, x * x), (1, other, 5.0 * x))
+    held.v = -2.0 * x
+    return chosen[2] * other.v + held.v

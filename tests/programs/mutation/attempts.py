@@ -562,3 +562,55 @@ def module_list(items, k):
     except IndexError:
         STATE[0] *= STATE[1]
     return STATE[0] * STATE[-1]
+
+
+@program(L, K, features="try, dict that grows while a loop runs over it")
+def dict_that_grows_under_a_loop(items, k):
+    table = {"a": items[0], "b": k}
+    t = items[1]
+    try:
+        for key in table:
+            t = t * table[key]
+            table[key + "x"] = t
+    except RuntimeError:
+        t = t * 3.0
+    return t + sum(table.values())
+
+
+@program({"a": 0.5, "b": 1.2, "c": 0.7}, K, features="try, dict that grows while a loop runs over it")
+def pairs_of_a_dict_that_grows_under_a_loop(table, k):
+    t = k
+    try:
+        for i, (key, value) in enumerate(table.items()):
+            t = t * value + i * k
+            table[key] = t
+            if key == "b":
+                table["new"] = t * k
+    except RuntimeError:
+        t = t * table["new"]
+    return t + sum(table.values())
+
+
+@program({"a": 0.5, "b": 1.2, "c": 0.7}, K, features="try, dict that shrinks while a loop runs over it")
+def dict_that_shrinks_beside_a_list(table, k):
+    t = 1.0
+    try:
+        for value, key in zip([k, t, k], table):
+            t = t * value + table.pop(key)
+    except RuntimeError:
+        t = t * k
+    return t + sum(table.values())
+
+
+@program(L, K, features="try, set that grows while a loop runs over it")
+def set_that_grows_under_a_loop(items, k):
+    chosen = {0, 1}
+    t = k
+    try:
+        for i in chosen:
+            t = t * items[0]
+            items[i] = t
+            chosen.add(i + 20)
+    except RuntimeError:
+        t = t * len(chosen)
+    return t + sum(items)

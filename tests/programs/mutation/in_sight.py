@@ -892,3 +892,12 @@ def truth_values_among_numbers(x, steps):
         values[1] = values[0] * x
     values[0] = x > 0.0
     return sum(values) + values[0] * values[3] * x
+
+
+@program(X, N, features="dict, list")
+def dict_with_a_list_in_two_places(x, steps):
+    items = [x, 1.5]
+    table = {"v": x * steps, "a": items, "b": items}
+    values = table.values()
+    table["a"][:] = [x * x, x, 2.0]
+    return sum(sum(v) if isinstance(v, list) else v for v in values) * items[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tests.programs.mutation.table import V3, K, program
@@ -233,3 +235,16 @@ def shallow_copy_of_a_grid_shares_its_rows(x):
     same[0][1] = x**3
     grid[1][1] = same[0][1] * x
     return sum(sum(row) for row in grid) + same[1][1]
+
+
+@program(K, features="count and repeat beside a list that is written")
+def counted_beside_what_is_written(x):
+    values, total = [x, 2.0 * x], 0.0
+    for value, k, factor in zip(values, itertools.count(2, 0.5), itertools.repeat(3.0)):
+        values[0] = total
+        total += value * k * factor + k
+    pairs = zip(values, itertools.count())
+    first, k = next(pairs)
+    values.append(total)
+    rest = itertools.chain(values, itertools.repeat(3, 2))
+    return first * total + sum(value * k for value, k in pairs) + sum(rest) * x

@@ -260,3 +260,15 @@ def lists_made_longer(x, n):
     items.extend(map(math.sin, items[:3]))
     items += items[:1]
     return sum((i + 1) * v for i, v in enumerate(items))
+
+
+@program(0.7, 4, features="deque, del")
+def deleted_from_a_deque(x, n):
+    states, noted = deque([x, x * x, 2.0 * x, 0.5]), {}
+    noted["states"] = states
+    for k in range(n):
+        states.append(states[0] * states[-1])
+        del states[k % 2]
+        del noted["states"][-2]
+        states.appendleft(x * k)
+    return sum((k + 1) * v for k, v in enumerate(states)) * states.count(states[0]) + x * states.index(states[-1])
