@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
-from microgradpy.ad.binding import Packed, bind_inputs, literal_defaults
+from microgradpy.ad.binding import Packed, bind_inputs, written_defaults
 from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
@@ -291,7 +291,7 @@ def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
     if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
-        bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+        bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound)):
             return
     dispatch(primal, op, callee, arguments, keywords)
@@ -308,7 +308,7 @@ def kind_returned(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, 
     function = callee.value if isinstance(callee, Const) else None
     if not isinstance(function, FunctionType) or not primal.services.inlines or not is_plain(function):
         return UNKNOWN
-    bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+    bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
     if bound is None:
         return UNKNOWN
     kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))

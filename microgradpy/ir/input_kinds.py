@@ -35,6 +35,7 @@ from microgradpy.ir.kinds import (
     without_items,
 )
 from microgradpy.ir.objects import features_in
+from microgradpy.ir.random_sources import is_source
 
 
 def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
@@ -58,6 +59,8 @@ def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
     if isinstance(value, np.generic):
         name = _DTYPES.get(value.dtype.kind)
         return Scalar(name) if name else UNKNOWN
+    if is_source(value):
+        return Inert(type(value).__name__)
     return object_with(features_in((value,)))
 
 

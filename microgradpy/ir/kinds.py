@@ -14,6 +14,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import map_axis
 from microgradpy.ir.objects import NO_FEATURES, Features
+from microgradpy.ir.random_sources import source_class
 
 
 @final
@@ -347,6 +348,8 @@ def python_type(kind: Kind) -> type | None:
             return bool
         case Inert(name="str"):
             return str
+        case Inert(name=name):
+            return source_class(name)
     return None
 
 

@@ -57,6 +57,14 @@ def _counted(kind: Kind) -> Kind:
     return INT if kind == BOOL else kind
 
 
+def bits(arguments: Arguments, known: Known) -> Kind:
+    """~x, x & y: of truth values and whole numbers."""
+    kind = broadcast(arguments) if all(isinstance(each, Array | Scalar) for each in arguments) else UNKNOWN
+    if kind == BOOL and len(arguments) == 1:
+        return UNKNOWN  # of Python's truth value an integer, of NumPy's a truth value
+    return kind if isinstance(kind, Array | Scalar) and dtype_of(kind) in ("bool", "int") else UNKNOWN
+
+
 def division(arguments: Arguments, known: Known) -> Kind:
     """Remainders and whole quotients; `%` of a text is a text."""
     return arguments[0] if arguments[0] == Inert("str") else counting(arguments, known)

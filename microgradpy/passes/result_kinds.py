@@ -52,7 +52,7 @@ from microgradpy.ir.kinds import (
     present,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
-from microgradpy.passes import array_kinds, linear_kinds, number_kinds
+from microgradpy.passes import array_kinds, linear_kinds, number_kinds, random_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
 from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
@@ -196,12 +196,15 @@ _WITHOUT_NONE = frozenset((
 
 def _entry_of(callee: object) -> _Entry | _Declared | None:
     try:
-        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _fourier_entry(callee)
+        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _late_entry(callee)
     except TypeError:
         return None
 
 
-def _fourier_entry(callee: object) -> _Declared | None:
+def _late_entry(callee: object) -> _Declared | None:
+    """What is known of functions of modules that are imported only if a program does."""
+    if (row := random_kinds.found(callee)) is not None:
+        return _Declared(row[0], Parameters.of(row[1]))
     name = str(getattr(callee, "__name__", ""))
     if name not in _OF_FOURIER or getattr(sys.modules.get("numpy.fft"), name, None) is not callee:
         return None
@@ -379,6 +382,8 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(number_kinds.power, 2, operator.pow, pow, np.power)
     put(number_kinds.changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive)
     put(number_kinds.changing(bool="int"), 1, np.conj, np.square, np.reciprocal)
+    put(number_kinds.bits, 1, operator.invert, np.invert)
+    put(number_kinds.bits, 2, operator.and_, operator.or_, operator.xor)
     put(number_kinds.absolute, 1, abs, operator.abs, np.abs)
     put(number_kinds.comparison, 2, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
     put(number_kinds.comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)

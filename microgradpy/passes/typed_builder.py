@@ -11,6 +11,7 @@ from microgradpy.ir.axes import Axes
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import UNKNOWN, Kind, TupleOf, python_type
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
+from microgradpy.ir.random_sources import is_source_class
 from microgradpy.passes.expansion import expand
 from microgradpy.passes.folding import fold
 from microgradpy.passes.lengths import axis_read, length_of, lengths_of
@@ -101,7 +102,7 @@ class TypedBuilder(Builder):
             return None
         target, name = producer.arguments[:2]
         cls = python_type(self.kind(target))
-        if cls not in (np.ndarray, dict) or not isinstance(name, Const):
+        if cls is None or not (cls in (np.ndarray, dict) or is_source_class(cls)) or not isinstance(name, Const):
             return None
         unbound = getattr(cls, name.value, None)
         return (unbound, target) if callable(unbound) else None

@@ -118,6 +118,7 @@ __all__ = [
     "objects",
     "outputs",
     "own_iterators",
+    "ordinary",
     "overlapping",
     "own_containers",
     "partial",

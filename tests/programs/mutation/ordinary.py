@@ -1,0 +1,186 @@
+"""Programs as people write them who do not think of derivatives, one for each reason why such a program was slow or refused."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tests.programs.mutation.table import program
+
+X, N = 0.6, 5
+
+
+class Controller:
+    def __init__(self, gain, limits=(-5.0, 5.0)):
+        self.gain, self.limits, self.last = gain, limits, None
+
+    def __call__(self, error):
+        low, high = self.limits
+        change = 0.0 if self.last is None else error - self.last
+        self.last = error
+        return min(max(self.gain * error + 0.1 * change, low), high)
+
+
+@program(X, N, features="object, default that is a tuple")
+def controls(gain, steps):
+    controller, level = Controller(gain), 1.0
+    for _ in range(steps):
+        level += 0.3 * controller(3.0 - level)
+    return level
+
+
+def clipped(x, limits=(-1.0, 1.0), rest=()):
+    return min(max(x, limits[0]), limits[1]) + sum(rest)
+
+
+@program(X, N, features="function, default that is a tuple")
+def clips(x, steps):
+    total = 0.0
+    for k in range(steps):
+        total += clipped(x * k)
+    return total
+
+
+@dataclass
+class Point:
+    x: float
+
+    @classmethod
+    def zero(cls):
+        return cls(0.0)
+
+
+def zeros():
+    return np.zeros(3)
+
+
+@dataclass
+class Record:
+    rate: float
+    limits: tuple = (-1.0, 2.0)
+    totals: dict = field(default_factory=dict)
+    recent: deque = field(default_factory=deque)
+    weights: list = field(default_factory=lambda: [0.0] * 3)
+    sums: dict = field(default_factory=lambda: defaultdict(float))
+
+
+@dataclass
+class Place:
+    point: Point = field(default_factory=Point.zero)
+    force: np.ndarray = field(default_factory=zeros)
+
+
+@program(X, N, features="dataclass, factories of fields")
+def keeps_records(x, steps):
+    record = Record(x)
+    for k in range(steps):
+        record.totals[k] = x * k
+        record.recent.append(x * k)
+        if len(record.recent) > 2:
+            record.recent.popleft()
+        record.weights[k % 3] += x * x
+        record.sums[k % 2] += x**3
+    return sum(record.totals.values()) * record.limits[1] + record.recent[0] + record.weights[1] + record.sums[0]
+
+
+@program(X, N, features="dataclass, factories of fields")
+def moves(x, steps):
+    place = Place()
+    for k in range(steps):
+        place.point.x += x * k
+        place.force[k % 3] += x
+    return place.point.x * place.force[1]
+
+
+@program(X, N, features="random numbers, dict")
+def trades(x, steps):
+    rng, prices, log = random.Random(3), {"a": 1.0, "b": 2.0}, []
+    for _ in range(steps):
+        market = rng.gauss(0.0, 0.1)
+        for name in prices:
+            prices[name] *= 1 + x * market
+        log.append(prices["a"] * x + prices["b"])
+    return sum(log)
+
+
+@program(np.array([X, 1.0, 1.4]), features="masks")
+def masks(x):
+    high = x > 0.8
+    y = np.zeros_like(x)
+    y[high] = x[high] ** 2
+    y[~high] += 1.0 + x[~high]
+    return y.sum()
+
+
+@program(X, N, features="array, in place as a whole")
+def relaxes(x, steps):
+    u, w = np.linspace(0.0, 1.0, 6), np.ones(6)
+    for _ in range(steps):
+        change = np.zeros_like(u)
+        change[1:-1] = u[2:] + u[:-2] - 2 * u[1:-1]
+        u += x * change
+        u[0] = 0.5
+        u[-1] = u[-2]
+        w *= 1.0 + u
+        w /= 1.5
+    return np.sum(u**2) + w @ u
+
+
+def residual(x, p):
+    return np.array([x[0] ** 2 + x[1] - p, x[0] - x[1] ** 3 + 0.2 * p])
+
+
+@program(X, N, features="array, in place as a whole, given to a function")
+def converges(p, steps):
+    x = np.array([1.0, 1.0])
+    for _ in range(steps):
+        r = residual(x, p)
+        slopes = np.array([[2 * x[0], 1.0], [1.0, -3 * x[1] ** 2]])
+        step = np.linalg.solve(slopes, -r)
+        x += step
+        if np.linalg.norm(step) < 1e-9:
+            break
+    return x[0] * x[1]
+
+
+@program(X, features="array, in place as a whole, aliases")
+def changes_by_another_name(x):
+    u = np.zeros(3)
+    for k in range(3):
+        v = u
+        u += x * k
+        if k == 1:
+            v *= 2.0
+    part = u[1:]
+    part += x
+    u += u
+    return (u * v).sum() + part.sum()
+
+
+@program(X, features="array, in place as a whole, kept")
+def changes_what_was_kept(x):
+    u = np.zeros(3)
+    kept = [u]
+    u += x
+    return kept[0].sum() * u[0]
+
+
+@program(X, features="array, in place as a whole, of single precision")
+def keeps_its_type(x):
+    u = np.zeros(3, dtype=np.float32)
+    u += np.float32(0.5)
+    u *= np.ones(3)
+    return x * u.sum() if u.dtype == np.float32 else x
+
+
+@program(X, features="array, in place as a whole, caught")
+def does_not_fit(x):
+    u = np.zeros(3)
+    try:
+        u += np.ones((2, 3)) * x
+    except ValueError:
+        u += 2 * x
+    return u.sum()
