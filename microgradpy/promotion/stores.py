@@ -281,7 +281,7 @@ class Stores(Pools):
             raise Escapes(place.origin)
         self.helped = True
         # An array gets the entries of another one, or of a part of one: nobody has that afterwards.
-        is_copied = place.sort == "array" and (self.is_copied(place, index, value) if isinstance(value, View) else is_array(value))
+        is_copied = place.sort == "array" and (is_array(value) or self.is_copied(place, index, value))
         given = self.plain(value, shows=False) if is_copied else self.given_to(place, value)
         after = fresh(place.hint, True)
         changed = (self.plain(self.now(place)), index, given)
@@ -290,10 +290,10 @@ class Stores(Pools):
         self.put_too(place, index, given, op.where)  # type: ignore[arg-type]
         return NONE
 
-    def is_copied(self, place: ListOf, index: Known, view: View) -> bool:
+    def is_copied(self, place: ListOf, index: Known, view: Known) -> bool:
         """Whether `place[index] = view` gives what a copy of the view would: not if NumPy reads entries that it has written."""
-        if view.place is not place:
-            return True
+        if not isinstance(view, View) or view.place is not place:
+            return isinstance(view, View)
         kinds = map(self.kinds.of, (index, view.index))
         ours, theirs = (kind.items if isinstance(kind, TupleOf) else (kind,) for kind in kinds)
         return len(ours) == len(theirs) and all(map(_are_in_step, ours, theirs))
