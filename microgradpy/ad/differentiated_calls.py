@@ -199,6 +199,8 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
         return _OF_VALUES.get(function)
     if function is dict and len(kinds) == 1 and _are_pairs(kinds[0]):
         return number_lists.dict_of_pairs_rrule
+    if function is operator.or_ and len(kinds) == 2 and all(map(_is_dict_of_numbers, kinds)):
+        return number_lists.merged_rrule
     if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
         return number_lists.values_rrule
     if function in (columns_of, list_of_columns) and isinstance(items := kinds[0], Sequence) and holds_numbers(items):
@@ -212,6 +214,10 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
     if len(kinds) == 1:
         return _OF_ONE.get(function)
     return number_lists.repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
+
+
+def _is_dict_of_numbers(kind: Kind) -> bool:
+    return isinstance(kind, Sequence) and kind.name == "dict" and is_real_scalar(kind.item)
 
 
 def _are_pairs(kind: Kind) -> bool:

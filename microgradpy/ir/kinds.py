@@ -268,6 +268,11 @@ def is_real(kind: Kind) -> bool:
     return is_real_scalar(kind) or (isinstance(kind, Array | Numeric) and kind.dtype in ("real", "float", "int", "bool"))
 
 
+def is_collection(kind: Kind) -> bool:
+    """Proven to be an array or one of Python's containers."""
+    return isinstance(kind, Array | TupleOf | Sequence) and kind != CELL
+
+
 def is_numeric(kind: Kind) -> bool:
     """Proven to be a number or an array."""
     return isinstance(kind, Scalar | Array | Numeric)
