@@ -197,12 +197,8 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
         return number_lists.sum_of_arrays_rrule
     if len(kinds) == 1 and is_values_of_numbers(kinds[0]):
         return _OF_VALUES.get(function)
-    if function is dict and len(kinds) == 1 and _are_pairs(kinds[0]):
-        return number_lists.dict_of_pairs_rrule
-    if function is operator.or_ and len(kinds) == 2 and all(map(_is_dict_of_numbers, kinds)):
-        return number_lists.merged_rrule
-    if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
-        return number_lists.values_rrule
+    if function in (dict, operator.or_, dict.values):
+        return _rule_of_dicts(function, kinds)
     if function in (columns_of, list_of_columns) and isinstance(items := kinds[0], Sequence) and holds_numbers(items):
         return number_lists.columns_of_tuples_rrule if isinstance(items.item, TupleOf) else number_lists.columns_rrule
     if not kinds or not (is_list_of_numbers(kinds[0]) or has_open_tuples(kinds[0])):
@@ -214,6 +210,14 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
     if len(kinds) == 1:
         return _OF_ONE.get(function)
     return number_lists.repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
+
+
+def _rule_of_dicts(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
+    if function is dict:
+        return number_lists.dict_of_pairs_rrule if len(kinds) == 1 and _are_pairs(kinds[0]) else None
+    if function is operator.or_:
+        return number_lists.merged_rrule if len(kinds) == 2 and all(map(_is_dict_of_numbers, kinds)) else None
+    return number_lists.values_rrule if holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]) else None
 
 
 def _is_dict_of_numbers(kind: Kind) -> bool:

@@ -108,8 +108,9 @@ class Resolver:
             return self._function_of_class(constant, module, attribute)
         if not isinstance(module, types.ModuleType) or not constant.path:
             return None
-        # Only what is already there: a module's `__getattr__` may import, warn or compute.
-        value = vars(module).get(attribute, _MISSING)
+        # Only what is already there: a module's `__getattr__` may import, warn or compute. That of NumPy is known.
+        is_lazy = attribute == "random" and module is sys.modules.get("numpy")
+        value = module.random if is_lazy else vars(module).get(attribute, _MISSING)
         is_constant = isinstance(value, FUNCTION_TYPES) or (value is not _MISSING and _is_fixed(module, value))
         is_constant = is_constant or (module.__name__ in _OF_RANDOM_NUMBERS and is_source_function(value))
         if not is_constant and not is_library(module.__name__):

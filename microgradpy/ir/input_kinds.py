@@ -113,8 +113,8 @@ def _kind_of_rows(rows: list[Any]) -> Kind:
 
 
 def _kind_of_dicts(items: list[Any]) -> Kind:
-    """Of dicts with the same few texts as keys, each value counts. What is in others in turn is not looked at: they may hold each
-    other."""
+    """Of dicts with the same few texts as keys, each value counts. What is in others in turn is not looked at: they may hold
+    each other."""
     first = items[0].keys()
     if len(first) <= MOST_ENTRIES and all(type(key) is str for key in first) and all(each.keys() == first for each in items):
         return dict_of((key, _kind_of_flat([each[key] for each in items])) for key in first)

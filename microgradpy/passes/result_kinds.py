@@ -448,8 +448,8 @@ def _table() -> dict[Any, _Entry | _Declared]:
 
 
 _TEXTS_OF_TEXTS = (
-    "strip lstrip rstrip lower upper title capitalize casefold swapcase replace join format center ljust rjust zfill removeprefix "
-    "removesuffix expandtabs"
+    "strip lstrip rstrip lower upper title capitalize casefold swapcase replace join format center ljust rjust zfill "
+    "removeprefix removesuffix expandtabs"
 ).split()
 _ASKED_OF_TEXTS = "startswith endswith isdigit isalpha isalnum isnumeric isdecimal isspace islower isupper isidentifier".split()
 _MATH_FLOAT = (
