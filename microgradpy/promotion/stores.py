@@ -72,10 +72,7 @@ class Stores(Pools):
     def note_made(self, op: Op, head: Any, result: Var, origin: Any, frame: Frame) -> None:
         """Note that an operation may have made something that is written into."""
         self.fresh.pop(result, None)
-        if isinstance(op.callee, Opcode):
-            sort = "dict" if op.callee is Opcode.DICT else None
-        else:
-            sort = self.sort_made(op, head, result)
+        sort = self.sort_made(op, head, result)
         if sort is None or origin in self.facts.barred:
             return
         if sort == "list" and (origin in self.facts.grown or origin in self.facts.shrinking):
@@ -95,6 +92,8 @@ class Stores(Pools):
             result = self.filled_dict(op)
         if op.callee is Opcode.DICT and op.arguments:
             result = self.display(op)
+        if sort == "array" and _may_be_saved(head):
+            result = self.copy_of_array(result, fresh(result.hint, True))
         place = replace(self.list_at(origin, result.hint, sort=sort), default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
             self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
@@ -151,7 +150,9 @@ class Stores(Pools):
         return None
 
     def sort_made(self, op: Op, head: Any, result: Var) -> str | None:
-        """What a call makes that nobody else has: a list, a dict or an array."""
+        """What an operation makes that nobody else has: a list, a dict or an array."""
+        if isinstance(op.callee, Opcode):
+            return "dict" if op.callee is Opcode.DICT else None
         function = head.value if isinstance(head, Const) else self.method_called(head)
         if isinstance(function, np.ufunc):
             is_known = len(op.arguments) == function.nin and not op.keywords
@@ -325,6 +326,8 @@ class Stores(Pools):
         callee = OUT_OF_PLACE[function]
         self.add(Op(callee, (before, given), (made,), where=op.where))
         self.add(Op(_KEPT_TYPE, (op.callee, before, given, made), (after,), from_user=False, where=op.where))  # type: ignore[arg-type]
+        if _may_be_saved(callee):
+            after = self.copy_of_array(after, fresh(place.hint, True))
         self.helped = True
         self.write(place, CONTENTS, after)
 
@@ -345,6 +348,12 @@ def _are_in_step(one: Kind, other: Kind) -> bool:
 def is_array(known: Known) -> bool:
     """Whether something is an array in sight."""
     return isinstance(known, ListOf) and known.sort == "array"
+
+
+def _may_be_saved(head: Any) -> bool:
+    """Whether the derivative of what has made an array may be computed of the array: `np.exp(x)`, `x / y`."""
+    function = head.value if isinstance(head, Const) else None
+    return isinstance(function, np.ufunc) or _is_in(function, (operator.truediv, operator.pow))
 
 
 def makes_array(function: Any) -> bool:

@@ -44,6 +44,7 @@ from tests.programs.mutation import (
     numbered,
     objects,
     outputs,
+    ordinary,
     overlapping,
     own_containers,
     own_iterators,

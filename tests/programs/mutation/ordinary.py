@@ -173,7 +173,7 @@ def keeps_its_type(x):
     u = np.zeros(3, dtype=np.float32)
     u += np.float32(0.5)
     u *= np.ones(3)
-    return x * u.sum() if u.dtype == np.float32 else x
+    return x * float(u.sum()) if u.dtype == np.float32 else x
 
 
 @program(X, features="array, in place as a whole, caught")
@@ -184,3 +184,155 @@ def does_not_fit(x):
     except ValueError:
         u += 2 * x
     return u.sum()
+
+
+V3 = np.array([0.5, 0.9, 0.3])
+
+
+@program(V3, features="result of a function, saved, overwritten")
+def overwrites_an_exponential(x):
+    y = np.exp(x)
+    second = y[1]
+    y[1:] = 0.0
+    return np.sum(y) + second * second
+
+
+@program(V3, features="result of a function, saved, overwritten")
+def overwrites_a_root(x):
+    y = np.sqrt(x)
+    total = np.sum(y)
+    y[1] = y[2] * 3.0
+    return np.sum(y) * total
+
+
+@program(V3, features="result of an operator, saved, overwritten")
+def overwrites_a_quotient(x):
+    y = x / (1 + x)
+    second = y[1]
+    y[1] = 0.0
+    z = x**x
+    first = z[0]
+    z[0] = 1.0
+    return np.sum(y) * np.sum(z) + second * first
+
+
+@program(V3, features="array, in place as a whole, saved, overwritten")
+def overwrites_what_was_divided(x):
+    y = np.zeros(3)
+    y += x
+    y /= x + 1
+    second = y[1]
+    y[1] = 0.0
+    y **= x
+    first = y[0]
+    y[0] = 1.0
+    return np.sum(y) + second * second + first
+
+
+@program(X, features="array, asked for a number, overwritten")
+def overwrites_what_had_a_norm(x):
+    y = np.zeros(3)
+    y[0] = x
+    y[2] = 1.0
+    norm = np.linalg.norm(y)
+    y[0] = 5.0
+    return norm * y[2]
+
+
+@program(X, features="array, asked for a number, overwritten")
+def overwrites_what_had_a_product(x):
+    y = np.zeros(3)
+    y[:] = x
+    y[1] = 2 * x
+    product = np.prod(y)
+    y[1] = 5.0
+    y[0] = -1.0
+    return product * y[1] + np.prod(y)
+
+
+RATES = {"grow": 1.5, "rest": 0.5}
+
+
+def grown(x, rate):
+    return x * rate + 0.1
+
+
+def rested(x, rate):
+    return x - 0.1 * rate * x
+
+
+WAYS = {"grow": grown, "rest": rested}
+
+
+@program(X, N, features="dict of functions")
+def goes_by_all_ways(x, steps):
+    totals = dict.fromkeys(WAYS, 0.0)
+    for k in range(steps):
+        for name, way in WAYS.items():
+            totals[name] += way(x, k)
+    return totals["grow"] * totals["rest"]
+
+
+@program(X, N, features="dict of functions, key of the run")
+def goes_by_a_way(x, steps):
+    total = x
+    for k in range(steps):
+        total = WAYS["rest" if total > 1.0 else "grow"](total, x)
+        total = WAYS["grow,rest".split(",")[k % 2]](total, 0.5)
+    return total
+
+
+class Ring:
+    def __init__(self, size):
+        self.data, self.count = [0.0] * size, 0
+
+    def push(self, value):
+        self.data[self.count % len(self.data)] = value
+        self.count += 1
+
+    def __len__(self):
+        return min(self.count, len(self.data))
+
+    def mean(self):
+        return sum(self.data[: len(self)]) / max(len(self), 1)
+
+
+@program(X, N, features="object with a length")
+def fills_a_ring(x, steps):
+    ring, error = Ring(3), 0.0
+    for k in range(steps):
+        ring.push(x * k)
+        error += (x - ring.mean()) ** 2
+    return error
+
+
+@program({"a": {"x": X, "y": 2.0}, "b": {"x": 0.3, "y": 1.2}}, features="dict of dicts, values")
+def adds_up_records(records):
+    total = sum(record["x"] * record["y"] for record in records.values())
+    for number, record in enumerate(records.values()):
+        total += number * record["x"]
+    return total * sum(sum(record.values()) for record in records.values())
+
+
+@program([{"x": X, "y": 2.0}, {"x": 0.3, "y": 1.2}], features="list of dicts")
+def adds_up_rows(rows):
+    totals = dict.fromkeys(rows[0], 0.0)
+    for row in rows:
+        for key, value in row.items():
+            totals[key] += value * value
+    return totals["x"] * totals["y"] + max(rows, key=lambda row: row["x"])["y"]
+
+
+@program({"x": X, "y": 2.0}, features="merged dicts")
+def merges(options):
+    every = {**options, "z": 3.0 * options["x"], "x": 2.0}
+    other = every | {key: value * value for key, value in options.items()}
+    return sum(every.values()) * sum(other.values())
+
+
+@program({"a": 0.7, "b": 0.3}, "abba", features="text, keys of the run")
+def reads_a_text(weights, text):
+    states, total = list(weights), {state: 0.5 * weights[state] for state in weights}
+    for letter in text[1:]:
+        total = {state: weights[letter] * sum(total[each] for each in states) for state in states}
+    return sum(total.values())
