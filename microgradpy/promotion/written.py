@@ -53,6 +53,8 @@ class Written(Stores):
         if function is counted:
             self.counters.add(arguments[0])  # type: ignore[arg-type]
             return arguments[0]
+        if (made := library.decorator(function, arguments, keywords)) is not None:
+            return made
         if function is deque:
             return self.queue(op, arguments, keywords, frame)
         if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[ORDERS[function]])))):
