@@ -240,7 +240,7 @@ class Calls(Inlining):
         if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
         keywords = options(self, named)
-        items = None if keywords is None else positions(self, given, op)
+        items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
         if items is None or keywords is None:
             return False
         head = callee if isinstance(callee, Const) else op.arguments[0]

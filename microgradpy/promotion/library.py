@@ -124,10 +124,9 @@ def _remember(given: Given, named: Named) -> WrittenOut | None:
     return WrittenOut(written_out.remembered, given, ()) if len(given) == 1 and not named else None
 
 
-def decorator(function: Any, given: Given, named: Named) -> Const | None:
-    """`functools.lru_cache(maxsize=...)`, which is given the function next."""
-    is_called = function is functools.lru_cache and not given and named.keys() <= {"maxsize"}
-    return Const(written_out.remembered, "remembered", written_out.remembered) if is_called else None
+def decorator(named: Named) -> Const | None:
+    """What `functools.lru_cache(maxsize=...)` gives, which gets the function next."""
+    return Const(written_out.remembered, "remembered", written_out.remembered) if named.keys() <= {"maxsize"} else None
 
 
 def _longest(given: Given, named: Named) -> WrittenOut | None:

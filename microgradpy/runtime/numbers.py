@@ -30,4 +30,10 @@ def length_given(length: Any) -> int:
     return len(_Sized(length))
 
 
-non_differentiable(numbers_in, length_given)
+def check_count(callee: Any, items: Any, count: int) -> None:
+    """Let `callee(*items)` raise what Python raises if there are not so many items, with which nothing can be called."""
+    if len(items) != count:
+        callee(*items)
+
+
+non_differentiable(numbers_in, length_given, check_count)
