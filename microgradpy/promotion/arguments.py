@@ -48,10 +48,12 @@ from microgradpy.promotion.places import Chosen, Display, Frame, Known, Method, 
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 
-_MOST_INSIDE_ITSELF = 3
+_MOST_INSIDE_ITSELF, _SURELY_FEW = 8, 3
+_MOST_CALLS = 300
+"""Functions inside of themselves, as layers in layers are, are written out that deep, and if there are not many of them."""
 _EQ, _KEY_ERROR = operator_constant("eq"), function_constant(KeyError)
 _SHARED = ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "converted", "naming")
-_SHARED_OF_WRITES = ("roots", "containers", "places", "unread", "real", "reached")
+_SHARED_OF_WRITES = ("written_out", "roots", "containers", "places", "unread", "real", "reached")
 
 
 @final
@@ -63,6 +65,8 @@ class Arguments(Parts):
         self.examples = examples
         self.naming: dict[types.FunctionType, bool] = {}
         self.inside: list[types.FunctionType] = []
+        self.written_out = [0]
+        """How many calls have been written out."""
         self.helped = True
         self.is_within = False
         self.returned: Part | Display | None = None
@@ -195,9 +199,11 @@ class Arguments(Parts):
         origin: Origin,
     ) -> Known:
         """A function that walks down objects which differ from call to call is not written out."""
-        if self.inside.count(function) >= _MOST_INSIDE_ITSELF:
+        depth = self.inside.count(function)
+        if depth >= _MOST_INSIDE_ITSELF or (depth >= _SURELY_FEW and self.written_out[0] > _MOST_CALLS):
             raise Escapes(origin)
         self.inside.append(function)
+        self.written_out[0] += 1
         try:
             things = [each for each in (*arguments, *keywords.values()) if is_thing(each)]
             is_read = bool(things) and all(isinstance(each, Part | Display) for each in things)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import random
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
@@ -336,3 +338,105 @@ def reads_a_text(weights, text):
     for letter in text[1:]:
         total = {state: weights[letter] * sum(total[each] for each in states) for state in states}
     return sum(total.values())
+
+
+@program(X, N, features="cache of a function made inside")
+def remembers(x, steps):
+    @functools.lru_cache(maxsize=None)
+    def paths(n, k):
+        if k in (0, n):
+            return 1.0
+        return x * paths(n - 1, k - 1) + 0.5 * paths(n - 1, k)
+
+    @functools.cache
+    def wave(n):
+        return math.sin(x * n)
+
+    return sum(paths(steps, k) for k in range(steps + 1)) * sum(wave(k % 3) for k in range(7))
+
+
+class Vector:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+
+def weighed(a, b):
+    return a * b + a
+
+
+@program(np.array([[X, 2.0], [0.5, 0.7], [0.3, 0.2]]), features="star")
+def hands_on_rows(rows):
+    total = Vector(0.0, 0.0)
+    for row in rows:
+        total = total + Vector(*row)
+    return total.x * total.y + sum(weighed(*row) for row in rows)
+
+
+@program(np.array([[X, 2.0], [0.5, 0.7], [0.3, 0.2]]), features="star, caught")
+def hands_on_too_much(rows):
+    try:
+        return weighed(*rows[:, 0])
+    except TypeError:
+        return rows[0, 0] * 3.0
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@program(np.array([X, 0.2, 1.1]), features="axis that is given")
+def mixes(means):
+    points, shares = np.linspace(0.0, 1.0, 5), np.ones(3) / 3
+    for _ in range(2):
+        parts = np.stack([shares[k] - (points - means[k]) ** 2 for k in range(3)], axis=1)
+        weights = softmax(parts, axis=1)
+        counts = weights.sum(axis=0)
+        shares = counts / len(points)
+        means = (weights * points[:, None]).sum(axis=0) / counts
+    return means @ shares
+
+
+class Module:
+    def __call__(self, *inputs):
+        return self.forward(*inputs)
+
+
+class Linear(Module):
+    def __init__(self, weight):
+        self.weight = weight
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+class Residual(Module):
+    def __init__(self, inner):
+        self.inner = inner
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+
+class Chain(Module):
+    def __init__(self, *modules):
+        self.modules = modules
+
+    def forward(self, x):
+        for module in self.modules:
+            x = module(x)
+        return x
+
+
+NET = Chain(Linear(np.eye(2)), Residual(Chain(Residual(Chain(Linear(np.ones((2, 2))))), Linear(np.eye(2)))))
+
+
+@program(np.array([X, 0.3]), features="modules in modules")
+def goes_through_modules(x):
+    y = NET(x)
+    z = np.zeros(2)
+    z += y
+    return np.sum(z * z)
