@@ -196,7 +196,8 @@ def test_every_rule_has_an_example() -> None:
 
 
 def is_draw(f: object) -> bool:
-    return all(rule.__module__ == "microgradpy.rules.numpy.random" for rule in rrule.rules_of(f))
+    modules = ("microgradpy.rules.numpy.random", "microgradpy.rules.random_numbers")
+    return all(rule.__module__ in modules for rule in rrule.rules_of(f))
 
 
 def of_the_package(f: object) -> bool:

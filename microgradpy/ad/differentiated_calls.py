@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.atomic import is_atomic
-from microgradpy.ad.binding import Packed, bind_inputs, literal_defaults
+from microgradpy.ad.binding import Packed, bind_inputs, written_defaults
 from microgradpy.ad.calls import Apart, Build, Dispatched, Inlined, Item, UnitCall
 from microgradpy.ad.given_code import answers, asks_class
 from microgradpy.ad.inline import NotInlinable, splice_rule
@@ -197,10 +197,8 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
         return number_lists.sum_of_arrays_rrule
     if len(kinds) == 1 and is_values_of_numbers(kinds[0]):
         return _OF_VALUES.get(function)
-    if function is dict and len(kinds) == 1 and _are_pairs(kinds[0]):
-        return number_lists.dict_of_pairs_rrule
-    if function is dict.values and holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]):
-        return number_lists.values_rrule
+    if function in (dict, operator.or_, dict.values):
+        return _rule_of_dicts(function, kinds)
     if function in (columns_of, list_of_columns) and isinstance(items := kinds[0], Sequence) and holds_numbers(items):
         return number_lists.columns_of_tuples_rrule if isinstance(items.item, TupleOf) else number_lists.columns_rrule
     if not kinds or not (is_list_of_numbers(kinds[0]) or has_open_tuples(kinds[0])):
@@ -212,6 +210,18 @@ def _rule_of_numbers(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> R
     if len(kinds) == 1:
         return _OF_ONE.get(function)
     return number_lists.repetition_rrule if function is operator.mul and kinds[1] in (INT, BOOL) else None
+
+
+def _rule_of_dicts(function: Callable[..., Any], kinds: tuple[Kind, ...]) -> Rule | None:
+    if function is dict:
+        return number_lists.dict_of_pairs_rrule if len(kinds) == 1 and _are_pairs(kinds[0]) else None
+    if function is operator.or_:
+        return number_lists.merged_rrule if len(kinds) == 2 and all(map(_is_dict_of_numbers, kinds)) else None
+    return number_lists.values_rrule if holds_numbers(kinds[0]) and is_real_scalar(entry_kinds(kinds[0])[1]) else None
+
+
+def _is_dict_of_numbers(kind: Kind) -> bool:
+    return isinstance(kind, Sequence) and kind.name == "dict" and is_real_scalar(kind.item)
 
 
 def _are_pairs(kind: Kind) -> bool:
@@ -291,7 +301,7 @@ def call_function(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple
     """Call a function through its own source where it has one and its parameters can be bound here."""
     function = callee.value
     if primal.services.inlines and is_plain(function) and not (primal.services.tracks and keeps_state_in_defaults(function)):
-        bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+        bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
         if bound is not None and call_unit(primal, op, function, tuple(bound)):
             return
     dispatch(primal, op, callee, arguments, keywords)
@@ -308,7 +318,7 @@ def kind_returned(primal: PrimalBuilder, callee: Value, arguments: tuple[Value, 
     function = callee.value if isinstance(callee, Const) else None
     if not isinstance(function, FunctionType) or not primal.services.inlines or not is_plain(function):
         return UNKNOWN
-    bound = bind_inputs(function, arguments, dict(keywords), literal_defaults(function))
+    bound = bind_inputs(function, arguments, dict(keywords), written_defaults(function))
     if bound is None:
         return UNKNOWN
     kinds, symbols = canonical(tuple(kind_given(primal, value) for value in bound))

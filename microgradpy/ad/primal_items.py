@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from microgradpy.ad.calls import Dispatched, Iterated
+from microgradpy.ad.calls import Dispatched, Inlined, Iterated
 from microgradpy.ad.differentiated_calls import dispatch
 from microgradpy.ad.given_code import asks_class, gives_items
 from microgradpy.ad.primal_builder import PrimalBuilder
@@ -25,6 +25,7 @@ from microgradpy.ir.kinds import (
     Unknown,
     carries_nothing,
     entry_kinds,
+    holds_numbers,
     is_proven,
     item_kind,
 )
@@ -238,6 +239,8 @@ def bind_items(primal: PrimalBuilder, items: Items, where: Location) -> Items:
 def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tuple[Var, Value, bool]]) -> Items:
     """`sources` gets each active item with what it is an item of, and whether that is read from the end."""
     match items:
+        case Each(source=source, item=item) if (mapping := _dict_of_values(primal, primal.of(source))) is not None:
+            return _bind_pairs(primal, mapping, fresh("key"), item, where)
         case Each() | Range():
             return _bind_one(primal, items, False, sources)
         case Reversed(inner=inner):
@@ -248,17 +251,28 @@ def _bind(primal: PrimalBuilder, items: Items, where: Location, sources: list[tu
         case Zip(inners=inners, strict=strict):
             return Zip(tuple(_bind(primal, inner, where, sources) for inner in inners), strict)
         case DictItems(source=source, key=key, value=value):
-            source = primal.of(source)
-            key_kind, value_kind = entry_kinds(primal.kind(source))
-            holds_objects = primal.services.tracks and not carries_nothing(key_kind)
-            new_key = primal.define(key, key_kind, holds_objects and primal.is_active(source))
-            new_value = primal.define(value, value_kind, primal.is_active(source))
-            if new_value in primal.active:
-                primal.record(Iterated(new_value, source, new_key, False, True, where))
-            return DictItems(source, new_key, new_value)
+            return _bind_pairs(primal, primal.of(source), key, value, where)
         case Records():
             raise AssertionError("only adjoints read tapes")
     assert_never(items)
+
+
+def _bind_pairs(primal: PrimalBuilder, source: Value, key: Var, value: Var, where: Location) -> DictItems:
+    key_kind, value_kind = entry_kinds(primal.kind(source))
+    holds_objects = primal.services.tracks and not carries_nothing(key_kind)
+    new_key = primal.define(key, key_kind, holds_objects and primal.is_active(source))
+    new_value = primal.define(value, value_kind, primal.is_active(source))
+    if new_value in primal.active:
+        primal.record(Iterated(new_value, source, new_key, False, True, where))
+    return DictItems(source, new_key, new_value)
+
+
+def _dict_of_values(primal: PrimalBuilder, source: Value) -> Value | None:
+    """The dict whose values a loop runs over, if these are lists or dicts: the cotangents of such are in that of the dict."""
+    made = primal.calls.get(source) if isinstance(source, Var) and not primal.services.tracks else None
+    if not isinstance(made, Inlined) or made.function is not dict.values or not holds_numbers(item_kind(primal.kind(source))):
+        return None
+    return made.arguments[0]
 
 
 def _bind_one(

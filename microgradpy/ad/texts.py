@@ -67,6 +67,9 @@ _OF_TEXTS: frozenset[Any] = frozenset(
     {ast.literal_eval, decimal.Decimal, fractions.Fraction, np.fromstring, np.loadtxt, np.genfromtxt}
 )
 _OF_JSON = Named(("json", "load loads"))
+_OPERATORS = "add sub mul truediv floordiv pow matmul neg pos abs invert and_ or_ xor lshift rshift lt le gt ge eq ne not_"
+_MAKE_NO_TEXT = frozenset(getattr(operator, name) for name in _OPERATORS.split())
+"""Operators, which give text only where they are given text (`%` may). Those of the user's classes are calls of their own."""
 _STORES: frozenset[Any] = frozenset({operator.setitem, setattr})
 
 
@@ -117,7 +120,8 @@ def _texts_of(primal: Primal, op: Op, methods: set[Var]) -> Iterator[Var]:
     if not op.from_user or not any(value in primal.active for value in uses(op)):
         return
     callee = _callee(op)
-    is_other = (isinstance(op.callee, Const) and not _is_own(callee) and callee not in LOOKS) or op.callee in methods
+    is_other = isinstance(op.callee, Const) and not (_is_own(callee) or callee in LOOKS or callee in _MAKE_NO_TEXT)
+    is_other = is_other or op.callee in methods
     for var in op.results:
         kind = _kind(primal.function, var)
         is_text = _is_text(kind) or (isinstance(kind, Unknown) and is_other)

@@ -22,6 +22,7 @@ from microgradpy.dataclasses import dataclass, field
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
+from microgradpy.ir.random_sources import is_source_function
 from microgradpy.originals import is_library, original
 from microgradpy.runtime.variables import Variables, variables_of
 
@@ -38,6 +39,9 @@ FUNCTION_TYPES: tuple[type, ...] = (
 # Modules whose plain data never change (`math.pi`, `np.newaxis`): only there are numbers folded.
 _FIXED_MODULES = ("math", "cmath", "numpy")
 
+
+_OF_RANDOM_NUMBERS = ("random", "numpy.random")
+"""Modules whose functions are methods of one generator, or are compiled by Cython."""
 
 _MISSING: Any = object()
 
@@ -104,9 +108,11 @@ class Resolver:
             return self._function_of_class(constant, module, attribute)
         if not isinstance(module, types.ModuleType) or not constant.path:
             return None
-        # Only what is already there: a module's `__getattr__` may import, warn or compute.
-        value = vars(module).get(attribute, _MISSING)
+        # Only what is already there: a module's `__getattr__` may import, warn or compute. That of NumPy is known.
+        is_lazy = attribute == "random" and module is sys.modules.get("numpy")
+        value = module.random if is_lazy else vars(module).get(attribute, _MISSING)
         is_constant = isinstance(value, FUNCTION_TYPES) or (value is not _MISSING and _is_fixed(module, value))
+        is_constant = is_constant or (module.__name__ in _OF_RANDOM_NUMBERS and is_source_function(value))
         if not is_constant and not is_library(module.__name__):
             return None
         if attribute in rebound_in(vars(module)):

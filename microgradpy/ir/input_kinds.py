@@ -35,6 +35,7 @@ from microgradpy.ir.kinds import (
     without_items,
 )
 from microgradpy.ir.objects import features_in
+from microgradpy.ir.random_sources import is_source
 
 
 def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
@@ -58,6 +59,8 @@ def kind_of(value: object, around: tuple[int, ...] = ()) -> Kind:
     if isinstance(value, np.generic):
         name = _DTYPES.get(value.dtype.kind)
         return Scalar(name) if name else UNKNOWN
+    if is_source(value):
+        return Inert(type(value).__name__)
     return object_with(features_in((value,)))
 
 
@@ -96,7 +99,7 @@ def _kind_of_items(items: list[Any]) -> Kind:
     """What all items of a list are, if their types alone say it: numbers of one type, or texts; lists of such items, or tuples
     of one length. This is looked at in every call, so that no item is looked at by itself."""
     types = set(map(type, items))
-    if types in ({list}, {tuple}, {np.ndarray}):
+    if types in ({list}, {tuple}, {np.ndarray}, {dict}):
         found = _OF_ITEMS[types.pop()](items)
         return object_with(features_in(items[:MOST_ENTRIES])) if _holds_unknown(found) else found
     kind: Kind = UNASSIGNED
@@ -107,6 +110,20 @@ def _kind_of_items(items: list[Any]) -> Kind:
 
 def _kind_of_rows(rows: list[Any]) -> Kind:
     return Sequence("list", _kind_of_items(list(chain.from_iterable(rows))))
+
+
+def _kind_of_dicts(items: list[Any]) -> Kind:
+    """Of dicts with the same few texts as keys, each value counts. What is in others in turn is not looked at: they may hold
+    each other."""
+    first = items[0].keys()
+    if len(first) <= MOST_ENTRIES and all(type(key) is str for key in first) and all(each.keys() == first for each in items):
+        return dict_of((key, _kind_of_flat([each[key] for each in items])) for key in first)
+    values = _kind_of_flat(list(chain.from_iterable(each.values() for each in items)))
+    return Sequence("dict", values, (), _kind_of_flat(list(chain.from_iterable(items))))
+
+
+def _kind_of_flat(items: list[Any]) -> Kind:
+    return UNKNOWN if not _HOLD_OTHERS.isdisjoint(map(type, items)) else _kind_of_items(items)
 
 
 def _kind_of_tuples(items: list[Any]) -> Kind:
@@ -120,11 +137,15 @@ def _kind_of_arrays(items: list[Any]) -> Kind:
 
 
 _OF_ITEMS: dict[type, Callable[[list[Any]], Kind]] = {list: _kind_of_rows, tuple: _kind_of_tuples, np.ndarray: _kind_of_arrays}
+_OF_ITEMS[dict] = _kind_of_dicts
+_HOLD_OTHERS = frozenset({list, tuple, dict, set})
 
 
 def _holds_unknown(kind: Kind) -> bool:
     match kind:
-        case Sequence(name="list", item=item):
+        case Sequence(name="dict", entries=(_, *_) as entries):
+            return any(_holds_unknown(item) for _, item in entries)
+        case Sequence(name="list" | "dict", item=item):
             return _holds_unknown(item)
         case TupleOf(items=items):
             return any(map(_holds_unknown, items))

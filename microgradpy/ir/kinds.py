@@ -14,6 +14,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass, field
 from microgradpy.ir.axes import map_axis
 from microgradpy.ir.objects import NO_FEATURES, Features
+from microgradpy.ir.random_sources import source_class
 
 
 @final
@@ -267,6 +268,11 @@ def is_real(kind: Kind) -> bool:
     return is_real_scalar(kind) or (isinstance(kind, Array | Numeric) and kind.dtype in ("real", "float", "int", "bool"))
 
 
+def is_collection(kind: Kind) -> bool:
+    """Proven to be an array or one of Python's containers."""
+    return isinstance(kind, Array | TupleOf | Sequence) and kind != CELL
+
+
 def is_numeric(kind: Kind) -> bool:
     """Proven to be a number or an array."""
     return isinstance(kind, Scalar | Array | Numeric)
@@ -347,6 +353,8 @@ def python_type(kind: Kind) -> type | None:
             return bool
         case Inert(name="str"):
             return str
+        case Inert(name=name):
+            return source_class(name)
     return None
 
 

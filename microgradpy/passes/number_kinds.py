@@ -57,6 +57,14 @@ def _counted(kind: Kind) -> Kind:
     return INT if kind == BOOL else kind
 
 
+def bits(arguments: Arguments, known: Known) -> Kind:
+    """~x, x & y: of truth values and whole numbers."""
+    kind = broadcast(arguments) if all(isinstance(each, Array | Scalar) for each in arguments) else UNKNOWN
+    if kind == BOOL and len(arguments) == 1:
+        return UNKNOWN  # of Python's truth value an integer, of NumPy's a truth value
+    return kind if isinstance(kind, Array | Scalar) and dtype_of(kind) in ("bool", "int") else UNKNOWN
+
+
 def division(arguments: Arguments, known: Known) -> Kind:
     """Remainders and whole quotients; `%` of a text is a text."""
     return arguments[0] if arguments[0] == Inert("str") else counting(arguments, known)
@@ -127,7 +135,8 @@ def reduction(dtypes: Mapping[str, str], ranked: Callable[..., Kind] = ranked) -
         if axis is None and kept is False:
             return ranked(0, dtype) if array.ndim is not None else NUMERIC
         if kept not in (True, False) or not array.ndim or axis is MISSING:
-            return NUMERIC
+            is_over_one = kept in (True, False) and bool(array.ndim) and call.kind("axis") == INT
+            return _over_one(array, dtype, bool(kept), ranked) if is_over_one else NUMERIC
         numbers = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         if not all(type(number) is int and -array.ndim <= number < array.ndim for number in numbers):
             return NUMERIC
@@ -138,6 +147,13 @@ def reduction(dtypes: Mapping[str, str], ranked: Callable[..., Kind] = ranked) -
         return ranked(len(axes), dtype, tuple(axes))
 
     return kind
+
+
+def _over_one(array: Array, dtype: str, kept: bool, ranked: Callable[..., Kind]) -> Kind:
+    """A reduction over one axis, of which it is not known which one it is."""
+    assert array.ndim is not None
+    count = array.ndim if kept else array.ndim - 1
+    return ranked(count, dtype, (None,) * count)
 
 
 def truth(arguments: Arguments, known: Known) -> Kind:

@@ -41,8 +41,10 @@ from microgradpy.ir.kinds import (
     carries_nothing,
     cotangent_kind,
     cotangents_of,
+    dict_of,
     entry_kinds,
     holds_numbers,
+    is_collection,
     is_numeric,
     is_real_scalar,
     is_tuple_of_numbers,
@@ -52,7 +54,7 @@ from microgradpy.ir.kinds import (
     present,
 )
 from microgradpy.ir.nodes import Const, Value, fresh
-from microgradpy.passes import array_kinds, linear_kinds, number_kinds
+from microgradpy.passes import array_kinds, linear_kinds, number_kinds, random_kinds
 from microgradpy.passes.broadcasting import MISSING, Arguments, KindRule, Known, broadcast, dtype_of
 from microgradpy.passes.given import Given, LengthsOf, Parameters, bind
 from microgradpy.passes.kind_table import FOURIER, ITEMS, rows
@@ -65,6 +67,7 @@ from microgradpy.tangents.helpers import (
     COTANGENT_OF_ITEM,
     COTANGENTS_LIKE,
     COTANGENTS_OF_ITEMS,
+    ITSELF,
     LIKE,
     NUMERIC_RESULT,
     RETURNS,
@@ -196,12 +199,15 @@ _WITHOUT_NONE = frozenset((
 
 def _entry_of(callee: object) -> _Entry | _Declared | None:
     try:
-        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _fourier_entry(callee)
+        return _RULES.get(callee) or _helper_entry(callee) or _ufunc_entry(callee) or _late_entry(callee)
     except TypeError:
         return None
 
 
-def _fourier_entry(callee: object) -> _Declared | None:
+def _late_entry(callee: object) -> _Declared | None:
+    """What is known of functions of modules that are imported only if a program does."""
+    if (row := random_kinds.found(callee)) is not None:
+        return _Declared(row[0], Parameters.of(row[1]))
     name = str(getattr(callee, "__name__", ""))
     if name not in _OF_FOURIER or getattr(sys.modules.get("numpy.fft"), name, None) is not callee:
         return None
@@ -244,6 +250,9 @@ def _helper_entry(callee: Any) -> _Entry | None:
     if callee in LIKE:
         index = LIKE[callee]
         return _Entry(lambda arguments, known: number_kinds.floating(arguments[index : index + 1], known))
+    if callee in ITSELF:
+        index = ITSELF[callee]
+        return _Entry(lambda arguments, known: arguments[index] if is_collection(arguments[index]) else UNKNOWN)
     if callee in RETURNS:
         return _Entry(_always(_RETURNED[RETURNS[callee]]))
     return _Entry(_always(NUMERIC)) if callee in NUMERIC_RESULT else None
@@ -343,6 +352,16 @@ def _dict_of_pairs(arguments: Arguments, known: Known) -> Kind:
     return Sequence("dict")
 
 
+def _merged(arguments: Arguments, known: Known) -> Kind:
+    """x | y of dicts, or of whole numbers and truth values."""
+    match arguments:
+        case (Sequence(name="dict", entries=(_, *_) as ours), Sequence(name="dict", entries=(_, *_) as theirs)):
+            return dict_of({**dict(ours), **dict(theirs)}.items())
+        case (Sequence(name="dict") as one, Sequence(name="dict") as other):
+            return Sequence("dict", join(one.item, other.item), (), join(one.keys, other.keys))
+    return number_kinds.bits(arguments, known)
+
+
 def _list_of_items(arguments: Arguments, known: Known) -> Kind:
     return list_of(map(item_kind, arguments[:1]))
 
@@ -379,6 +398,9 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(number_kinds.power, 2, operator.pow, pow, np.power)
     put(number_kinds.changing(bool="int"), 1, operator.neg, operator.pos, np.negative, np.positive)
     put(number_kinds.changing(bool="int"), 1, np.conj, np.square, np.reciprocal)
+    put(number_kinds.bits, 1, operator.invert, np.invert)
+    put(number_kinds.bits, 2, operator.and_, operator.xor)
+    put(_merged, 2, operator.or_)
     put(number_kinds.absolute, 1, abs, operator.abs, np.abs)
     put(number_kinds.comparison, 2, *(getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")))
     put(number_kinds.comparison, 2, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
@@ -389,6 +411,10 @@ def _table() -> dict[Any, _Entry | _Declared]:
     put(_always(FLOAT), _ANY, float)
     put(_always(COMPLEX), _ANY, complex, keywords=_ANY)
     put(_always(Inert("str")), _ANY, str, repr, format, keywords=_ANY)
+    put(_always(Inert("str")), _ANY, *(getattr(str, name) for name in _TEXTS_OF_TEXTS), keywords=_ANY)
+    put(_always(list_of((Inert("str"),))), _ANY, str.split, str.rsplit, str.splitlines, keywords=_ANY)
+    put(_always(BOOL), _ANY, *(getattr(str, name) for name in _ASKED_OF_TEXTS), keywords=_ANY)
+    put(_always(INT), _ANY, str.find, str.rfind, str.index, str.rindex, str.count, keywords=_ANY)
     put(_always(Inert("NoneType")), _ANY, print, keywords=_ANY)
     put(_always(Inert("Signature")), _ANY, inspect.signature, keywords=_ANY)
     put(array_kinds.slice_kind, _ANY, slice)
@@ -421,6 +447,11 @@ def _table() -> dict[Any, _Entry | _Declared]:
     return table
 
 
+_TEXTS_OF_TEXTS = (
+    "strip lstrip rstrip lower upper title capitalize casefold swapcase replace join format center ljust rjust zfill "
+    "removeprefix removesuffix expandtabs"
+).split()
+_ASKED_OF_TEXTS = "startswith endswith isdigit isalpha isalnum isnumeric isdecimal isspace islower isupper isidentifier".split()
 _MATH_FLOAT = (
     "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt "
     "pow hypot fabs copysign fmod erf erfc gamma lgamma degrees radians fsum dist ldexp"

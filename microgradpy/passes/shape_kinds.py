@@ -266,10 +266,11 @@ _NAMES = frozenset("float float64 float32 f8 f4 d f int int64 int32 i8 i4 bool c
 
 def created(call: Given) -> Kind:
     """np.zeros(shape, dtype)"""
-    return _of_lengths(call.kind("shape"), call.lengths("shape"), named_dtype(call.constant("dtype")))
+    return of_lengths(call.kind("shape"), call.lengths("shape"), named_dtype(call.constant("dtype")))
 
 
-def _of_lengths(shape: Kind, lengths: Axes | None, dtype: str | None) -> Kind:
+def of_lengths(shape: Kind, lengths: Axes | None, dtype: str | None) -> Kind:
+    """A new array of a shape that is given."""
     if dtype is None:
         return UNKNOWN
     if lengths is not None:
@@ -288,7 +289,7 @@ def filled(call: Given) -> Kind:
     if not is_numeric(value):
         return UNKNOWN
     dtype = dtype_name(value) if call.constant("dtype") is None else named_dtype(call.constant("dtype"))
-    return _of_lengths(call.kind("shape"), call.lengths("shape"), dtype)
+    return of_lengths(call.kind("shape"), call.lengths("shape"), dtype)
 
 
 def like(call: Given) -> Kind:

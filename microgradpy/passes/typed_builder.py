@@ -11,6 +11,7 @@ from microgradpy.ir.axes import Axes
 from microgradpy.ir.builder import Builder
 from microgradpy.ir.kinds import UNKNOWN, Kind, TupleOf, python_type
 from microgradpy.ir.nodes import Const, Opcode, Value, Var
+from microgradpy.ir.random_sources import is_source_class
 from microgradpy.passes.expansion import expand
 from microgradpy.passes.folding import fold
 from microgradpy.passes.lengths import axis_read, length_of, lengths_of
@@ -54,6 +55,8 @@ class TypedBuilder(Builder):
         function: object = None
         if isinstance(callee, Const):
             function = callee.value
+        elif isinstance(callee, Var) and (of_class := self.function_of_class(callee)) is not None:
+            function = of_class
         elif isinstance(callee, Var):
             method = self.method(callee)
             if method is None:
@@ -94,6 +97,14 @@ class TypedBuilder(Builder):
             return self.kind(parts)
         return TupleOf(tuple(map(self.kind_of_display, made.arguments)))
 
+    def function_of_class(self, callee: Var) -> object:
+        """If `callee` was read from a builtin class, as `dict.values`: the function."""
+        read = self.producers.get(callee)
+        match read.arguments[:2] if read is not None and is_getattr(read.callee) else ():
+            case (Const(value=cls), Const(value=name)) if cls in (dict, list, str):
+                return getattr(cls, name, None)
+        return None
+
     def method(self, callee: Var) -> tuple[object, Value] | None:
         """If `callee` was read as a method of an array, or of a dict: the unbound method and the array."""
         producer = self.producers.get(callee)
@@ -101,7 +112,7 @@ class TypedBuilder(Builder):
             return None
         target, name = producer.arguments[:2]
         cls = python_type(self.kind(target))
-        if cls not in (np.ndarray, dict) or not isinstance(name, Const):
+        if cls is None or not (cls in (np.ndarray, dict, str) or is_source_class(cls)) or not isinstance(name, Const):
             return None
         unbound = getattr(cls, name.value, None)
         return (unbound, target) if callable(unbound) else None

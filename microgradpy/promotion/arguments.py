@@ -20,7 +20,22 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from microgradpy.dataclasses import replace
-from microgradpy.ir.nodes import Const, For, Function, If, Op, Opcode, Return, Terminator
+from microgradpy.ir.nodes import (
+    Const,
+    For,
+    Function,
+    If,
+    Op,
+    Opcode,
+    Raise,
+    Region,
+    Return,
+    Terminator,
+    Yield,
+    fresh,
+    function_constant,
+    operator_constant,
+)
 from microgradpy.promotion import classes
 from microgradpy.promotion.apart import call_apart, flattened
 from microgradpy.promotion.classes import ABSENT
@@ -29,13 +44,16 @@ from microgradpy.promotion.functions import Lower, Named, is_in_file
 from microgradpy.promotion.given import STATIC, folded_call, objects_named
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.parts import READ, Parts
-from microgradpy.promotion.places import Display, Frame, Known, Method, Part, first_origin, is_thing
+from microgradpy.promotion.places import Chosen, Display, Frame, Known, Method, Part, first_origin, is_thing
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 
-_MOST_INSIDE_ITSELF = 3
+_MOST_INSIDE_ITSELF, _SURELY_FEW = 8, 3
+_MOST_CALLS = 300
+"""Functions inside of themselves, as layers in layers are, are written out that deep, and if there are not many of them."""
+_EQ, _KEY_ERROR = operator_constant("eq"), function_constant(KeyError)
 _SHARED = ("members", "leaves", "inside", "kinds", "functions", "checks", "appended", "variables", "converted", "naming")
-_SHARED_OF_WRITES = ("roots", "containers", "places", "unread", "real", "reached")
+_SHARED_OF_WRITES = ("written_out", "roots", "containers", "places", "unread", "real", "reached")
 
 
 @final
@@ -47,6 +65,8 @@ class Arguments(Parts):
         self.examples = examples
         self.naming: dict[types.FunctionType, bool] = {}
         self.inside: list[types.FunctionType] = []
+        self.written_out = [0]
+        """How many calls have been written out."""
         self.helped = True
         self.is_within = False
         self.returned: Part | Display | None = None
@@ -88,6 +108,28 @@ class Arguments(Parts):
         return known[0].origin if known else ()
 
     # Calls
+
+    def by_class(self, op: Op, callee: Known, arguments: tuple[Known, ...], frame: Frame) -> bool:
+        """A call of a function that is chosen when the program runs, too, is a branch for each."""
+        if not isinstance(callee, Chosen):
+            return super().by_class(op, callee, arguments, frame)
+        self.branch(self.by_key(op, callee, callee.functions, frame), frame)
+        return True
+
+    def by_key(self, op: Op, callee: Chosen, left: tuple[tuple[Any, Const], ...], frame: Frame) -> If:
+        """The call of the function under one key, or else of those that are left; Python's error for another key."""
+        (key, function), *others = left
+        asked, missed = fresh("is_chosen"), fresh("error")
+        self.add(Op(_EQ, (callee.key, Const(key)), (asked,), from_user=False, where=op.where))
+        results, other = (tuple(fresh(each.hint) for each in op.results) for _ in range(2))
+        then = Region((replace(op, callee=function, results=results),), Yield(results))
+        if others:
+            rest = fresh("chosen")
+            frame.values[rest] = replace(callee, functions=tuple(others))
+            orelse = Region((replace(op, callee=rest, results=other),), Yield(other))
+        else:
+            orelse = Region((Op(_KEY_ERROR, (callee.key,), (missed,), where=op.where),), Raise(missed, None, op.where))
+        return If(asked, then, orelse, op.results, op.where)
 
     def call(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         given = (*arguments, *keywords.values())
@@ -157,9 +199,11 @@ class Arguments(Parts):
         origin: Origin,
     ) -> Known:
         """A function that walks down objects which differ from call to call is not written out."""
-        if self.inside.count(function) >= _MOST_INSIDE_ITSELF:
+        depth = self.inside.count(function)
+        if depth >= _MOST_INSIDE_ITSELF or (depth >= _SURELY_FEW and self.written_out[0] > _MOST_CALLS):
             raise Escapes(origin)
         self.inside.append(function)
+        self.written_out[0] += 1
         try:
             things = [each for each in (*arguments, *keywords.values()) if is_thing(each)]
             is_read = bool(things) and all(isinstance(each, Part | Display) for each in things)

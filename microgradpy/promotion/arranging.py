@@ -447,6 +447,8 @@ class Arranging(Written):
             return self.collected(op, (known,), frame) or known
         if not isinstance(known, ListOf) or known.origin not in self.facts.asked or known.of is not None or known.depth:
             return known
+        if known.sort == "array":
+            return self.copy_of_array(self.plain(self.now(known)), fresh(known.hint, True))
         copy = fresh(known.hint, True)
         self.add(Op(ITEM_OF_GROWING, (self.now(known), Const(slice(None))), (copy,), from_user=False, where=op.where))  # type: ignore[arg-type]
         return copy

@@ -117,6 +117,8 @@ class Walk(ABC):
         self.read_from_dict: dict[Value, ListOf] = {}
         self.fresh: dict[Value, Origin] = {}
         """The results of calls that nobody else has, with where they are made."""
+        self.arrays_made: set[Origin] = set()
+        """Where functions, and no operators, have made an array."""
         self.made_in: dict[Object | ListOf, list[Statement]] = {}
         """Among which statements an object or a list was made."""
         self.stand_for_each_other: set[tuple[Origin, Origin]] = set()
@@ -253,9 +255,13 @@ class Walk(ABC):
         return self.copy_of_part(self.plain(self.now(view.place)), view.index, fresh(view.value.hint))
 
     def copy_of_part(self, array: Value, index: Value, result: Var) -> Var:
-        part, method = fresh(""), fresh("")
+        part = fresh("")
         self.add(Op(_GETITEM, (array, index), (part,)))
-        self.add(Op(_GETATTR, (part, Const("copy")), (method,)))
+        return self.copy_of_array(part, result)
+
+    def copy_of_array(self, array: Value, result: Var) -> Var:
+        method = fresh("")
+        self.add(Op(_GETATTR, (array, Const("copy")), (method,)))
         self.add(Op(method, (), (result,)))
         return result
 

@@ -50,6 +50,7 @@ from microgradpy.promotion.places import (
 )
 from microgradpy.promotion.raising import make_exception, shows_exception
 from microgradpy.promotion.spread import options, positions
+from microgradpy.promotion.stores import is_array
 from microgradpy.promotion.writers import written_captures
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.keyed import Grouped
@@ -122,6 +123,9 @@ class Calls(Inlining):
         if not hands or self.gives_numbers(head):
             arguments = tuple(self.apart(known, op, frame) for known in arguments)
             self.lent |= {known for known in arguments if isinstance(known, ListOf) and known not in self.shown}
+        elif not shows:
+            arguments = tuple(self.apart(known, op, frame) if is_array(known) else known for known in arguments)
+            self.lent |= {known for known in arguments if is_array(known) and known not in self.shown}  # type: ignore[misc]
         given = tuple(self.plain(known, shows=shows or not isinstance(known, View), hands=hands) for known in arguments)
         named = tuple((name, self.plain(known, hands=hands)) for name, known in keywords.items())
         results = tuple(self.define(result, frame) for result in op.results)
@@ -237,7 +241,7 @@ class Calls(Inlining):
         if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
         keywords = options(self, named)
-        items = None if keywords is None else positions(self, given, op)
+        items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
         if items is None or keywords is None:
             return False
         head = callee if isinstance(callee, Const) else op.arguments[0]
@@ -332,6 +336,8 @@ class Calls(Inlining):
         if is_method and given[0] in self.read_from_dict:
             raise Shrinks(self.read_from_dict[given[0]].origin, Grouped)  # type: ignore[index]
         if (is_method or function in _WRITE) and self.is_list_made(given[0]):
+            self.check_written(given[0])
+        if function in OUT_OF_PLACE and self.is_array_made(given[0]):
             self.check_written(given[0])
         is_method = function is getattr and isinstance(given[1], Const) and given[1].value in keying.WRITING
         if (is_method or function is operator.delitem) and self.is_dict_made(given[0]):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from microgradpy.ad.binding import literal_defaults
+from microgradpy.ad.binding import Packed, written_defaults
 from microgradpy.ir.nodes import Const, Op
 from microgradpy.promotion import classes
 from microgradpy.promotion.findings import Origin
@@ -41,17 +41,25 @@ def callable_of(found: Any, cls: Const, origin: Origin) -> Known | None:
     return ClassMethod(origin, cls, function) if isinstance(found, classmethod) else function_constant_of(function)
 
 
+def factory_constant(factory: Any, origin: Origin) -> Known | None:
+    """The `default_factory` of a field as a constant, if it has a name in generated code or a text."""
+    if isinstance(factory, types.MethodType):
+        of_class = classes.is_of_users(factory.__self__) and isinstance(factory.__func__, types.FunctionType)
+        return ClassMethod(origin, class_constant(factory.__self__), factory.__func__) if of_class else None  # type: ignore[arg-type]
+    return Const(factory, factory.__name__, factory) if is_function(factory) else None
+
+
 def is_function(value: Any) -> bool:
     """Whether something is a function or a class, of which nothing is to be known but which one it is."""
     return isinstance(value, _FUNCTIONS)
 
 
-def defaults_of(function: types.FunctionType) -> dict[str, Known]:
-    """The parameters of a function whose defaults are literals, functions or classes."""
+def defaults_of(function: types.FunctionType) -> dict[str, Known | Packed]:
+    """The parameters of a function whose defaults are literals or tuples of these, functions or classes."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     given = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False)) | (function.__kwdefaults__ or {})
     functions = {name: Const(value, value.__name__, value) for name, value in given.items() if is_function(value)}
-    return {**literal_defaults(function), **functions}
+    return {**written_defaults(function), **functions}
 
 
 def defaults_in(function: types.FunctionType) -> tuple[Any, ...]:

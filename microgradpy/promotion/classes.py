@@ -99,7 +99,7 @@ def is_constant(found: Any) -> bool:
 
 def is_field(found: Any) -> bool:
     """Whether reading and writing an attribute means the object's own, for what its class has under that name."""
-    return found is ABSENT or isinstance(found, types.MemberDescriptorType) or is_constant(found)
+    return found is ABSENT or isinstance(found, types.MemberDescriptorType) or is_constant(found) or type(found) is tuple
 
 
 def takes(cls: type, found: Any) -> bool:

@@ -39,9 +39,11 @@ from microgradpy.promotion.places import (
     origin_of,
 )
 from microgradpy.runtime.keyed import CLASSES
+from microgradpy.runtime.numbers import length_given
 
 _RANGE = function_constant(range)
 _GETITEM, _INDEX = operator_constant("getitem"), operator_constant("index")
+_LENGTH = function_constant(length_given)
 KEYS = (str, int)
 
 
@@ -340,7 +342,7 @@ class Containers(Numbered):
             given = self.operator(op, len, arguments, frame)
             is_known = isinstance(given, Const) and type(given.value) is int and given.value >= 0
             if not is_known and given not in self.lengths and target.cls not in CLASSES:
-                raise Escapes(origin_of(target))  # Python looks at what `__len__` has given
+                return self.checked_length(op, given, frame)
             return given
         if isinstance(target, Table):
             return length_of(self, target)
@@ -357,6 +359,14 @@ class Containers(Numbered):
             self.emit(op, op.callee, (self.row_now(target),), {}, frame)  # type: ignore[arg-type]
             return self.known_result(op, frame)
         return None
+
+    def checked_length(self, op: Op, given: Known | None, frame: Frame) -> Known:
+        """What `__len__` has given, which Python looks at."""
+        length = self.define(op.results[0], frame)
+        checked = (self.plain(given),)  # type: ignore[arg-type]
+        self.add(Op(_LENGTH, checked, (length,), from_user=False, where=op.where))
+        self.lengths.add(length)
+        return length
 
     def place_in(self, table: Table, op: Op, index: Value) -> Value:
         """Which object an index means, counted from the front, as the list may grow. An index that is none fails as it does

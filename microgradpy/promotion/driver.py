@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, final
 
+from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import dataclass, replace
 from microgradpy.frontend.closures import ClosureBody
 from microgradpy.frontend.exceptions import caught
@@ -32,6 +33,7 @@ from microgradpy.promotion.library import may_be_written
 from microgradpy.promotion.names import statements_of
 from microgradpy.promotion.parts import Variable
 from microgradpy.promotion.places import Frame, Part
+from microgradpy.promotion.stores import makes_array
 from microgradpy.promotion.writers import may_write
 from microgradpy.runtime.bytecode import WRITERS, makes_classes
 from microgradpy.runtime.suspension import is_generator
@@ -73,6 +75,13 @@ def _callee_makes_memory(function: types.FunctionType, callee: types.FunctionTyp
     if makes_function or makes_object or is_generator(code) or callee is caught or any(map(is_function, defaults_in(callee))):
         return True
     return is_in_file(callee, function) and may_write(callee)
+
+
+def _changes_arrays(ir: Function) -> bool:
+    """Whether a function makes arrays and writes into the whole of some: `u = np.zeros(n); u += v`."""
+    callees = [op.callee.value for op in walk(ir.body) if isinstance(op, Op) and isinstance(op.callee, Const)]
+    changes = any(isinstance(each, types.BuiltinFunctionType) and each in OUT_OF_PLACE for each in callees)
+    return changes and any(makes_array(each) for each in callees)
 
 
 def _changes(function: Any) -> bool:
@@ -172,7 +181,7 @@ def promote(
     """The function with what is in sight as variables. Arguments may be in sight, of which `examples` are given by the number
     of the input. `beside_writes`: other memory is written into, which is tracked; then objects and cells are in sight only, and
     nothing in functions with a `try`."""
-    makes = any(_makes_memory(function, each) for each in walk(ir.body))
+    makes = any(_makes_memory(function, each) for each in walk(ir.body)) or _changes_arrays(ir)
     if examples is None and not makes and not _calls_in_loops(function, ir, kinds):
         return Promotion(None)
     facts = Facts(beside_writes=beside_writes)

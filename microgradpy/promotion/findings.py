@@ -246,13 +246,19 @@ class Facts:
                 self.kept |= {origin} & self.tables.keys()
                 self.tables[origin] = found.cls, found.names
             case Nests(origin=origin):
-                self.kept |= {origin} if self.nested.get(origin, 0) >= found.depth else set()
-                self.nested[origin] = found.depth
+                self.learn_of_depth(origin, found.depth)
             case Mutates():
                 self.mutable.add(found.cls)
             case Writes(origin=origin):
                 self.barred |= {origin} & self.written
                 self.written.add(origin)
+
+    def learn_of_depth(self, origin: Origin, depth: int) -> None:
+        """Note how deep the lists in a list are written into, or let it stay memory if that was known."""
+        if self.nested.get(origin, 0) >= depth:
+            self.keep(origin)
+        else:
+            self.nested[origin] = depth
 
     def learn_of_arguments(self, found: Assigned | Changes | Reads | Whole) -> None:
         match found:

@@ -31,6 +31,7 @@ NUMBERS = frozenset((int, float, complex, np.float64, np.float32, np.int64, np.i
 LITERALS = frozenset((bool, str, bytes, type(None)))
 IDENTICAL = (np.ufunc, type, types.BuiltinFunctionType, types.ModuleType, enum.Enum, np.dtype)
 """Of what is of these classes nothing is to be known but that it is the same one."""
+CALLED = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)
 _LARGEST = 64
 MOST_ROUNDS = 32
 """Loops over more items than that are not written out."""
@@ -60,11 +61,13 @@ def is_holder(value: Any) -> bool:
 
 
 def holds_objects(value: Any, depth: int = 4) -> bool:
-    """Whether a value is an object that can be in sight, or a container of some."""
+    """Whether a value is an object that can be in sight, or a container of some, or of functions."""
     cls = type(value)
     if cls not in CONTAINERS:
         return cls not in NUMBERS and cls is not np.ndarray and is_holder(value)
-    return len(value) <= _LARGEST and depth > 0 and any(holds_objects(item, depth - 1) for item in _items(value))
+    if len(value) > _LARGEST or not depth:
+        return False
+    return any(isinstance(item, CALLED) or holds_objects(item, depth - 1) for item in _items(value))
 
 
 def holds_layers(value: Any, depth: int = 4, is_layer: bool = False) -> bool:

@@ -38,6 +38,7 @@ from microgradpy.promotion.places import (
     is_thing,
 )
 from microgradpy.promotion.raising import throws
+from microgradpy.promotion.stores import is_array
 from microgradpy.rules.registry import is_non_differentiable, rrule
 from microgradpy.runtime.suspension import is_generator
 
@@ -71,9 +72,13 @@ class Inlining(Methods):
 
     def reads_items(self, function: types.FunctionType, given: tuple[Known, ...]) -> bool:
         """Whether a function that is called in a loop gets a list or dict of numbers. Its adjoint would return a cotangent of
-        all items in each call; written where it is called, it adds to those that it has read."""
-        if self.loop is None or not any(self.has_numbers(each) for each in given):
-            return False
+        all items in each call; written where it is called, it adds to those that it has read. Or whether one gets an array that
+        is written into, which it might keep."""
+        reads = any(self.has_numbers(each) for each in given) if self.loop is not None else False
+        return (reads or any(map(is_array, given))) and self.is_small(function)
+
+    def is_small(self, function: types.FunctionType) -> bool:
+        """Whether a function may be written wherever it is called."""
         if function in self.inside_of or function.__name__ in function.__code__.co_names:
             return False
         try:

@@ -119,6 +119,16 @@ def _product(given: Given, named: Named) -> WrittenOut | None:
     return _by_number({2: written_out.product_of_two, 3: written_out.product_of_three}, by_place=True)(given * times.value, {})
 
 
+def _remember(given: Given, named: Named) -> WrittenOut | None:
+    """A function that keeps what it has given, however much that is."""
+    return WrittenOut(written_out.remembered, given, ()) if len(given) == 1 and not named else None
+
+
+def decorator(named: Named) -> Const | None:
+    """What `functools.lru_cache(maxsize=...)` gives, which gets the function next."""
+    return Const(written_out.remembered, "remembered", written_out.remembered) if named.keys() <= {"maxsize"} else None
+
+
 def _longest(given: Given, named: Named) -> WrittenOut | None:
     if len(given) != 2 or not named.keys() <= {"fillvalue"}:
         return None
@@ -179,6 +189,7 @@ def _best_of(largest: bool) -> Choose:
 
 _CHOICES: dict[Any, Choose] = {
     functools.reduce: _reduce,
+    **dict.fromkeys((functools.cache, functools.lru_cache, written_out.remembered), _remember),
     itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise,
     map: _map,

@@ -9,13 +9,13 @@ import types
 from abc import abstractmethod
 from typing import Any
 
-from microgradpy.ad.binding import is_literal
+from microgradpy.ad.binding import is_literal, is_tuple_of_literals
 from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
-from microgradpy.ir.nodes import Const, Location, Op, Opcode, fresh, function_constant, operator_constant
+from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.class_members import callable_of, class_constant
+from microgradpy.promotion.class_members import callable_of, class_constant, factory_constant
 from microgradpy.promotion.classes import ABSENT, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
@@ -23,6 +23,7 @@ from microgradpy.promotion.places import (
     CONTENTS,
     NO_OBJECT,
     THERE,
+    ClassMethod,
     DictOf,
     Element,
     Frame,
@@ -252,7 +253,24 @@ class Objects(Functions):
             return Const(each.default)
         if each.default_factory is list:
             return self.new_list(op, each.name, place.origin)
-        raise Escapes(place.origin)
+        if is_tuple_of_literals(each.default):
+            return self.made_by(op, Opcode.TUPLE, tuple(map(Const, each.default)), (*place.origin, each.name))
+        if each.default_factory is dict:
+            return self.made_by(op, Opcode.DICT, (), (*place.origin, each.name))
+        factory = factory_constant(each.default_factory, place.origin)
+        if factory is None:
+            raise Escapes(place.origin)
+        return self.made_by(op, factory, (), (*place.origin, each.name))
+
+    def made_by(self, op: Op, callee: Opcode | Known, arguments: tuple[Value, ...], path: Origin) -> Known:
+        """What an operation of its own gives, in the place of another one."""
+        result = op.results[0]
+        frame = Frame(path)
+        if isinstance(callee, ClassMethod):
+            return self.inline(op, callee.function, (callee.cls,), {}, frame, path)
+        made = Op(callee, arguments, (result,), where=op.where)  # type: ignore[arg-type]
+        self.operation(made, frame)
+        return self.known(result, frame)
 
     def new_list(self, op: Op, name: str, origin: Origin) -> ListOf:
         result = fresh(name, True)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from microgradpy.frontend.resolve import rebound_in
 from microgradpy.frontend.sharing import rebound_globals
 from microgradpy.ir.input_kinds import kind_of
-from microgradpy.ir.kinds import map_axes
+from microgradpy.ir.kinds import Inert, map_axes
 from microgradpy.ir.nodes import Const, Op, Value, Var
 from microgradpy.promotion import classes
 from microgradpy.promotion.class_members import callable_of, class_constant
@@ -23,6 +23,7 @@ from microgradpy.promotion.classes import ABSENT
 from microgradpy.promotion.findings import Escapes, Facts, Origin, Whole
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.given import (
+    CALLED,
     MOST_ROUNDS,
     OF_RECORDS,
     holds_objects,
@@ -31,6 +32,7 @@ from microgradpy.promotion.given import (
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.places import (
     THERE,
+    Chosen,
     Display,
     Element,
     Frame,
@@ -306,7 +308,7 @@ class Parts(WrittenArguments):
         if isinstance(target, Part) and not target.is_container and not classes.is_record(target.cls):
             return self.operator_of_part(op, operator.getitem, arguments, frame)
         if isinstance(target, Part) and not isinstance(key, Const):
-            return None if not is_thing(key) else self.escape(target)  # of a whole container, if it may be that
+            return self.chosen_from(target, key) if not is_thing(key) else self.escape(target)
         if isinstance(target, Part) and isinstance(key, Const) and target.cls is dict:
             name = "[]", key.value
             if type(key.value) in (str, int) and (target, name) in self.fields:
@@ -320,6 +322,16 @@ class Parts(WrittenArguments):
             if type(key.value) is int and -len(items) <= key.value < len(items):
                 return items[key.value]
         raise Escapes(first_origin(arguments))
+
+    def chosen_from(self, target: Part, key: Known) -> Chosen | None:
+        """`part[key]` of a dict of functions; None of a whole container, if it may be that."""
+        if target.cls is not dict or not 0 < len(target.value) <= _MOST_FUNCTIONS or target.assigned:
+            return None
+        are_texts = self.kinds.of(key) == Inert("str") and all(type(each) is str for each in target.value)
+        if not are_texts or not all(isinstance(each, CALLED) for each in target.value.values()):
+            return None
+        found = tuple((name, known) for name, known in self.pairs(target) or () if isinstance(known, Const))
+        return Chosen(target.origin, key, found) if len(found) == len(target.value) else None  # type: ignore[arg-type]
 
     def size(self, op: Op, arguments: tuple[Known, ...], frame: Frame) -> Known | None:
         (target,) = arguments
@@ -378,6 +390,7 @@ class Parts(WrittenArguments):
         return super().super_of(arguments)
 
 
+_MOST_FUNCTIONS = 12
 READ: dict[Any, Callable[[Parts, Op, tuple[Known, ...], Frame], Known | None]] = {
     getattr: Parts.attribute,
     setattr: Parts.assign,

@@ -329,9 +329,19 @@ class Display:
     items: tuple[Known, ...]
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """One of the functions in a dict, under a key that is known when the program runs."""
+
+    origin: Origin
+    key: Value
+    functions: tuple[tuple[Any, Const], ...]
+
+
 Place = Object | ListOf | DictOf | Cell | Part
 Item = Element | AnyOf | Packed
-Callee = Closure | Method | ClassMethod | Partial | Super
+Callee = Closure | Method | ClassMethod | Partial | Super | Chosen
 Thing = Place | Row | View | Picked | Table | Item | Values | Callee | Generator | Iterated | Display
 Known = Value | Thing
 """What a variable of the program is: a value, or something in sight."""

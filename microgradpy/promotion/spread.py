@@ -6,15 +6,21 @@
 
 from __future__ import annotations
 
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import FunctionType
 from typing import Any
 
-from microgradpy.ir.kinds import TupleOf
-from microgradpy.ir.nodes import Const, Op, Opcode, Var, fresh
+from microgradpy.ir.kinds import Array, Kind, Sequence, TupleOf
+from microgradpy.ir.nodes import Const, Op, Opcode, Var, fresh, function_constant
+from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.places import DictOf, Display, Known, is_thing
+from microgradpy.runtime.numbers import check_count
 
+_CHECK_COUNT = function_constant(check_count)
+NOTHING = Const(None)
 
-def positions(walker: Any, known: Known, op: Op) -> tuple[Known, ...] | None:
+def positions(walker: Any, known: Known, op: Op, callee: Known = NOTHING) -> tuple[Known, ...] | None:
     """The items of a tuple, or of what was read from arguments; None if it is not known how many there are."""
     if isinstance(known, Display):
         return known.items
@@ -26,11 +32,33 @@ def positions(walker: Any, known: Known, op: Op) -> tuple[Known, ...] | None:
     if made is not None and made.callee is Opcode.TUPLE:
         return made.arguments  # type: ignore[no-any-return]
     kind = walker.kinds.of(known)
-    if not isinstance(kind, TupleOf) or not isinstance(known, Var):
+    count = len(kind.items) if isinstance(kind, TupleOf) else _count_of(kind, callee)
+    if count is None or not isinstance(known, Var):
         return None
-    items = tuple(fresh("") for _ in kind.items)
+    if not isinstance(kind, TupleOf):  # Python's error, if there are not so many
+        checked = (callee, known, Const(count))
+        walker.add(Op(_CHECK_COUNT, checked, (fresh(""),), from_user=False, where=op.where))  # type: ignore[arg-type]
+    items = tuple(fresh("") for _ in range(count))
     walker.add(Op(Opcode.UNPACK, (known,), items, from_user=False, where=op.where))
     return items
+
+
+def _count_of(kind: Kind, callee: Known) -> int | None:
+    """How many items an array, list or tuple has to have for a call with these and nothing else; None if there may be several
+    such numbers."""
+    is_row = isinstance(kind, Array) and kind.ndim is not None and kind.ndim > 0
+    if not is_row and not (isinstance(kind, Sequence) and kind.name in ("list", "tuple")):
+        return None
+    function: Any = callee.value if isinstance(callee, Const) else None
+    is_made = isinstance(function, type)
+    text = getattr(function, "__init__", None) if is_made else function
+    if is_made and classes.is_record(function):
+        return None if function._field_defaults else len(function._fields)
+    if not isinstance(text, FunctionType) or text.__defaults__ or text.__kwdefaults__:
+        return None
+    code = text.__code__
+    is_fixed = not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) and not code.co_kwonlyargcount
+    return code.co_argcount - is_made if is_fixed else None
 
 
 def options(walker: Any, known: Known) -> dict[str, Known] | None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from microgradpy.ad.instrument import OUT_OF_PLACE
 from microgradpy.dataclasses import replace
-from microgradpy.ir.kinds import Array, Inert, Scalar, Sequence, is_basic_index, is_list, item_kind, join
+from microgradpy.ir.kinds import INT, Array, Inert, Kind, Scalar, Sequence, TupleOf, is_basic_index, is_list, item_kind, join
 from microgradpy.ir.nodes import (
     FROM_FRONT,
     Const,
@@ -42,6 +42,7 @@ from microgradpy.promotion.findings import Escapes, Writes
 from microgradpy.promotion.objects import NONE
 from microgradpy.promotion.places import CONTENTS, Frame, Known, ListOf, Table, Values, View, is_thing
 from microgradpy.promotion.pools import Pools
+from microgradpy.runtime.in_place import kept_type
 from microgradpy.runtime.keys import new_defaultdict
 from microgradpy.runtime.numbers import numbers_in
 
@@ -59,7 +60,7 @@ _GIVE_NUMBERS: frozenset[Any] = frozenset({
 })  # fmt: skip
 _CONTAINS, _GETITEM = operator_constant("contains"), operator_constant("getitem")
 _GETATTR, _NUMBERS_IN = function_constant(getattr), function_constant(numbers_in)
-_DICT = Const(dict, "dict", dict)
+_DICT, _KEPT_TYPE = Const(dict, "dict", dict), function_constant(kept_type)
 _NEW_DEFAULTDICT = function_constant(new_defaultdict)
 _STEADY = ("shape", "ndim", "size", "dtype")
 """The attributes of an array that stay what they are when it is written into."""
@@ -71,10 +72,7 @@ class Stores(Pools):
     def note_made(self, op: Op, head: Any, result: Var, origin: Any, frame: Frame) -> None:
         """Note that an operation may have made something that is written into."""
         self.fresh.pop(result, None)
-        if isinstance(op.callee, Opcode):
-            sort = "dict" if op.callee is Opcode.DICT else None
-        else:
-            sort = self.sort_made(op, head, result)
+        sort = self.sort_made(op, head, result)
         if sort is None or origin in self.facts.barred or self.facts.beside_writes:
             return
         if sort == "list" and (origin in self.facts.grown or origin in self.facts.shrinking):
@@ -88,12 +86,14 @@ class Stores(Pools):
             self.made = self.keyed_from(op, result, origin, default, frame)
             return
         if origin not in self.facts.written:
-            self.fresh[result] = origin
+            self.note_fresh(sort, head, result, origin)
             return
         if self.method_called(head) == dict.fromkeys:
             result = self.filled_dict(op)
         if op.callee is Opcode.DICT and op.arguments:
             result = self.display(op)
+        if sort == "array" and _may_be_saved(head):
+            result = self.copy_of_array(result, fresh(result.hint, True))
         place = replace(self.list_at(origin, result.hint, sort=sort), default=default)
         if default is not None:  # a dict of which nothing is known but what is put there
             self.out[-1] = made = replace(op, callee=_NEW_DEFAULTDICT)
@@ -101,6 +101,12 @@ class Stores(Pools):
         self.fields[place, CONTENTS] = result
         self.made_in[place] = self.out
         self.made = place
+
+    def note_fresh(self, sort: str, head: Any, result: Var, origin: Any) -> None:
+        """Note what nobody else has, and where a function has made an array."""
+        self.fresh[result] = origin
+        if sort == "array" and not (isinstance(head, Const) and getattr(head.value, "__module__", None) == "_operator"):
+            self.arrays_made.add(origin)
 
     @abstractmethod
     def copied_list(self, op: Op, result: Known, origin: Any, frame: Frame) -> Known:
@@ -144,7 +150,9 @@ class Stores(Pools):
         return None
 
     def sort_made(self, op: Op, head: Any, result: Var) -> str | None:
-        """What a call makes that nobody else has: a list, a dict or an array."""
+        """What an operation makes that nobody else has: a list, a dict or an array."""
+        if isinstance(op.callee, Opcode):
+            return "dict" if op.callee is Opcode.DICT else None
         function = head.value if isinstance(head, Const) else self.method_called(head)
         if isinstance(function, np.ufunc):
             is_known = len(op.arguments) == function.nin and not op.keywords
@@ -273,13 +281,23 @@ class Stores(Pools):
         if is_thing(index):
             raise Escapes(place.origin)
         self.helped = True
-        given = self.given_to(place, value)
+        # An array gets the entries of another one, or of a part of one: nobody has that afterwards.
+        is_copied = place.sort == "array" and (is_array(value) or self.is_copied(place, index, value))
+        given = self.plain(value, shows=False) if is_copied else self.given_to(place, value)
         after = fresh(place.hint, True)
         changed = (self.plain(self.now(place)), index, given)
         self.add(Op(Opcode.STORE, changed, (after,), payload=FROM_FRONT, where=op.where))  # type: ignore[arg-type]
         self.write(place, CONTENTS, after)
         self.put_too(place, index, given, op.where)  # type: ignore[arg-type]
         return NONE
+
+    def is_copied(self, place: ListOf, index: Known, view: Known) -> bool:
+        """Whether `place[index] = view` gives what a copy of the view would: not if NumPy reads entries that it has written."""
+        if not isinstance(view, View) or view.place is not place:
+            return isinstance(view, View)
+        kinds = map(self.kinds.of, (index, view.index))
+        ours, theirs = (kind.items if isinstance(kind, TupleOf) else (kind,) for kind in kinds)
+        return len(ours) == len(theirs) and all(map(_are_in_step, ours, theirs))
 
     def change_part(self, op: Op, view: View, other: Known, frame: Frame) -> Known:
         """`view += other` on a part of an array."""
@@ -294,8 +312,54 @@ class Stores(Pools):
         if isinstance(target, View):
             return self.change_part(op, target, arguments[1], frame)
         if isinstance(target, ListOf) and target.sort == "array":
-            raise Escapes(target.origin)
+            self.change_array(op, target, arguments[1], frame)
+            return target
         return None
+
+    def change_array(self, op: Op, place: ListOf, other: Known, frame: Frame) -> None:
+        """`array += other` as another array: nobody has seen the one that there was."""
+        function = op.callee.value  # type: ignore[union-attr]
+        given = self.plain(other, shows=False)
+        if function is operator.imatmul or is_thing(given):
+            raise Escapes(place.origin)
+        before, made, after = self.plain(self.now(place)), fresh(""), fresh(place.hint, True)
+        callee = OUT_OF_PLACE[function]
+        self.add(Op(callee, (before, given), (made,), where=op.where))
+        self.add(Op(_KEPT_TYPE, (op.callee, before, given, made), (after,), from_user=False, where=op.where))  # type: ignore[arg-type]
+        if _may_be_saved(callee):
+            after = self.copy_of_array(after, fresh(place.hint, True))
+        self.helped = True
+        self.write(place, CONTENTS, after)
+
+    def is_array_made(self, value: Known) -> bool:
+        """Whether something is an array that a function has made and nobody else has. The result of an operator may be computed
+        out of place as it is (`ad/accumulators.py`)."""
+        return isinstance(value, Var) and self.fresh.get(value) in self.arrays_made
+
+
+def _are_in_step(one: Kind, other: Kind) -> bool:
+    """Whether two indices are whole numbers, or slices of one entry after the other."""
+    if one == INT and other == INT:
+        return True
+    slices = [kind for kind in (one, other) if isinstance(kind, Inert) and kind.name == "slice"]
+    return len(slices) == 2 and all(kind.detail.isdigit() or kind.detail.endswith((":", ":1", ":None")) for kind in slices)
+
+
+def is_array(known: Known) -> bool:
+    """Whether something is an array in sight."""
+    return isinstance(known, ListOf) and known.sort == "array"
+
+
+def _may_be_saved(head: Any) -> bool:
+    """Whether the derivative of what has made an array may be computed of the array: `np.exp(x)`, `x / y`."""
+    function = head.value if isinstance(head, Const) else None
+    return isinstance(function, np.ufunc) or _is_in(function, (operator.truediv, operator.pow))
+
+
+def makes_array(function: Any) -> bool:
+    """Whether a function makes an array, or a method may do so."""
+    is_operator = getattr(function, "__module__", None) == "_operator"
+    return function is getattr or (not is_operator and _is_in(function, _MAKE_ARRAYS))
 
 
 def _is_slice(walker: Stores, op: Op, function: Any) -> bool:

@@ -6,6 +6,7 @@ import operator
 import types
 from abc import abstractmethod
 from collections import deque
+from functools import lru_cache
 from typing import Any
 
 from microgradpy.dataclasses import replace
@@ -55,8 +56,9 @@ class Written(Stores):
             return arguments[0]
         if function is deque:
             return self.queue(op, arguments, keywords, frame)
-        if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[ORDERS[function]])))):
-            raise Escapes(frame.path)
+        if function is lru_cache and not arguments:
+            return library.decorator(keywords)
+        self.check_order(function, arguments, frame)
         found = library.written(function, arguments, keywords) if origin not in self.facts.kept else None
         if found is None or not all(map(self.can_be_called, found.functions)):
             return None
@@ -79,6 +81,11 @@ class Written(Stores):
             return Generator(origin, ir.body, Frame(origin, values), self.loop, len(self.trying))
         self.helped = True
         return self.body(op, ir, values, frame, origin)
+
+    def check_order(self, function: Any, arguments: tuple[Known, ...], frame: Frame) -> None:
+        """Let a call escape that orders what may have an order of its own."""
+        if _is_order(function) and not is_ordered(item_kind(self.kinds.of(self.contents_of(arguments[ORDERS[function]])))):
+            raise Escapes(frame.path)
 
     def takes(self, found: library.WrittenOut) -> bool:
         """Whether what is known of arguments is what a text wants."""

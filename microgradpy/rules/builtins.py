@@ -285,6 +285,16 @@ def dict_rrule(iterable=(), /):
     return dict(items), dict_pullback
 
 
+@rrule.register(dict, dict)
+def dict_of_dict_rrule(iterable, /):
+    """A copy: x_bar = y_bar."""
+
+    def dict_of_dict_pullback(y_bar):
+        return NoTangent(), y_bar
+
+    return dict(iterable), dict_of_dict_pullback
+
+
 def pairs_bar(y_bar: Mapping[Any, Any], items: Any) -> Any:
     """The cotangent of what a dict of cotangent y_bar was made of."""
     if isinstance(items, Mapping):

@@ -159,6 +159,10 @@ RULES: tuple[tuple[str, str, str], ...] = (
     ("operators", "operator",
         "abs add and_ contains countOf eq floordiv ge getitem gt index indexOf inv invert is_ is_not le length_hint "
         "lshift lt matmul mod mul ne neg not_ or_ pos pow rshift sub truediv truth xor"),
+    ("random_numbers", "_random", "Random.getrandbits Random.random"),
+    ("random_numbers", "random",
+        "Random Random._randbelow Random.expovariate Random.gauss Random.normalvariate Random.randbytes Random.randint "
+        "Random.randrange Random.seed Random.uniform getrandbits random"),
     ("standard_library", "bisect", "bisect bisect_left bisect_right"),
     ("standard_library", "logging",
         "Logger.addHandler Logger.callHandlers Logger.critical Logger.debug Logger.error Logger.exception Logger.fatal "

@@ -131,6 +131,21 @@ def for_pairs(pairs: list[Any], y_bar: dict[Any, Any]) -> list[Any]:
     return [(zero, y_bar[key] if last[key] == place else zero) for place, (key, _) in enumerate(pairs)]
 
 
+def merged_rrule(x, y):
+    """x | y: each number gets y_bar under its key, unless there is another one in its place."""
+
+    def merged_pullback(z_bar):
+        return NoTangent(), without_others(x, y, z_bar), without_others(y, (), z_bar)
+
+    return x | y, merged_pullback
+
+
+@cotangents_like(0)
+def without_others(items: dict[Any, Any], others: Any, bars: dict[Any, Any]) -> dict[Any, Any]:
+    """The cotangents of the numbers in a dict, of which those under the keys of others were not used."""
+    return {key: Untouched.zero if key in others else bars[key] for key in items}
+
+
 def values_rrule(items):
     """y_bar has one number per value, in the dict's order."""
 

@@ -16,12 +16,13 @@ from microgradpy.errors import MissingRuleError
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.registry import examples, rrule
 from microgradpy.tangents.arithmetic import check_reading, conj, floating, stack_items, unbroadcast
-from microgradpy.tangents.helpers import returns
+from microgradpy.tangents.helpers import itself, returns
 from microgradpy.tangents.types import NoTangent
 
 _ROW = np.array([1.5, -0.5, 4.0])
 
 
+@itself(0)
 def items_of(iterable: Iterable[Any]) -> Any:
     """Something with the items of an iterable that can be read again: itself unless it is an iterator."""
     check_not_broadcast(iterable)

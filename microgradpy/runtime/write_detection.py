@@ -19,6 +19,7 @@ import numpy as np
 
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
+from microgradpy.ir.random_sources import is_source
 from microgradpy.runtime.bytecode import names_in, writes
 from microgradpy.tangents.memory_order import copied
 from microgradpy.tangents.projection import fields_of
@@ -173,7 +174,7 @@ def _walk(values: Iterable[Any]) -> Iterator[Any]:
     waiting, seen = list(values), set[int]()
     while waiting:
         value = waiting.pop()
-        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING):
+        if type(value) in _NUMBERS or id(value) in seen or isinstance(value, _UNCHANGING) or is_source(value):
             continue
         seen.add(id(value))
         yield value

@@ -214,6 +214,18 @@ def given_by(iterator: Any) -> Iterator[Any]:
         yield item
 
 
+def remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """functools.cache(function)"""
+    values = {}
+
+    def remembering(*arguments: Any) -> Any:
+        if arguments not in values:
+            values[arguments] = function(*arguments)
+        return values[arguments]
+
+    return remembering
+
+
 def sorted_by(items: list[Any], key: Callable[..., Any], reverse: bool) -> list[Any]:
     """sorted(items, key=key, reverse=reverse)"""
     return [items[place] for place in order_of([key(item) for item in items], reverse)]

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.ir.random_sources import is_source_class
 from microgradpy.runtime.lookup_cache import NUMBERS
 from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_of, role_of
 from microgradpy.runtime.sources import VIEWS
@@ -119,7 +120,7 @@ def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
     x, name, value = args
     cls = type(x)
     setter: Any = cls.__setattr__
-    if setter is not _SET or type(name) is not str:
+    if setter is not _SET or type(name) is not str or is_source_class(cls):
         return None
     found = member_of(cls, name)
     if role_of(cls, name, found) > Role.METHOD or type(value) in _READ_ITEM_BY_ITEM:

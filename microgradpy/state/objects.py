@@ -13,6 +13,7 @@ import numpy as np
 
 from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
+from microgradpy.ir.random_sources import is_source_class
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.state.apart_access import check_stored
 from microgradpy.state.shadows import Shadows
@@ -80,6 +81,9 @@ def store(x: Any, name: str, value: Any) -> Made:
         raise MutationError(found, None, remedy)
     if isinstance(x, Enum) and not name.startswith("_"):
         raise MutationError(f"an attribute of the enum {type(x).__name__} is assigned", None, "Store it in another object.")
+    if is_source_class(type(x)):
+        found = f"attribute {name!r} of a generator of random numbers is assigned"
+        raise MutationError(found, None, "Store it in another object: a generator is taken to hold nothing but its state.")
     refuse_two_natured(x, name, value)
     check_stored(x, value)
     (setattr if isinstance(x, _STORES_AS_OBJECTS) else object.__setattr__)(x, name, value)

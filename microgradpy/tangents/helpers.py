@@ -17,6 +17,7 @@ COTANGENT_OF_ITEM: dict[Callable[..., Any], tuple[int, int]] = {}
 COTANGENTS_OF_ITEMS: dict[Callable[..., Any], int] = {}
 COTANGENTS_LIKE: dict[Callable[..., Any], int] = {}
 LIKE: dict[Callable[..., Any], int] = {}
+ITSELF: dict[Callable[..., Any], int] = {}
 RETURNS: dict[Callable[..., Any], Any] = {}
 NUMERIC_RESULT: set[Callable[..., Any]] = set()
 
@@ -50,6 +51,11 @@ def cotangents_like(index: int) -> Callable[[F], F]:
 def like(index: int) -> Callable[[F], F]:
     """The helper returns a floating-point value of the shape of its argument number `index`."""
     return _note_in(LIKE, index)
+
+
+def itself(index: int) -> Callable[[F], F]:
+    """The helper returns its argument number `index`, if that is an array or one of Python's containers."""
+    return _note_in(ITSELF, index)
 
 
 def returns(cls: Any) -> Callable[[F], F]:

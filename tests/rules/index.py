@@ -20,9 +20,9 @@ from microgradpy import originals
 ROOT = Path(originals.__file__).parent
 FAMILY = "microgradpy.rules"
 LIBRARIES = (
-    "builtins operator math cmath itertools functools collections copy contextlib bisect logging statistics _statistics random "
-    "numpy numpy.linalg numpy.fft numpy.random numpy.polynomial numpy.polynomial.polynomial numpy.lib.stride_tricks "
-    "numpy.lib.scimath numpy.char numpy.strings"
+    "builtins operator math cmath itertools functools collections copy contextlib bisect logging statistics _statistics "
+    "random _random numpy numpy.linalg numpy.fft numpy.random numpy.polynomial numpy.polynomial.polynomial "
+    "numpy.lib.stride_tricks numpy.lib.scimath numpy.char numpy.strings"
 ).split()
 ALWAYS = frozenset({"containers", "registry"})
 """The modules that are imported whenever any is: they need not be found."""
