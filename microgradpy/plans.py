@@ -18,7 +18,7 @@ from microgradpy.binding import Binding
 from microgradpy.cache import CACHE, CACHE_SIZE, Adjoint, Unit, is_valid
 from microgradpy.dataclasses import dataclass
 from microgradpy.gradient_compiler import unit_seed_adjoint
-from microgradpy.ir.objects import LEAVES, features_in
+from microgradpy.ir.objects import LEAVES, NO_FEATURES, features_of_value
 from microgradpy.patterns import Match, matched
 from microgradpy.projecting import FLOATS, are_floats, are_tuples
 from microgradpy.runtime.bars import Wanted
@@ -117,7 +117,8 @@ def signature(
         else:
             key.append(cls)
             if cls not in LEAVES:
-                key.append(features_in((value,)) or None)
+                features = features_of_value(value)
+                key.append(None if features is NO_FEATURES else features)
     return tuple(key)
 
 

@@ -79,7 +79,7 @@ _LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
 
 def features_in(values: Iterable[Any]) -> Features:
     """The features of some values and of what they hold."""
-    found = NO_FEATURES
+    found = last = NO_FEATURES
     waiting = list(values)
     seen: set[int] = set()
     # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
@@ -93,12 +93,21 @@ def features_in(values: Iterable[Any]) -> Features:
         known = _classes.get(id(cls))
         if known is None or known.cls() is not cls:
             known = _known(cls)
-        if known.features is not NO_FEATURES:
-            found = found | known.features
+        if known.features is not last and known.features is not NO_FEATURES:
+            last = known.features
+            found = found | last
         held = known.held(value)
         if not LEAVES.issuperset(map(type, held)):
             waiting += held
     return found
+
+
+def features_of_value(value: Any) -> Features:
+    """The same for one value; most hold nothing but numbers."""
+    known = _classes.get(id(type(value)))
+    if known is None or known.cls() is not type(value) or not LEAVES.issuperset(map(type, known.held(value))):
+        return features_in((value,))
+    return known.features
 
 
 def _items_of_list(value: list[Any]) -> Iterable[Any]:

@@ -53,7 +53,7 @@ def refuse_unlike_arrays(x: Any) -> None:
 @cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list, tuple or range of numbers counts as an array."""
-    if type(x) is float or type(x) is np.float64:
+    if type(x) is float or type(x) is np.float64 or (type(x) is np.ndarray and x.dtype.kind == "f"):
         return x
     if isinstance(x, complex | np.complexfloating):
         return x.conjugate()
@@ -171,8 +171,9 @@ def unbroadcast(d: Any, x: Any) -> Any:
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
     None if `x` carries no derivative."""
     if type(x) is float or type(x) is np.float64 or type(x) is int:
-        if type(d) is float or type(d) is np.float64:
-            return d if type(x) is np.float64 else float(d)
+        total = d.sum() if type(d) is np.ndarray and d.dtype.kind == "f" else d
+        if type(total) is float or type(total) is np.float64:
+            return total if type(x) is np.float64 else float(total)
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None
     if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
