@@ -96,9 +96,7 @@ def features_in(values: Iterable[Any]) -> Features:
         if known.features is not last and known.features is not NO_FEATURES:
             last = known.features
             found = found | last
-        held = known.held(value)
-        if not LEAVES.issuperset(map(type, held)):
-            waiting += held
+        waiting += [part for part in known.held(value) if type(part) not in LEAVES]
     return found
 
 
@@ -152,7 +150,7 @@ def _holder(cls: type) -> Callable[[Any], Iterable[Any]]:
     fields = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
     if not isinstance(fields, types.GetSetDescriptorType):
         return (lambda value: [_slot(member, value) for member in members]) if members else _nothing
-    return lambda value: gc.get_referents(value)  # not its `__dict__`, which would make it slower
+    return gc.get_referents  # not its `__dict__`, which would make it slower
 
 
 def _is_slot(member: Any) -> bool:

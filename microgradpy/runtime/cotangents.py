@@ -159,6 +159,12 @@ def zeros_for(x: Any) -> Any:
 
 
 @returns(list)
+def zeros_for_tuples(x: Any, count: int) -> list[Any]:
+    """The same of a list of tuples, each of so many real numbers."""
+    return [(Untouched.zero,) * count] * len(x) if type(x) is list else []  # not assigned on this path
+
+
+@returns(list)
 def zeros_in_lists(x: Any) -> Any:
     """The same where the cotangents of tuples are lists, too."""
     if isinstance(x, dict):

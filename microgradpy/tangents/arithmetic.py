@@ -142,6 +142,8 @@ def zero_cotangent(x: Any) -> Any:
     for a float32), zeros for an array (float64 for integers), and None for everything else."""
     if type(x) is float:
         return 0.0
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return np.zeros(x.shape, x.dtype)
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" or has_real_objects(x) else None
     if isinstance(x, bool):
@@ -246,6 +248,10 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
         bars = [None] * len(x)
         bars[index] = d
         return bars if type(x) is list else tuple(bars)
+    if type(x) is np.ndarray and type(index) is int and x.dtype.kind == "f" and _is_real(d):
+        row_bars = np.zeros(x.shape, x.dtype)
+        row_bars[index] = d
+        return row_bars
     check_reading(x)
     if isinstance(x, np.ndarray):
         zeros = zero_cotangent(x)
@@ -261,6 +267,10 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     if isinstance(x, np.generic):
         return real_like(np.asarray(d).sum(), x)
     return _item_of_other_cotangent(x, index, d)
+
+
+def _is_real(d: Any) -> bool:
+    return type(d) is float or (type(d) is np.ndarray and d.dtype.kind == "f")
 
 
 def _item_of_other_cotangent(x: Any, index: Any, d: Any) -> Any:
