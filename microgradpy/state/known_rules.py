@@ -138,7 +138,7 @@ def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
             taken = shadows.take(given)
             bars = None if taken is None else taken.slots
         if bars is not None:
-            shadows.of(items).add_each(list(bars))
+            shadows.of(items).add_each(bars if type(bars) is list else list(bars))
         return None, None
 
     return y, back
