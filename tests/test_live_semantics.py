@@ -370,6 +370,32 @@ def test_one_compilation_serves_many_closures():
     assert cache_info().misses == before.misses
 
 
+class Stepper:
+    def __init__(self, v):
+        self.v = v
+        self.step = self.scaled
+
+    def scaled(self, s):
+        return self.v * s
+
+
+def stepped(stepper, s):
+    return stepper.v * stepper.step(s)
+
+
+def stepped_twice(stepper, s):
+    step = stepper.step
+    return stepped(stepper, s) * step(step(s))
+
+
+def test_a_field_that_holds_a_method_of_its_object():
+    v, s = 1.5, 0.7
+    stepper_bar, s_bar = grad(stepped, (0, 1))(Stepper(v), s)
+    assert (stepper_bar["v"], s_bar) == pytest.approx((2 * v * s, v * v))
+    stepper_bar, s_bar = grad(stepped_twice, (0, 1))(Stepper(v), s)
+    assert (stepper_bar["v"], s_bar) == pytest.approx((4 * v**3 * s**2, 2 * v**4 * s))
+
+
 def weighted(table, rows, x):
     total = 0.0
     for key, weight in table.items():
