@@ -130,7 +130,7 @@ def project_partial(f: functools.partial[Any], bar: Any) -> Tangent:
     return Tangent(type(f), projected)
 
 
-def gradient_of(x: Any, bar: Any, is_fresh: bool) -> Any:
+def gradient_of(x: Any, bar: Any, is_fresh: Any) -> Any:
     """The gradient with respect to an argument `x`: its cotangent projected, and copied unless nobody else holds it."""
     return bar if is_fresh is PARTS or is_projected(x, bar, is_fresh) else project(x, bar)
 

@@ -80,19 +80,20 @@ _LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
 def features_in(values: Iterable[Any]) -> Features:
     """The features of some values and of what they hold."""
     found = last = NO_FEATURES
-    waiting = list(values)
+    waiting = [value for value in values if type(value) not in LEAVES]
     seen: set[int] = set()
+    known: _Class | None = None
+    before: type | None = None
     # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
     for value in waiting:
-        cls = type(value)
-        if cls in LEAVES or id(value) in seen:
+        if id(value) in seen:
             continue
         seen.add(id(value))
         if len(seen) > _LARGEST_WALK:
             break
-        known = _classes.get(id(cls))
-        if known is None or known.cls() is not cls:
-            known = _known(cls)
+        cls = type(value)
+        if known is None or cls is not before:
+            known, before = _known(cls), cls
         if known.features is not last and known.features is not NO_FEATURES:
             last = known.features
             found = found | last

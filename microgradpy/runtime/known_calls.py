@@ -64,7 +64,8 @@ _WITHOUT_PARTS = NUMBERS | {np.ndarray}
 def _read(call: Call, x: Any, name: str) -> Made | None:
     """An attribute of an ordinary object."""
     cls = type(x)
-    if cls.__getattribute__ is not _GET:
+    getter: Any = cls.__getattribute__
+    if getter is not _GET:
         return None
     found = member_of(cls, name)
     role = role_of(cls, name, found)
