@@ -79,26 +79,28 @@ _LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
 
 def features_in(values: Iterable[Any]) -> Features:
     """The features of some values and of what they hold."""
-    found = last = NO_FEATURES
-    waiting = [value for value in values if type(value) not in LEAVES]
+    found = NO_FEATURES
     seen: set[int] = set()
-    known: _Class | None = None
-    before: type | None = None
-    # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
-    for value in waiting:
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if len(seen) > _LARGEST_WALK:
-            break
-        cls = type(value)
-        if known is None or cls is not before:
-            known, before = _known(cls), cls
-        if known.features is not last and known.features is not NO_FEATURES:
-            last = known.features
-            found = found | last
-        waiting += [part for part in known.held(value) if type(part) not in LEAVES]
+    waiting = _with_parts(values)
+    # One level after the other, so that the limit cuts off what is deep.
+    while waiting and len(seen) < _LARGEST_WALK:
+        new = {id(value): value for value in waiting if id(value) not in seen}
+        level = list(new.values())[: _LARGEST_WALK - len(seen)]
+        seen.update(new)
+        classes = {id(cls): cls for cls in map(type, level)}  # nobody's code says how a class is hashed
+        known = {key: _known(cls) for key, cls in classes.items()}
+        for each in known.values():
+            if each.features is not NO_FEATURES:
+                found = found | each.features
+        if all(each.held is gc.get_referents for each in known.values()):
+            waiting = _with_parts(gc.get_referents(*level))
+        else:
+            waiting = _with_parts(part for value in level for part in known[id(type(value))].held(value))
     return found
+
+
+def _with_parts(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if type(value) not in LEAVES]
 
 
 def features_of_value(value: Any) -> Features:

@@ -242,16 +242,16 @@ def real_like(d: Any, x: Any) -> Any:
 def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     """The cotangent of a container of which only `x[index]` was read: a new array, list, tuple or dict that is `d` at
     `index` (summed where an index array repeats) and zero elsewhere. None if `d` is."""
+    if type(x) is np.ndarray and type(index) is int and x.dtype.kind == "f" and _is_real(d):
+        row_bars = np.zeros(x.shape, x.dtype)
+        row_bars[index] = d
+        return row_bars
     if is_structural_zero(d):
         return None
     if type(x) in (list, tuple) and type(index) is int:
         bars = [None] * len(x)
         bars[index] = d
         return bars if type(x) is list else tuple(bars)
-    if type(x) is np.ndarray and type(index) is int and x.dtype.kind == "f" and _is_real(d):
-        row_bars = np.zeros(x.shape, x.dtype)
-        row_bars[index] = d
-        return row_bars
     check_reading(x)
     if isinstance(x, np.ndarray):
         zeros = zero_cotangent(x)
