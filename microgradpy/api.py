@@ -23,7 +23,7 @@ from microgradpy.errors import (
 )
 from microgradpy.gradient_functions import describe, held_gradient, is_real_scalar, unit_seed
 from microgradpy.heads import Form
-from microgradpy.projecting import is_projected
+from microgradpy.projecting import PARTS, is_projected
 from microgradpy.rules import callables
 from microgradpy.rules.registry import examples, non_differentiable
 from microgradpy.runtime.dispatch import Back, Bars
@@ -130,9 +130,9 @@ def project_partial(f: functools.partial[Any], bar: Any) -> Tangent:
     return Tangent(type(f), projected)
 
 
-def gradient_of(x: Any, bar: Any, is_fresh: bool) -> Any:
+def gradient_of(x: Any, bar: Any, is_fresh: Any) -> Any:
     """The gradient with respect to an argument `x`: its cotangent projected, and copied unless nobody else holds it."""
-    return bar if is_projected(x, bar, is_fresh) else project(x, bar)
+    return bar if is_fresh is PARTS or is_projected(x, bar, is_fresh) else project(x, bar)
 
 
 def gradients_of(f: Any, args: tuple[Any, ...], bars: Bars) -> tuple[Any, ...]:

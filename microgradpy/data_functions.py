@@ -100,6 +100,37 @@ def init_8(s0: Put, s1: Put, s2: Put, s3: Put, s4: Put, s5: Put, s6: Put, s7: Pu
     return __init__
 
 
+def init_9(s0: Put, s1: Put, s2: Put, s3: Put, s4: Put, s5: Put, s6: Put, s7: Put, s8: Put) -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any, a8: Any) -> None:
+        s0(self, a0)
+        s1(self, a1)
+        s2(self, a2)
+        s3(self, a3)
+        s4(self, a4)
+        s5(self, a5)
+        s6(self, a6)
+        s7(self, a7)
+        s8(self, a8)
+
+    return __init__
+
+
+def init_10(s0: Put, s1: Put, s2: Put, s3: Put, s4: Put, s5: Put, s6: Put, s7: Put, s8: Put, s9: Put) -> Any:
+    def __init__(self: Any, a0: Any, a1: Any, a2: Any, a3: Any, a4: Any, a5: Any, a6: Any, a7: Any, a8: Any, a9: Any) -> None:
+        s0(self, a0)
+        s1(self, a1)
+        s2(self, a2)
+        s3(self, a3)
+        s4(self, a4)
+        s5(self, a5)
+        s6(self, a6)
+        s7(self, a7)
+        s8(self, a8)
+        s9(self, a9)
+
+    return __init__
+
+
 def compared_0() -> Any:
     def __eq__(self: Any, other: Any) -> Any:
         return () == () if other.__class__ is self.__class__ else NotImplemented
@@ -217,7 +248,7 @@ def compared_8() -> Any:
     return __eq__, __hash__
 
 
-INITS = (init_0, init_1, init_2, init_3, init_4, init_5, init_6, init_7, init_8)
+INITS = (init_0, init_1, init_2, init_3, init_4, init_5, init_6, init_7, init_8, init_9, init_10)
 COMPARISONS = (
     compared_0,
     compared_1,

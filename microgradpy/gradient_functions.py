@@ -23,7 +23,7 @@ from microgradpy.errors import NonScalarOutputError
 from microgradpy.heads import Form, Head, NotGiven, head_of
 from microgradpy.patterns import Match
 from microgradpy.plans import UNIT_SEEDS, Plan
-from microgradpy.projecting import FLOATS, Untouched, are_floats, is_projected
+from microgradpy.projecting import FLOATS, PARTS, Untouched, are_floats, is_projected
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.bars import Back
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -54,6 +54,8 @@ def filled(x: Any, bar: Any, is_fresh: Any) -> Any:
     """The gradient with respect to an argument `x`, with zeros for None: see `is_projected`."""
     if is_projected(x, bar, is_fresh):
         return bar
+    if is_fresh is PARTS:
+        return fill_zeros(x, bar)
     if type(bar) is list and type(x) is list and len(x) == len(bar) and (is_fresh is FLOATS or are_floats(x)):
         if not are_floats(bar):
             return fill_zeros(x, project(x, bar))

@@ -26,7 +26,7 @@ from microgradpy.ir.reasons import MayWrite, Reason
 from microgradpy.linking import errors_of_compiler
 from microgradpy.pattern_texts import Texts, has_fields
 from microgradpy.pipeline import instrumented
-from microgradpy.projecting import WHOLE, is_projected
+from microgradpy.projecting import PARTS, WHOLE, is_projected
 from microgradpy.promotion.driver import Promoted, Promotion, promote
 from microgradpy.promotion.given import IDENTICAL, holds_layers, holds_objects, is_holder, objects_named
 from microgradpy.promotion.places import Part
@@ -115,7 +115,7 @@ class Pattern:
             own = iter(fresh)
             of_inputs = [[next(own) for _ in range(1 if count is None else count)] for count in self.counts]
             pairs = zip(self.counts, self.whole, of_inputs, strict=True)
-            flags = tuple(parts[0] if count is None else WHOLE if is_whole else False for count, is_whole, parts in pairs)
+            flags = tuple(parts[0] if count is None else WHOLE if is_whole else PARTS for count, is_whole, parts in pairs)
             self.flags[fresh] = flags
         return self.gather(bars, matched.held), flags
 

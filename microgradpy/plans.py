@@ -18,9 +18,11 @@ from microgradpy.binding import Binding
 from microgradpy.cache import CACHE, CACHE_SIZE, Adjoint, Unit, is_valid
 from microgradpy.dataclasses import dataclass
 from microgradpy.gradient_compiler import unit_seed_adjoint
-from microgradpy.ir.objects import LEAVES, features_in
+from microgradpy.ir.kinds import REAL, UNASSIGNED, Inert, Kind, Scalar, Sequence, TupleOf
+from microgradpy.ir.objects import LEAVES, NO_FEATURES, features_of_value
 from microgradpy.patterns import Match, matched
 from microgradpy.projecting import FLOATS, are_floats, are_tuples
+from microgradpy.runtime.activity import value_kind
 from microgradpy.runtime.bars import Wanted
 from microgradpy.runtime.modes import RUN, Mode
 
@@ -117,7 +119,8 @@ def signature(
         else:
             key.append(cls)
             if cls not in LEAVES:
-                key.append(features_in((value,)) or None)
+                features = features_of_value(value)
+                key.append(None if features is NO_FEATURES else features)
     return tuple(key)
 
 
@@ -140,11 +143,27 @@ def _signature_of_items(value: Any, depth: int) -> tuple[Any, ...] | None:
             if all(column <= _IN_CONTAINERS for column in columns):
                 return cls, tuple, columns  # records of numbers and texts, of which there may be many
     if not depth or len(value) > _MOST_ITEMS or (cls is dict and not all(type(key) is str for key in value)):
-        return None
+        kind = value_kind(value)
+        return (cls, kind) if _says_all_types(kind) else None
     parts = [_signature_of_item(item, cls is list, depth) for item in (value.values() if cls is dict else value)]
     if None in parts:
         return None
     return (cls, frozenset(parts)) if cls is list else (cls, *parts, *(value if cls is dict else ()))
+
+
+def _says_all_types(kind: Kind) -> bool:
+    """Whether a kind is that of numbers and texts of one type at each place, in whatever containers."""
+    match kind:
+        case Sequence(name="list" | "dict", item=item, entries=(), keys=keys):
+            return _says_all_types(item) and (kind.name == "list" or _says_all_types(keys))
+        case TupleOf(items=items):
+            return all(map(_says_all_types, items))
+        case Inert(name=name):
+            return name in _TEXTS or kind == UNASSIGNED
+    return isinstance(kind, Scalar) and kind != REAL
+
+
+_TEXTS = frozenset(("str", "bytes"))
 
 
 def _signature_of_item(item: Any, is_in_list: bool, depth: int) -> Any:

@@ -11,6 +11,8 @@ WHOLE = "whole"
 """Said instead of whether a cotangent is fresh: it is the gradient as it stands."""
 
 
+PARTS = "parts"
+"""The same of a container, where None stands for the zeros of what nobody has read."""
 FLOATS = "floats"
 """The same of what is differentiated: it is a list of Python's own floats."""
 

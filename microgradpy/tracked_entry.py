@@ -26,7 +26,7 @@ from microgradpy.frontend.sharing import known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.input_kinds import kind_without_items, kinds_of
 from microgradpy.ir.kinds import unknown_from
-from microgradpy.ir.objects import features_in
+from microgradpy.ir.objects import features_in, features_of_value
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
@@ -191,7 +191,7 @@ def _signature(function: types.FunctionType, args: tuple[Any, ...], inputs: tupl
 def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
     """The same for one input; a default that is kept from call to call counts as another kind of input."""
     if is_ordinary(cls):
-        return features_in((x,))
+        return features_of_value(x)
     if cls is types.CellType:  # something may be stored in it at any time
         return ()
     if cls is types.FunctionType and x.__closure__ is not None:
@@ -270,6 +270,8 @@ def _bars(function: types.FunctionType, unit: Unit, saved: Any, y: Any, y_bar: A
 
 def _seed(unit: Unit, y: Any, y_bar: Any, shadows: Shadows) -> Any:
     """The cotangent of a function's value as its adjoint takes it."""
+    if type(y_bar) is float and type(y) is float:
+        return y_bar
     return seed_or_zero(shadows.born(y, y_bar), y) if unit.takes_value else shadows.settle(y, y_bar)
 
 

@@ -20,6 +20,8 @@ from microgradpy import (
     Tangent,
     cache_clear,
     cache_info,
+    entry,
+    grad,
     gradient,
     jvp,
     pullback,
@@ -366,6 +368,76 @@ def test_one_compilation_serves_many_closures():
         assert gradient(make(float(k)), 2.0) == (float(k),)
     assert cache_info().size == before.size
     assert cache_info().misses == before.misses
+
+
+class Stepper:
+    def __init__(self, v):
+        self.v = v
+        self.step = self.scaled
+
+    def scaled(self, s):
+        return self.v * s
+
+
+def stepped(stepper, s):
+    return stepper.v * stepper.step(s)
+
+
+def stepped_twice(stepper, s):
+    step = stepper.step
+    return stepped(stepper, s) * step(step(s))
+
+
+def test_a_field_that_holds_a_method_of_its_object():
+    v, s = 1.5, 0.7
+    stepper_bar, s_bar = grad(stepped, (0, 1))(Stepper(v), s)
+    assert (stepper_bar["v"], s_bar) == pytest.approx((2 * v * s, v * v))
+    stepper_bar, s_bar = grad(stepped_twice, (0, 1))(Stepper(v), s)
+    assert (stepper_bar["v"], s_bar) == pytest.approx((4 * v**3 * s**2, 2 * v**4 * s))
+
+
+def weighted(table, rows, x):
+    total = 0.0
+    for key, weight in table.items():
+        for number, factor in rows:
+            total = total + weight * factor * x ** (number + key)
+    return total
+
+
+def test_large_containers_are_told_apart_by_what_they_hold():
+    rows = [(number % 3, 0.5 + 0.01 * number) for number in range(100)]
+    for table, others in (
+        ({0: 1.5, 1: 2.5}, rows),
+        ({0: 1, 1: 2}, rows),
+        ({0: True, 1: 2.5}, rows),
+        ({0: 1.5, 1.0: 2.5}, rows),
+        ({0: 1.5, 1: 2.5}, [(number, 2) for number, _ in rows]),
+        ({0: np.float32(1.5), 1: 2}, [*rows[1:], (1, True)]),
+        ({0: 1.5, 1: 2.5}, [list(row) for row in rows]),
+    ):
+        for _ in range(2):
+            table_bar, rows_bar, x_bar = grad(weighted, (0, 1, 2))(table, others, 1.5)
+            powers = {key: sum(factor * 1.5 ** (number + key) for number, factor in others) for key in table}
+            bars = [sum(weight * 1.5 ** (number + key) for key, weight in table.items()) for number, _ in others]
+            slopes = [w * f * (n + k) * 1.5 ** (n + k - 1) for k, w in table.items() for n, f in others]
+            assert x_bar == pytest.approx(sum(slopes))
+            if all(type(weight) is not bool for weight in table.values()):
+                assert dict(table_bar) == pytest.approx(powers)
+            if all(type(factor) is not bool for _, factor in others):
+                assert [bar for _, bar in rows_bar] == pytest.approx(bars)
+
+
+def test_a_call_with_large_containers_takes_the_plan_of_the_one_before(monkeypatch):
+    table, rows = {0: 1.5, 1: 2.5}, [(number % 3, 0.5) for number in range(100)]
+    before = gradient(weighted, table, rows, 1.5)
+
+    def refuse(*args):
+        raise AssertionError("planned again")
+
+    monkeypatch.setattr(entry, "_new_plan", refuse)
+    assert gradient(weighted, table, rows, 1.5) == before
+    with pytest.raises(AssertionError, match="again"):
+        gradient(weighted, {0: 1.5, 1: 2}, rows, 1.5)
 
 
 def test_the_cache_is_bounded():

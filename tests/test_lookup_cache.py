@@ -172,6 +172,93 @@ def test_methods_and_properties_that_are_patched_after_the_first_run_count() -> 
         check(use, 0.7, 1.3)
 
 
+# The same of objects that are only read
+
+
+def read(b: Any, s: float) -> Any:
+    return b.v * b.scaled(s) + b.doubled * s
+
+
+READ = Box(1.5)
+
+
+def check_reading(b: Any = READ) -> None:
+    """The gradient by the number and by the field that `b` has."""
+
+    def by_field(v: float, s: float) -> Any:
+        try:
+            b.v = v
+            return read(b, s)
+        finally:
+            b.v = stored
+
+    stored = object.__getattribute__(b, "v")
+    v_slope, s_slope = fd.differences(by_field, (stored, 1.3))
+    for _ in range(3):
+        b_bar, s_bar = grad(read, (0, 1))(b, 1.3)
+        assert (b_bar["v"], s_bar) == (pytest.approx(v_slope, abs=1e-6), pytest.approx(s_slope, abs=1e-6))
+
+
+@restoring("scaled doubled __getattr__")
+def test_objects_that_are_read_are_read_as_their_class_says_now() -> None:
+    check_reading()
+    for name, member in (
+        ("scaled", lambda self, s: self.v * self.v * s),
+        ("scaled", staticmethod(lambda s: s * s)),
+        ("doubled", property(lambda self: self.v * self.scaled(2.0))),
+        ("doubled", 3.5),
+    ):
+        setattr(Box, name, member)
+        check_reading()
+    del Box.doubled
+    Box.__getattr__ = lambda self, name: self.v * 7.0  # type: ignore[attr-defined]
+    check_reading()
+
+
+class Scaled(Box):
+    def scaled(self, s: Any) -> Any:
+        return self.v * s * s
+
+
+class Thrice(Box):
+    @property
+    def doubled(self) -> Any:
+        return self.v * 3.0
+
+
+def test_what_a_subclass_overrides_counts_where_its_objects_come() -> None:
+    for b in (READ, Scaled(1.5), Thrice(1.5), READ, Scaled(2.5)):
+        check_reading(b)
+
+
+def test_a_field_in_the_place_of_a_method_counts() -> None:
+    shadowed, other = Box(1.5), Box(2.5)
+    check_reading(shadowed)
+    shadowed.scaled = math.sin  # type: ignore[method-assign,assignment]
+    check_reading(shadowed)
+    shadowed.scaled = Scaled(0.5).scaled  # type: ignore[method-assign]
+    check_reading(shadowed)
+    other.scaled = other.scaled  # type: ignore[method-assign]
+    check_reading(other)
+    check_reading()
+
+
+def test_a_rule_of_a_method_that_is_declared_later_counts() -> None:
+    before = grad(read, 1)(READ, 1.3)
+    for _ in range(2):
+        assert grad(read, 1)(READ, 1.3) == before
+
+    def rule(self: Any, s: Any) -> Any:
+        return self.v * s, lambda y_bar: (NoTangent(), NoTangent(), y_bar * 5.0)
+
+    rrule.register(Box.scaled)(rule)
+    try:
+        assert grad(read, 1)(READ, 1.3) == pytest.approx(1.5 * 5.0 + 3.0)
+    finally:
+        rrule.opt_out(Box.scaled)
+    assert grad(read, 1)(READ, 1.3) == before
+
+
 @restoring("v __getattribute__ __setattr__")
 def test_a_property_in_the_place_of_a_field_counts() -> None:
     check(use, 0.7, 1.3)

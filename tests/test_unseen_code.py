@@ -7,12 +7,13 @@ import functools
 import operator
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from microgradpy import MutationError, grad, gradient
+from microgradpy import DifferentiationError, MutationError, entry, grad, gradient
 from microgradpy.runtime.bytecode import computes_names, texts_in
 from tests.ways import ALL
 
@@ -310,3 +311,50 @@ def test_names_that_code_reads_by_texts() -> None:
 )
 def test_names_that_code_computes(function: Callable[..., Any]) -> None:
     assert computes_names(function.__code__)
+
+
+@dataclass
+class Branch:
+    place: int = -1
+    left: Any = None
+    right: Any = None
+
+
+def summed(branch: Any, x: Any) -> Any:
+    if branch.left is None:
+        return x[branch.place]
+    return summed(branch.left, x) * summed(branch.right, x)
+
+
+def test_objects_of_dataclasses_are_not_watched_for_their_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("watched")
+
+    monkeypatch.setattr(entry, "watched", refuse)
+    branch = Branch(left=Branch(0), right=Branch(left=Branch(1), right=Branch(0)))
+    x_bar = grad(summed, 1)(branch, np.array([1.5, 2.0]))
+    np.testing.assert_allclose(x_bar, [2 * 1.5 * 2.0, 1.5 * 1.5])
+
+
+class Place:
+    """An index that says where it is, and counts how often it is asked."""
+
+    def __init__(self, place: int, asked: Any) -> None:
+        self.place, self.asked = place, asked
+
+    def __index__(self) -> int:
+        self.asked += 1.0
+        return self.place
+
+    def __repr__(self) -> str:
+        return "a place"
+
+
+def by_index(holder: Any, x: Any) -> Any:
+    return x[holder.place] * np.sum(x)
+
+
+def test_an_index_that_has_code_of_its_own_is_seen_beside_a_repr() -> None:
+    x = np.array([1.5, 2.0])
+    with pytest.raises(DifferentiationError):
+        grad(by_index, 1)(Branch(place=Place(1, x)), x)  # type: ignore[arg-type]

@@ -220,19 +220,27 @@ class AdjointBuilder(Selections):
         kind = self.kind(var)
         if is_real_scalar(kind):
             return Const(0.0)
-        if var in self.numbered:
-            function: Callable[..., object] = run_time.zeros_by_item
-        elif isinstance(kind, TupleOf):
+        if isinstance(kind, TupleOf) and var not in self.numbered:
             return Const(None)
-        elif has_open_tuples(kind):
-            function = run_time.zeros_in_lists
-        else:
-            function = run_time.zeros_for if self.has_numbers(var) else arithmetic.zero_cotangent
-        value = self.helper(function, var, hint=self.bar_name(var), kind=self.bar_kind(var))
+        function, *counts = self._zeros_of(var, kind)
+        value = self.helper(function, var, *counts, hint=self.bar_name(var), kind=self.bar_kind(var))
         if isinstance(value, Var):
             self.owned.add(value)
             self.selected[value] = True  # nothing was chosen from it
         return value
+
+    def _zeros_of(self, var: Var, kind: Kind) -> tuple[Any, ...]:
+        """What makes such a cotangent of a container or of an array, and what it is given besides."""
+        if var in self.numbered:
+            return (run_time.zeros_by_item,)
+        if has_open_tuples(kind):
+            return (run_time.zeros_in_lists,)
+        if not self.has_numbers(var):
+            return (arithmetic.zero_cotangent,)
+        match kind:
+            case Sequence(name="list", item=TupleOf(items=items)) if is_tuple_of_numbers(kind.item):
+                return run_time.zeros_for_tuples, Const(len(items))
+        return (run_time.zeros_for,)
 
     def dense(self, cotangent: Value, var: Var) -> Value:
         """The cotangent with None replaced by zeros, for code that computes with it."""

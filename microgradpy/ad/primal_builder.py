@@ -34,7 +34,9 @@ from microgradpy.ir.reasons import MayWrite
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
 from microgradpy.passes.typed_builder import Keywords, TypedBuilder, is_getattr
+from microgradpy.runtime.asking import TEXTS, told_by
 from microgradpy.runtime.notes import note_return
+from microgradpy.runtime.special_methods import METHODS_ASKED
 from microgradpy.runtime.write_detection import keep
 from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.snapshots import frozen
@@ -47,6 +49,11 @@ _ASKING = frozenset({Opcode.UNPACK, Opcode.APPLY, Opcode.SET, Opcode.DICT})
 """What asks its arguments for items or for their hash, or calls them."""
 _ASK_NOTHING: Any = (operator.is_, operator.is_not, isinstance, issubclass, type, id, callable, note_return)
 """What asks its arguments for nothing, but for classes that have a metaclass."""
+
+
+def _is_operator_of_numbers(function: Any) -> bool:
+    """Whether it asks for no text, as all operators but `%` do."""
+    return function in METHODS_ASKED and told_by(function).isdisjoint(TEXTS)
 
 
 class NeedsTracking(Exception):
@@ -327,19 +334,22 @@ class PrimalBuilder(TypedBuilder):
         if isinstance(head, Const) and head.value in _ASK_NOTHING:
             values = tuple(value for value in values if isinstance(value, Const))
         name = values[1].value if is_getattr(head) and len(values) == 2 and isinstance(values[1], Const) else None
-        if any(self._may_answer(value, name) for value in values):
+        is_shown = not isinstance(head, Const) or not _is_operator_of_numbers(head.value)
+        if any(self._may_answer(value, name, is_shown) for value in values):
             self.services.looks(is_searched=True)
 
-    def _may_answer(self, value: Value, attribute: object) -> bool:
-        """Whether a value may run code of the user's if it is asked for something, or for one of its attributes."""
+    def _may_answer(self, value: Value, attribute: object, is_shown: bool) -> bool:
+        """Whether a value may run code of the user's if it is asked for something, for its text too if it `is_shown`, or for
+        one of its attributes."""
         if isinstance(value, Const):
             return isinstance(value.value, type) and is_users_class(type(value.value))
         kind = self.kind(value)
-        if not isinstance(kind, Unknown):
-            return bool(features_of_kind(kind)) and attribute is None
-        if not kind.features:
-            return not self.is_active(value)
-        return attribute is None or not kind.features.computed.isdisjoint((attribute, ANY_NAME))
+        features = features_of_kind(kind)
+        if not features:
+            return isinstance(kind, Unknown) and not self.is_active(value)
+        if attribute is not None:
+            return isinstance(kind, Unknown) and not features.computed.isdisjoint((attribute, ANY_NAME))
+        return is_shown or bool(features.computed or features.operators.difference(TEXTS))
 
     def refuse(self, op: Op, refusal: Callable[..., Any], found: str, remedy: str) -> None:
         """Refuse when this place is reached."""

@@ -101,10 +101,6 @@ def _colour(
             known.append(name)
             yield name
 
-    def is_free(name: str, own: Vars, near: Vars) -> bool:
-        others, near_others = holders.get(name, (0, 0))
-        return not (near & others or near_others & own)
-
     for var, name in fixed.items():
         call(webs.find(var), name)
     for var in order:
@@ -112,9 +108,17 @@ def _colour(
         if web in names:
             continue
         hint = next((hints[member] for member in webs.members(web) if hints.get(member)), "value")
-        own, near = webs.bits(web)
-        call(web, next(name for name in names_for(hint) if is_free(name, own, near)))
+        call(web, _free(names_for(hint), holders, *webs.bits(web)))
     return {var: names[webs.find(var)] for var in order}
+
+
+def _free(names: Iterable[str], holders: Mapping[str, tuple[Vars, Vars]], own: Vars, near: Vars) -> str:
+    """The first of some names, of which there is no end, that nothing has which interferes with these bits."""
+    for name in names:
+        held = holders.get(name)
+        if held is None or not (near & held[0] or held[1] & own):
+            break
+    return name
 
 
 def _candidates(hint: str, wanted: Set[str]) -> Iterator[str]:

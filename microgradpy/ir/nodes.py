@@ -77,17 +77,23 @@ NOWHERE = Location("<microgradpy>", 0)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Var:
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(float):
     """An SSA variable. Equality and hash are by `id`; `hint` is the name it would like to have in emitted source;
     `user_named` says that the user's program gives this value that name, so emission keeps the assignment."""
 
-    id: int
-    hint: str = field(default="", compare=False)
-    user_named: bool = field(default=False, compare=False)
+    # Passes over long functions ask for its hash by the million: it is that of a number, which no function of Python's gives.
+    # (An int would be one, but has no slots.)
 
-    def __hash__(self) -> int:
-        return self.id  # passes over long functions ask for it by the million
+    id: int
+    hint: str = ""
+    user_named: bool = False
+
+    def __new__(cls, id: int, hint: str = "", user_named: bool = False) -> Var:
+        return float.__new__(cls, id)
+
+    def __bool__(self) -> bool:
+        return True
 
 
 def fresh(hint: str = "", user_named: bool = False) -> Var:

@@ -80,25 +80,35 @@ _LARGEST_WALK = 256  # values; what is deeper or wider is not looked at
 def features_in(values: Iterable[Any]) -> Features:
     """The features of some values and of what they hold."""
     found = NO_FEATURES
-    waiting = list(values)
     seen: set[int] = set()
-    # The list grows while it is read: what is not deep comes first, so that the limit cuts off what is.
-    for value in waiting:
-        cls = type(value)
-        if cls in LEAVES or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if len(seen) > _LARGEST_WALK:
-            break
-        known = _classes.get(id(cls))
-        if known is None or known.cls() is not cls:
-            known = _known(cls)
-        if known.features is not NO_FEATURES:
-            found = found | known.features
-        held = known.held(value)
-        if not LEAVES.issuperset(map(type, held)):
-            waiting += held
+    waiting = _with_parts(values)
+    # One level after the other, so that the limit cuts off what is deep.
+    while waiting and len(seen) < _LARGEST_WALK:
+        new = {id(value): value for value in waiting if id(value) not in seen}
+        level = list(new.values())[: _LARGEST_WALK - len(seen)]
+        seen.update(new)
+        classes = {id(cls): cls for cls in map(type, level)}  # nobody's code says how a class is hashed
+        known = {key: _known(cls) for key, cls in classes.items()}
+        for each in known.values():
+            if each.features is not NO_FEATURES:
+                found = found | each.features
+        if all(each.held is gc.get_referents for each in known.values()):
+            waiting = _with_parts(gc.get_referents(*level))
+        else:
+            waiting = _with_parts(part for value in level for part in known[id(type(value))].held(value))
     return found
+
+
+def _with_parts(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if type(value) not in LEAVES]
+
+
+def features_of_value(value: Any) -> Features:
+    """The same for one value; most hold nothing but numbers."""
+    known = _classes.get(id(type(value)))
+    if known is None or known.cls() is not type(value) or not LEAVES.issuperset(map(type, known.held(value))):
+        return features_in((value,))
+    return known.features
 
 
 def _items_of_list(value: list[Any]) -> Iterable[Any]:
@@ -143,7 +153,7 @@ def _holder(cls: type) -> Callable[[Any], Iterable[Any]]:
     fields = next((vars(base)["__dict__"] for base in cls.__mro__ if "__dict__" in vars(base)), None)
     if not isinstance(fields, types.GetSetDescriptorType):
         return (lambda value: [_slot(member, value) for member in members]) if members else _nothing
-    return lambda value: gc.get_referents(value)  # not its `__dict__`, which would make it slower
+    return gc.get_referents  # not its `__dict__`, which would make it slower
 
 
 def _is_slot(member: Any) -> bool:

@@ -110,6 +110,12 @@ def takes(cls: type, found: Any) -> bool:
     return has_dict and (is_field(found) or isinstance(found, types.FunctionType))
 
 
+def is_own_class(cls: type) -> bool:
+    """Whether it is one of the package's, in the place of a builtin class, whose members nobody replaces."""
+    return all(base is object or base.__module__.startswith(_RUN_TIME) for base in cls.__mro__)
+
+
+_RUN_TIME = f"{__name__.partition('.')[0]}.runtime."
 _lineages: weakref.WeakKeyDictionary[type, Lineage] = weakref.WeakKeyDictionary()
 
 

@@ -25,7 +25,7 @@ from microgradpy.promotion.arranging import CHANGE_LISTS, WRITING
 from microgradpy.promotion.attempts import check_marks
 from microgradpy.promotion.calls import Calls
 from microgradpy.promotion.class_members import defaults_in, is_function
-from microgradpy.promotion.classes import is_in_sight, is_of_users, is_record, lineage
+from microgradpy.promotion.classes import is_in_sight, is_of_users, is_own_class, is_record, lineage
 from microgradpy.promotion.escapes import reason_of_escape
 from microgradpy.promotion.findings import LEARNED, Escapes, Facts, NotInSight, Numbers, Origin
 from microgradpy.promotion.functions import Lower, is_followed, is_in_file
@@ -212,7 +212,8 @@ def promote(
             facts.grown |= grown
             continue
         followed = followed_code(function, walker.functions, made)
-        members = tuple((lineage(cls), name, member) for (cls, name), member in walker.members.items())
+        of_users = {key: member for key, member in walker.members.items() if not is_own_class(key[0])}
+        members = tuple((lineage(cls), name, member) for (cls, name), member in of_users.items())
         functions, checks = tuple(walker.functions), tuple(walker.checks)
         whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):

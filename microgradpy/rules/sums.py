@@ -25,6 +25,8 @@ _ROW = np.array([1.5, -0.5, 4.0])
 @itself(0)
 def items_of(iterable: Iterable[Any]) -> Any:
     """Something with the items of an iterable that can be read again: itself unless it is an iterator."""
+    if type(iterable) is list or type(iterable) is tuple:
+        return iterable
     check_not_broadcast(iterable)
     return iterable if isinstance(iterable, Collection | np.ndarray) else list(iterable)
 

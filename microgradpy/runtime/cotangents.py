@@ -159,6 +159,12 @@ def zeros_for(x: Any) -> Any:
 
 
 @returns(list)
+def zeros_for_tuples(x: Any, count: int) -> list[Any]:
+    """The same of a list of tuples, each of so many real numbers."""
+    return [(Untouched.zero,) * count] * len(x) if type(x) is list else []  # not assigned on this path
+
+
+@returns(list)
 def zeros_in_lists(x: Any) -> Any:
     """The same where the cotangents of tuples are lists, too."""
     if isinstance(x, dict):
@@ -323,10 +329,14 @@ def _is_field(x: Any, name: str) -> bool:
     if getter is not _GET or role_of(cls, name, member_of(cls, name)) is not Role.FIELD:
         return False
     try:
-        _GET(x, name)
+        return not _is_own_method(_GET(x, name), x)
     except AttributeError:
         return False
-    return True
+
+
+def _is_own_method(value: Any, x: Any) -> bool:
+    """Whether a field holds a method of the very object: its cotangent is that of the object."""
+    return type(value) is types.MethodType and value.__self__ is x
 
 
 _GET: Callable[[Any, str], Any] = object.__getattribute__
@@ -359,7 +369,7 @@ def _field_cotangent(x: Any, name: str, d: Any) -> Any:
         # The cotangent of the object that a method is bound to stands for that of `x`; other members are constants.
         return d.get("__self__") if isinstance(d, Tangent) else None
     if _has_field(x, name):
-        return Tangent(type(x), {name: d})
+        return cotangent_field(d, "__self__") if _is_own_method(getattr(x, name), x) else Tangent(type(x), {name: d})
     if isinstance(static, types.FunctionType):
         return cotangent_field(d, "__self__")
     if isinstance(static, staticmethod | classmethod):

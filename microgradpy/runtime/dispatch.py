@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import operator
 import types
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +29,8 @@ from microgradpy.runtime.bars import Entry, Pullback, Resolve, Resolved, given_t
 from microgradpy.runtime.bars import Wanted as Wanted
 from microgradpy.runtime.foreign import is_foreign, refusal_of_foreign
 from microgradpy.runtime.frames import call_as_user
+from microgradpy.runtime.known_callees import CALLED, is_known, note, note_owned
+from microgradpy.runtime.known_calls import by_what_is_known
 from microgradpy.runtime.libraries import is_of_large_library, refusal_of_library
 from microgradpy.runtime.lookup_cache import LookupCache, takes
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
@@ -127,10 +128,12 @@ class Dispatcher(Resolve):
 
     def note(self, version: int, f: Any) -> None:
         """Note of a callee what is known while the rules have this version: that it has none."""
+        if type(f) is types.MethodType:
+            note_owned(version, f.__func__)
         if type(f) is not types.FunctionType or f in NESTED_DIFFERENTIATION or is_foreign(f):
             return
         if not rrule.has(f) and not str(f.__module__).startswith("numpy"):
-            _source_only[id(f)] = weakref.ref(f, functools.partial(_forget, _source_only, id(f))), version
+            note(CALLED, version, f)
 
     def by_cached(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted, keywords_wanted: bool
@@ -223,6 +226,9 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
         known = resolve.rules.find(f, args)
         if known is not None:
             return by_known_rule(f, known.rule, args, _by_value)
+        found = by_what_is_known(pullback_of, f, args)
+        if found is not None:
+            return found
     made = with_bars(resolve(f, args, kwargs, None, False), len(args))
     resolve.rules.note_in_place(f, args)
     return made
@@ -265,19 +271,10 @@ def _field(f: Any, name: str, bar: Any) -> Tangent | None:
     return None if is_structural_zero(bar) else Tangent(type(f), {name: bar})
 
 
-_source_only: dict[int, tuple[weakref.ref[types.FunctionType], int]] = {}
-"""Functions of which nothing but their source says how they are differentiated, whatever they are called with, and the version
-of the rules for which this was found: a loop that asks for a gradient need not find it out again each time."""
-
-
 def has_source_only(f: types.FunctionType) -> bool:
+    """Whether nothing but its source says how a function is differentiated, whatever it is called with, as was found before."""
     load_optional()
-    known = _source_only.get(id(f))
-    return known is not None and known[0]() is f and known[1] == rrule.version
-
-
-def _forget(table: dict[int, Any], identity: int, _: object) -> None:
-    table.pop(identity, None)  # given as an argument: at the end of the interpreter there are no globals
+    return is_known(CALLED, f)
 
 
 CONTAINERS: Any = (list, tuple, dict, str, bytes, range, np.ndarray, np.generic, deque, types.MappingProxyType, memoryview)

@@ -65,7 +65,7 @@ def is_repeated(f: Any, args: tuple[Any, ...]) -> bool:
     repeated along axes over which their cotangents are summed."""
     if len(args) < 2 or not works_by_entry(f) or f in _SUMS:
         return False
-    return len({np.shape(arg) for arg in args if is_plain(arg)}) > 1
+    return len({() if type(arg) is float else np.shape(arg) for arg in args if type(arg) is float or is_plain(arg)}) > 1
 
 
 _SUMS = (operator.add, operator.sub, np.add, np.subtract)  # their slopes are finite, whatever their arguments are

@@ -9,11 +9,8 @@ in each call. Which unit of the compiler a function runs by is remembered for on
 from __future__ import annotations
 
 import inspect
-import sys
 import types
-import weakref
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +18,7 @@ import numpy as np
 from microgradpy.rules.registry import rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.iterators import walked
+from microgradpy.runtime.known_callees import CALLED, is_known, is_known_method, note, note_owned, of_method
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
@@ -31,7 +29,6 @@ from microgradpy.state.known_rules import by_known_entry, in_shadows
 from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.write_handlers import Made
-from microgradpy.tangents.types import Tangent
 
 Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]
 """A call of a function by the unit that is known for such arguments; None if there is none."""
@@ -46,10 +43,6 @@ def install(run: Run) -> None:
 RULES = LookupCache()
 """The rules that were found for calls on numbers and arrays."""
 _BUILTIN = frozenset({types.BuiltinFunctionType, types.MethodDescriptorType, np.ufunc})
-_called: dict[int, tuple[weakref.ref[Any], int]] = {}
-"""Functions and classes that were called, of which there are no rules, by identity, with the version of the rules."""
-_owned: dict[int, tuple[weakref.ref[Any], int]] = {}
-"""Functions that were called as methods, or for an object that was called, of which no single object has a rule."""
 
 
 def note_callee(version: int, f: Any) -> None:
@@ -57,56 +50,18 @@ def note_callee(version: int, f: Any) -> None:
     match f:
         case types.FunctionType():
             if f not in NESTED_DIFFERENTIATION and not is_foreign(f):
-                _note(_called, version, f)
+                note(CALLED, version, f)
                 if f.__code__.co_flags & inspect.CO_NESTED and not is_wrapper(f):
-                    _note(_called, version, f.__code__)
+                    note(CALLED, version, f.__code__)
         case types.MethodType():
-            _note_owned(version, f.__func__)
+            note_owned(version, f.__func__)
         case type():
-            _note(_called, version, f)
+            note(CALLED, version, f)
         case _:
             cls = type(f)
             if is_ordinary(cls):
-                _note(_called, version, cls)
-                _note_owned(version, member_of(cls, "__call__"))
-
-
-def _note_owned(version: int, function: Any) -> None:
-    if type(function) is types.FunctionType and id(function) not in _named():
-        _note(_owned, version, function)
-
-
-_of_rules: list[tuple[int, frozenset[int]]] = [(-1, frozenset())]
-
-
-def _named() -> frozenset[int]:
-    """The identities of the functions that have rules, or that calls of what has rules call; by the version of the rules."""
-    version, found = _of_rules[0]
-    if version != rrule.version:
-        version, named = rrule.version, rrule.named()
-        found = frozenset([*map(id, named), *(id(_called_by(f)) for f in named)])
-        _of_rules[0] = version, found
-    return found
-
-
-def _called_by(f: Any) -> Any:
-    """The function that a call of a method or of an object calls."""
-    return f.__func__ if isinstance(f, types.MethodType) else getattr(type(f), "__call__", None)  # noqa: B004 - as it stands
-
-
-def _note(table: dict[int, Any], version: int, x: Any) -> None:
-    table[id(x)] = weakref.ref(x, partial(_forget, table, id(x), sys.is_finalizing)), version
-
-
-def _forget(table: dict[int, Any], identity: int, is_finalizing: Callable[[], bool], gone: object) -> None:
-    known = None if is_finalizing() else table.get(identity)
-    if known is not None and known[0] is gone:  # not of another that has the identity by now
-        table.pop(identity, None)
-
-
-def _is_known(table: dict[int, tuple[weakref.ref[Any], int]], x: Any) -> bool:
-    known = table.get(id(x))
-    return known is not None and known[1] == rrule.version and known[0]() is x
+                note(CALLED, version, cls)
+                note_owned(version, member_of(cls, "__call__"))
 
 
 _GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
@@ -115,7 +70,7 @@ _GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
 def _is_known_code(f: types.FunctionType) -> bool:
     """Whether the same is known of another function that was made by the same `def` or `lambda`."""
     code = f.__code__
-    return bool(code.co_flags & inspect.CO_NESTED) and _is_known(_called, code) and not rrule.names(f)
+    return bool(code.co_flags & inspect.CO_NESTED) and is_known(CALLED, code) and not rrule.names(f)
 
 
 def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
@@ -140,7 +95,7 @@ def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
     if f is walked and type(args[0]) in _GIVE_THEIR_ITEMS:
         return args[0], lambda y_bar, shadows: (None, y_bar)
     if cls is types.FunctionType:
-        return _run[0](f, args) if _is_known(_called, f) or _is_known_code(f) else None
+        return _run[0](f, args) if is_known(CALLED, f) or _is_known_code(f) else None
     if cls is types.MethodType:
         return _by_method(f, f.__func__, args)
     if cls is type:
@@ -149,9 +104,7 @@ def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
 
 
 def _of_object(function: Any, x: Any, args: tuple[Any, ...]) -> Made | None:
-    if type(function) is not types.FunctionType or not (_is_known(_called, function) and _is_known(_owned, function)):
-        return None
-    return _run[0](function, (x, *args))
+    return _run[0](function, (x, *args)) if is_known_method(function) else None
 
 
 def _by_method(f: Any, function: Any, args: tuple[Any, ...]) -> Made | None:
@@ -163,13 +116,13 @@ def _by_method(f: Any, function: Any, args: tuple[Any, ...]) -> Made | None:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         _, own, *bars = back(y_bar, shadows)
         own = None if own is None else shadows.settle(f.__self__, own)
-        return (None if own is None else Tangent(types.MethodType, {"__self__": own}), *bars)
+        return (of_method(own), *bars)
 
     return y, undo
 
 
 def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
-    made = _of_object(member_of(cls, "__call__"), f, args) if _is_known(_called, cls) and is_ordinary(cls) else None
+    made = _of_object(member_of(cls, "__call__"), f, args) if is_known(CALLED, cls) and is_ordinary(cls) else None
     if made is None:
         return None
     y, back = made
@@ -184,11 +137,11 @@ def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
 def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
     """cls(*args) of a class that has an `__init__` in Python and nothing else that has a say in it."""
     init = cls.__init__
-    if type(init) is not types.FunctionType or not _is_known(_called, cls) or not is_plainly_made(cls):
+    if type(init) is not types.FunctionType or not is_known(CALLED, cls) or not is_plainly_made(cls):
         return None
     if init.__code__.co_filename == "<string>":
         return filled_dataclass(cls, args)
-    if not _is_known(_called, init):
+    if not is_known(CALLED, init):
         return None
     return stored(cls, init, args) or _initialised(cls, init, args)
 

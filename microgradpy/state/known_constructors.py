@@ -14,7 +14,7 @@ import ast
 import sys
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from microgradpy.errors import DifferentiationError
@@ -28,6 +28,7 @@ from microgradpy.state.write_handlers import Made
 Fields = tuple[tuple[str, int], ...]
 """The fields that a constructor stores, in its order, with the numbers of its arguments."""
 _TOLD_BY_TYPE = NUMBERS | {str}
+_SET: Callable[[Any, str, Any], None] = object.__setattr__
 
 
 def is_plainly_made(cls: Any) -> bool:
@@ -38,11 +39,12 @@ def is_plainly_made(cls: Any) -> bool:
 def _stored(cls: Any, fields: Iterable[tuple[str, int]], values: list[Any], count: int) -> Made | None:
     """The object, with what undoes its making for `count` arguments; the rest of the values are defaults."""
     fields = tuple(fields)
-    if not all(stores(cls, name) for name, _ in fields):
-        return None
+    for name, _ in fields:
+        if not stores(cls, name):
+            return None
     y = object.__new__(cls)
     for name, number in fields:
-        object.__setattr__(y, name, values[number])
+        _SET(y, name, values[number])
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         shadow, bars = shadows.of(y), [None] * (1 + len(values))

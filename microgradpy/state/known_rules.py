@@ -104,7 +104,9 @@ _NUMBERS_AND_ARRAYS = NUMBERS | {np.ndarray}
 
 def _of_arrays(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
     """The same of arrays and numbers, which makes a new array or a number: no part of it is part of an argument."""
-    given, count = _for_rule(f, args), len(args)
+    given, count = args, len(args)
+    if count > 1 and is_repeated(f, args):
+        given = tuple([frozen(x) if type(x) is np.ndarray else x for x in args])
     y, pullback = rule(*given)
     is_array = type(y) is np.ndarray and y.base is None and y.dtype.kind in "fc" and not any(y is x for x in given)
     if not is_array and type(y) not in NUMBERS:
@@ -143,7 +145,7 @@ def _of_list(f: Any, rule: Any, items: list[Any]) -> Made:
             taken = shadows.take(given)
             bars = None if taken is None else taken.slots
         if bars is not None:
-            shadows.of(items).add_each(list(bars))
+            shadows.of(items).add_each(bars if type(bars) is list else list(bars))
         return None, None
 
     return y, back

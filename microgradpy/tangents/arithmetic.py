@@ -53,7 +53,7 @@ def refuse_unlike_arrays(x: Any) -> None:
 @cotangent_of(0)
 def conj(x: Any) -> Any:
     """The complex conjugate: `x` itself if it is real. A list, tuple or range of numbers counts as an array."""
-    if type(x) is float or type(x) is np.float64:
+    if type(x) is float or type(x) is np.float64 or (type(x) is np.ndarray and x.dtype.kind == "f"):
         return x
     if isinstance(x, complex | np.complexfloating):
         return x.conjugate()
@@ -142,6 +142,8 @@ def zero_cotangent(x: Any) -> Any:
     for a float32), zeros for an array (float64 for integers), and None for everything else."""
     if type(x) is float:
         return 0.0
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return np.zeros(x.shape, x.dtype)
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, cotangent_dtype(x.dtype)) if x.dtype.kind in "fciu" or has_real_objects(x) else None
     if isinstance(x, bool):
@@ -171,8 +173,9 @@ def unbroadcast(d: Any, x: Any) -> Any:
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
     None if `x` carries no derivative."""
     if type(x) is float or type(x) is np.float64 or type(x) is int:
-        if type(d) is float or type(d) is np.float64:
-            return d if type(x) is np.float64 else float(d)
+        total = d.sum() if type(d) is np.ndarray and d.dtype.kind == "f" else d
+        if type(total) is float or type(total) is np.float64:
+            return total if type(x) is np.float64 else float(total)
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":
         return d if x.dtype.kind != "b" else None
     if is_structural_zero(d) or x is None or isinstance(x, bool | np.bool | str | bytes | range):
@@ -239,6 +242,10 @@ def real_like(d: Any, x: Any) -> Any:
 def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     """The cotangent of a container of which only `x[index]` was read: a new array, list, tuple or dict that is `d` at
     `index` (summed where an index array repeats) and zero elsewhere. None if `d` is."""
+    if type(x) is np.ndarray and type(index) is int and x.dtype.kind == "f" and _is_real(d):
+        row_bars = np.zeros(x.shape, x.dtype)
+        row_bars[index] = d
+        return row_bars
     if is_structural_zero(d):
         return None
     if type(x) in (list, tuple) and type(index) is int:
@@ -260,6 +267,10 @@ def item_cotangent(x: Any, index: Any, d: Any) -> Any:
     if isinstance(x, np.generic):
         return real_like(np.asarray(d).sum(), x)
     return _item_of_other_cotangent(x, index, d)
+
+
+def _is_real(d: Any) -> bool:
+    return type(d) is float or (type(d) is np.ndarray and d.dtype.kind == "f")
 
 
 def _item_of_other_cotangent(x: Any, index: Any, d: Any) -> Any:

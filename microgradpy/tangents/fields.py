@@ -74,9 +74,11 @@ def has_field(x: Any, name: str) -> bool:
 
 def made_dict(x: Any) -> dict[str, Any] | None:
     """The `__dict__` of an object, if there is one by now; None where nobody can have it."""
-    layout = _layout(type(x))
-    if isinstance(x, super) or (layout.names is not None and _inside(x, layout) is not None):
+    if isinstance(x, super):
         return None
+    layout = _layout(type(x))
+    if layout.names is not None and (dict not in map(type, gc.get_referents(x)) or _inside(x, layout) is not None):
+        return None  # one that there is would be among what the object holds
     found = getattr(x, "__dict__", None)
     return found if type(found) is dict else None
 

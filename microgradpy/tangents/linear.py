@@ -48,9 +48,11 @@ def matmul_right_bar(z_bar: Any, x: Any, y: Any) -> Any:
     return unbroadcast(adjoint @ z_bar, y)
 
 
-def _are_real_arrays(*values: Any) -> bool:
+def _are_real_arrays(x: Any, y: Any, z: Any) -> bool:
     """Whether these are plain arrays of floating point, of which nothing has to be converted."""
-    return all(type(value) is np.ndarray and value.dtype.kind == "f" for value in values)
+    if not (type(x) is np.ndarray and type(y) is np.ndarray and type(z) is np.ndarray):
+        return False
+    return bool(x.dtype.kind == "f" and y.dtype.kind == "f" and z.dtype.kind == "f")
 
 
 @cotangent_of(1)

@@ -115,17 +115,18 @@ extern = unthunk
 
 def computed(x_bar: Any) -> Any:
     """A cotangent without thunks, at any depth."""
-    if type(x_bar) is np.ndarray or type(x_bar) is float or is_structural_zero(x_bar):
+    cls = type(x_bar)
+    if cls is np.ndarray or cls is float or cls is np.float64 or is_structural_zero(x_bar):
         return x_bar
+    if cls is list and _FLOAT.issuperset(map(type, x_bar)):
+        return x_bar.copy()
     if isinstance(x_bar, Thunk):
         return computed(x_bar.compute())
     if isinstance(x_bar, Tangent):
         return Tangent(x_bar.primal_type, {name: computed(part) for name, part in x_bar.items()})
-    if type(x_bar) is dict:
+    if cls is dict:
         return {key: computed(part) for key, part in x_bar.items()}
-    if type(x_bar) is list and _FLOAT.issuperset(map(type, x_bar)):
-        return x_bar.copy()
-    return type(x_bar)(map(computed, x_bar)) if type(x_bar) in (list, tuple) else x_bar
+    return cls(map(computed, x_bar)) if cls in (list, tuple) else x_bar
 
 
 _FLOAT = frozenset({float})

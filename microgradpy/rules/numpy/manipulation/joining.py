@@ -63,14 +63,12 @@ def concatenate_bar(z_bar: Any, arrays: Any, axis: int | None) -> Any:
 @cotangents_of_items(1)
 def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], axis: int) -> Any:
     """The cotangent of arrays each of which was given more axes by `promote`, and then joined along `axis`."""
+    if axis == 0 and promote is as_array and type(arrays) is list and z_bar.dtype.kind == "f":
+        rows = _rows(z_bar, arrays)
+        if rows is not None:
+            return rows
     parts: list[Any] = []
     start = 0
-    if axis == 0 and type(arrays) is list and z_bar.dtype.kind == "f" and all(map(_is_plain, arrays)) and promote is as_array:
-        for x in arrays:
-            stop = start + len(x)
-            parts.append(z_bar[start:stop])
-            start = stop
-        return parts
     before: Any = (slice(None),) * (axis % z_bar.ndim)
     for x in arrays:
         promoted = promote(x)
@@ -83,8 +81,17 @@ def joined_bar(z_bar: Any, arrays: Any, promote: Callable[[Any], np.ndarray], ax
     return tuple(parts) if isinstance(arrays, tuple) else parts
 
 
-def _is_plain(x: Any) -> bool:
-    return type(x) is np.ndarray and x.dtype.kind == "f"
+def _rows(z_bar: np.ndarray, arrays: list[Any]) -> list[Any] | None:
+    """The parts of z_bar along its first axis, if all arrays are plain ones of floating point."""
+    parts: list[Any] = []
+    start = 0
+    for x in arrays:
+        if type(x) is not np.ndarray or x.dtype.kind != "f":
+            return None
+        stop = start + len(x)
+        parts.append(z_bar[start:stop])
+        start = stop
+    return parts
 
 
 examples(np.concatenate, ([_VECTOR, _VECTOR[:2]],), ((_TABLE, _TABLE[:1]),), ([_COMPLEX, _TABLE],), (_STACK,))
