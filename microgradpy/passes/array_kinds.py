@@ -63,11 +63,9 @@ def item(arguments: Arguments, known: Known) -> Kind:
             return dict(entries).get(str(known.get(1)), container.item)
         case Sequence(name="list" | "tuple" | "range") if index == INT:
             return item_kind(container)
-        case Sequence(name="range") | Inert(name="str") if _is_slice(index):
+        case Sequence(name="range" | "list" | "tuple") if _is_slice(index):
             return container
-        case Inert(name="str") if index == INT:
-            return container
-        case Sequence(name="list" | "tuple") if _is_slice(index):
+        case Inert(name="str") if index == INT or _is_slice(index):
             return container
     return unknown_from((container,))
 
