@@ -114,7 +114,7 @@ class Dispatcher(Resolve):
         y, back = _by_rule(f, rule, given, kwargs, keywords_wanted)
 
         def turns_back(y_bar: Any, shadows: Any = None) -> Bars:
-            bars = back(y_bar)
+            bars = back(y_bar, shadows)
             pairs = zip(given, bars.arguments, strict=True)
             own = (x.among_all(bar) if isinstance(x, Turn) and bar is not None else bar for x, bar in pairs)
             return bars._replace(arguments=tuple(own))
@@ -145,7 +145,7 @@ class Dispatcher(Resolve):
         y, back = self(f.__wrapped__, args, kwargs, wanted, keywords_wanted)
 
         def cached_back(y_bar: Any, shadows: Any = None) -> Bars:
-            bars = back(y_bar)
+            bars = back(y_bar, shadows)
             return bars._replace(function=_field(f, "__wrapped__", bars.function))
 
         return y, cached_back

@@ -57,7 +57,8 @@ def gives_constants(x: object) -> bool:
     `Stream` is made."""
     if not isinstance(x, itertools.repeat):
         return isinstance(x, itertools.count)
-    return all(isinstance(item, int | float | complex | np.generic) for item in gc.get_referents(x))
+    held = [item for item in gc.get_referents(x) if item is not type(x)]
+    return all(isinstance(item, int | float | complex | np.generic) for item in held)
 
 
 _FLOAT = frozenset({float})
