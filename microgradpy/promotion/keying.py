@@ -76,7 +76,7 @@ class Keying(Arranging):
 
     def of_library(self, op: Op, function: Any, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
         origin = (*frame.path, *op.results)
-        if self.facts.beside_writes and not (len(arguments) == 1 and isinstance(arguments[0], Generator)):
+        if self.facts.beside_writes:
             return None  # a text reads a container when it is written down, not when the function does
         if isinstance(function, type) and function in _MADE and origin not in self.facts.kept:
             return None if arguments or keywords else self.new_keyed(op, origin, _MADE[function], (), frame)

@@ -175,7 +175,10 @@ class Written(Stores):
     # Generators
 
     def as_generator(self, op: Op, known: Known, frame: Frame) -> Known:
-        """What gives the items of something that is used up by a call, which asks how many there are."""
+        """What gives the items of something that is used up by a call, which asks how many there are. An item may be written
+        into before the next one is there, so that it makes a difference who has taken it by then."""
+        if self.facts.beside_writes and isinstance(known, Generator | Iterated):
+            raise Escapes(known.origin)
         if isinstance(known, Iterated):
             return used_up(self, known)
         found = self.iterator_of(known, op.results[0], op.where, frame) if is_own(known) else None
