@@ -125,8 +125,10 @@ def _remember(given: Given, named: Named) -> WrittenOut | None:
 
 
 def decorator(named: Named) -> Const | None:
-    """What `functools.lru_cache(maxsize=...)` gives, which gets the function next."""
-    return Const(written_out.remembered, "remembered", written_out.remembered) if named.keys() <= {"maxsize"} else None
+    """What `functools.lru_cache(maxsize=None)` gives, which gets the function next. One that forgets calls its function again,
+    which may do something besides."""
+    is_unlimited = named.keys() == {"maxsize"} and named["maxsize"] == Const(None)
+    return Const(written_out.remembered, "remembered", written_out.remembered) if is_unlimited else None
 
 
 def _longest(given: Given, named: Named) -> WrittenOut | None:
@@ -189,7 +191,7 @@ def _best_of(largest: bool) -> Choose:
 
 _CHOICES: dict[Any, Choose] = {
     functools.reduce: _reduce,
-    **dict.fromkeys((functools.cache, functools.lru_cache, written_out.remembered), _remember),
+    **dict.fromkeys((functools.cache, written_out.remembered), _remember),
     itertools.accumulate: _accumulate,
     itertools.pairwise: _pairwise,
     map: _map,
