@@ -84,7 +84,7 @@ def _pairs(primal: Primal) -> dict[Var, Call]:
     """The pairs of a value and what its pullback needs, which calls left in the primal, with the calls."""
     found: dict[Var, Call] = {}
     for op in walk(primal.function.body):
-        if isinstance(op, Op) and op.callee is Opcode.UNPACK and op.results[0] in primal.calls:
+        if isinstance(op, Op) and op.callee is Opcode.UNPACK and op.results and op.results[0] in primal.calls:
             call = primal.calls[op.results[0]]
             if isinstance(call, Dispatched | UnitCall):
                 (pair,) = op.arguments

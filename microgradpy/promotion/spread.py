@@ -39,7 +39,8 @@ def positions(walker: Any, known: Known, op: Op, callee: Known = NOTHING) -> tup
         checked = (callee, known, Const(count))
         walker.add(Op(_CHECK_COUNT, checked, (fresh(""),), from_user=False, where=op.where))  # type: ignore[arg-type]
     items = tuple(fresh("") for _ in range(count))
-    walker.add(Op(Opcode.UNPACK, (known,), items, from_user=False, where=op.where))
+    if items:
+        walker.add(Op(Opcode.UNPACK, (known,), items, from_user=False, where=op.where))
     return items
 
 
