@@ -288,7 +288,7 @@ class _Request:
         """What decides on it, with how functions are compiled at the moment."""
         mode, of_run = RUN.mode, (self.tracks, self.is_root, self.catches)
         owner = id(self.function.__code__), id(self.function.__globals__)
-        return (*owner, self.kinds, self.active, mode, *of_run, *shared_by(self.function), self.pattern)
+        return (*owner, self.kinds, self.active, *mode, *of_run, *shared_by(self.function), self.pattern)
 
     def program(self) -> Program:
         return program_of(self.function, self.kinds, tracks=self.tracks, catches=self.catches, pattern=self.pattern)

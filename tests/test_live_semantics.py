@@ -15,7 +15,6 @@ import pytest
 
 from microgradpy import (
     MissingRuleError,
-    MutationError,
     NoTangent,
     Tangent,
     cache_clear,
@@ -524,9 +523,8 @@ def test_a_function_that_writes_put_where_one_was_that_does_not():
 
     assert gradient(f, 1.0) == (2.0,)
     chosen[0] = noted
-    with pytest.raises(MutationError, match="call again"):
-        gradient(f, 1.0)
     assert gradient(f, 1.0) == (3.0,)
+    assert last == [1.0]
     assert jvp(f, (1.0,), (1.0,)) == (3.0, 3.0)
 
 

@@ -30,7 +30,7 @@ from microgradpy.ad.calls import (
 )
 from microgradpy.ad.inline import splice_pullback
 from microgradpy.ad.selections import Known
-from microgradpy.ir.kinds import Scalar, Sequence, TupleOf, is_real_scalar
+from microgradpy.ir.kinds import Array, Scalar, Sequence, TupleOf, is_real_scalar
 from microgradpy.ir.nodes import Const, If, Op, Region, Try, Value, Var
 from microgradpy.ir.traversal import walk
 from microgradpy.rules.linearity import linear_arguments
@@ -65,7 +65,8 @@ def makes_selection(adjoint: AdjointBuilder, call: Call) -> bool:
             return not isinstance(adjoint.kind(source), TupleOf | Sequence)
         case Append(result=result) | Replaced(result=result):
             kind = adjoint.kind(result)
-            return isinstance(kind, Sequence) and is_real_scalar(kind.item)  # the items that nobody reads have zeros
+            # The items that nobody reads have zeros, and so has what is written over in an array.
+            return isinstance(kind, Array) or (isinstance(kind, Sequence) and is_real_scalar(kind.item))
         case UnitCall(unit=unit):
             return unit.selects
         case Attribute(name="flat"):

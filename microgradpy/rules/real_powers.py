@@ -24,7 +24,7 @@ def real_power_rrule(x, p):
 @returns(float)
 def real_base_bar(z_bar: Any, x: Any, p: Any, z: Any) -> Any:
     """The cotangent of x under z = x ** p, all of them real."""
-    if _LEAST < z < _MOST and x:
+    if _LEAST < float(z) < _MOST and x:  # single precision has no such numbers
         return z_bar * (p * z / x)
     return power_base_bar(z_bar, x, p)
 

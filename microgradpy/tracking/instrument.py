@@ -103,7 +103,7 @@ def traced_code(function: types.FunctionType) -> TracedCode | None:
 
 def _made(function: types.FunctionType) -> TracedCode:
     lowered = lower_function(function)
-    if _has_call_of(lowered.function, (steady,)):
+    if _has_call_of(lowered.function, (steady, check_steady)):
         # What raises between two items of a loop does so in its body, which has to be said there.
         lowered = lower_function(function, marks_effects=True)
     captured = [UNASSIGNED_KIND if name in _empty(function) else UNKNOWN for name in function.__code__.co_freevars]

@@ -138,12 +138,6 @@ def test_arrays_that_were_changed_since_are_noticed(exported: Any) -> None:
         back(1.0)
 
 
-def multiplied_in_place(u, k):
-    w = u.copy()
-    w *= k
-    return np.sum(w)
-
-
 def appended(u, k):
     items = [[u[0]]]
     items[0].append(u[1] * k)
@@ -157,7 +151,6 @@ def written_by_a_mask(u):
 
 
 @pytest.mark.parametrize("f, args, call", [
-    (multiplied_in_place, (LINE, 0.5), "w *= k"),
     (appended, (LINE, 0.5), "list.append"),
     (written_by_a_mask, (LINE,), "w[w < 0.0]"),
 ])  # fmt: skip
