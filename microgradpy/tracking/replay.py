@@ -196,6 +196,9 @@ class Former:
         outer_frame = None if parent is None else frame_of(parent)
         assert outer_frame is not None and before is not None
         outer = outer_frame.former
+        if any(name == "*" for name, _ in frame.node.keywords):  # which parameter got what is not noted
+            pairs = zip(frame.node.given, before.given, strict=False)
+            return outer is not None and all(a is not None is not b and outer.is_same(a, b) for a, b in pairs)
         new_given, old_given = frame.node.given[node.number - 1], before.given[node.number - 1]
         if new_given is None or old_given is None or outer is None:
             return new_given is old_given and is_atom(node._value_ref) and node._value is old._value

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from microgradpy import NonScalarOutputError, pullback, value_and_gradient
@@ -27,6 +28,8 @@ from tests.test_programs import same, same_cotangents
 pytestmark = pytest.mark.xdist_group("exported")  # one process exports them all, once
 REFUSED_WHEN_RUN = {"joined_in_a_row", "joined_numbers"}
 """Where an operand turns out to be of a class that nobody expected; the refusal says so."""
+ROUNDED = {"power_of_two_variables", "power_law"}
+"""Powers of unknown sign, whose slopes the package computes of the value where a run may be made once more."""
 WRITES = "python -m tests.exporting.corpus writes the list and the figures anew"
 
 
@@ -95,9 +98,15 @@ def test_results_are_those_of_the_package(name: str, rows: dict[str, Exported], 
     assert same(y, wanted[0])
     for found_bars, wanted_bars in zip(cotangents, wanted[1], strict=True):
         assert found_bars[0] is None
-        assert same_cotangents(found_bars[1:], wanted_bars[1:]), f"{found_bars!r} for {wanted_bars!r}"
-    assert (both is None and wanted[2] is None) or same_cotangents(both, wanted[2])
+        assert agree(name, found_bars[1:], wanted_bars[1:]), f"{found_bars!r} for {wanted_bars!r}"
+    assert (both is None and wanted[2] is None) or agree(name, both, wanted[2])
     assert printed == wanted[3]
+
+
+def agree(name: str, found: Any, wanted: Any) -> bool:
+    if name not in ROUNDED:
+        return same_cotangents(found, wanted)
+    return bool(np.allclose(fd.flatten(found), fd.flatten(wanted), rtol=1e-14, atol=0.0))
 
 
 def test_every_text_names_what_is_there(tmp_path: Path, texts: list[Exported]) -> None:

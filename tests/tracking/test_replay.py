@@ -184,3 +184,18 @@ def test_a_run_that_writes_where_others_see_it_is_not_updated() -> None:
     assert isinstance(trace, NestedCallNode)
     with pytest.raises(ValueError, match="belongs to a module or class: run the function again"):
         trace["@2"].update(2.0)
+
+
+def weighted(a: float, b: float, c: float = 3.0) -> float:
+    return a + 10.0 * b + 100.0 * c
+
+
+def starred(x: float) -> float:
+    values, named = [x, x * x], {"c": 2.0 * x}
+    return weighted(*values) * weighted(*values, **named)
+
+
+def test_arguments_that_stars_give_are_looked_at_as_a_whole() -> None:
+    trace = track(starred, 0.5)
+    assert isinstance(trace, NestedCallNode)
+    assert trace["@2"].update(0.25).value_ref == starred(0.25)
