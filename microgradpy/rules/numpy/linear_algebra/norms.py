@@ -9,7 +9,7 @@ import numpy as np
 from microgradpy.rules.derivatives import pullback
 from microgradpy.rules.numpy.mathematics.extrema import extremum_bar
 from microgradpy.rules.registry import example, examples
-from microgradpy.tangents.arithmetic import divide, real_like, reciprocal_or_zero, unbroadcast, zero_cotangent
+from microgradpy.tangents.arithmetic import divide, real_like, reciprocal_or_zero, unbroadcast
 from microgradpy.tangents.decompositions import adjoint, inverse_or_nan
 from microgradpy.tangents.helpers import cotangent_of
 from microgradpy.tangents.linear import with_reduced_axes
@@ -69,7 +69,7 @@ def vector_norm_bar(y_bar: Any, x: Any, y: Any, ord: Any, axis: Any, keepdims: b
         slope = y_bar * reciprocal_or_zero(y)
         return np.multiply(with_reduced_axes(slope[()], x, axis, keepdims), x)
     if ord == 0:
-        return zero_cotangent(x)
+        return np.zeros_like(np.multiply(x, 1.0))
     size = np.absolute(x)
     if np.isinf(ord):
         return extremum_bar(y_bar, size, y, axis, keepdims) * np.sign(x)
