@@ -221,8 +221,8 @@ class Walk(ABC):
         return self.built(known)
 
     def built(self, known: Known) -> Value:
-        """A dict or namedtuple in sight as one."""
-        if isinstance(known, DictOf):
+        """A dict or namedtuple in sight as one. Where writes are tracked, whoever gets a dict may write into it."""
+        if isinstance(known, DictOf) and not self.facts.beside_writes:
             self.shown.add(known)
             return self.dict_of(known)
         if isinstance(known, Object) and is_record(known.cls):

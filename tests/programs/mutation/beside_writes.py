@@ -408,3 +408,13 @@ def captures_what_is_written(x):
     rate[0] = 3.0 * x
     box.v = first * scaled(x)
     return box.v + len(keep)
+
+
+@program(K, features="a dict of which others get to know, and which is written by them")
+def dict_in_a_tuple_of_a_list(x):
+    table = {"a": 0.5, "b": 1.5}
+    holders = [table]
+    again = (*holders,)
+    again[0]["a"] = 0.5 * x
+    kept({"table": table})[0].v["table"]["b"] = x * x
+    return table["a"] * 2.0 + again[0]["a"] * table["b"]
