@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, final
@@ -44,18 +45,18 @@ class Entry(Protocol):
     ) -> Resolved: ...
 
 
-class Resolve:
+class Resolve(ABC):
     """The dispatcher (`runtime.dispatch`), as those modules get it that it calls itself. `tracks`: what is written is
     tracked."""
 
     tracks = False
 
+    @abstractmethod
     def __call__(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Wanted = None, keywords_wanted: bool = True
     ) -> Resolved:
         """The value of a call and its pullback. `wanted` says which positional arguments are differentiated (all unless
         given)."""
-        raise NotImplementedError
 
     def may_write(self, callables: list[Any]) -> bool:
         """Whether some callables may write."""
