@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.tangent_calls import NotPushable
+from microgradpy.ad.tangent_kinds import dot_kind, is_structured
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, self_cells
 from microgradpy.cache import CACHE, Unit, followed_by, is_valid
 from microgradpy.compiler import analysed, compile_outermost, compile_unit
 from microgradpy.errors import DifferentiationError, MissingRuleError, MutationError
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.ir.input_kinds import kinds_of
-from microgradpy.ir.kinds import is_numeric
+from microgradpy.ir.kinds import Kind, is_numeric
 from microgradpy.ir.reasons import MayWrite
 from microgradpy.linking import finish_reached
 from microgradpy.patterns import Match, changed_while_it_ran, check_unchanged_parts, matched, renewed, unit_by_pattern
@@ -34,6 +35,7 @@ from microgradpy.runtime.libraries import is_of_large_library, refusal_of_librar
 from microgradpy.runtime.modes import RUN, Mode
 from microgradpy.runtime.real_powers import COMPLEX, ComplexPower
 from microgradpy.runtime.suspension import is_generator
+from microgradpy.runtime.tangents import mirrored_tangent
 from microgradpy.runtime.write_detection import watched
 from microgradpy.runtime.zeros import exact
 from microgradpy.state import reachable_writes
@@ -334,14 +336,19 @@ def push(
     plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
     if plan is None:
         return None
-    unit, run, numeric, watches = plan
-    tangents = [or_zero(dot, x) if flag else dot for dot, x, flag in zip(given, bound.values, numeric, strict=True)]
+    unit, run, fills, watches = plan
+    tangents = [fill(dot, x) if fill else dot for dot, x, fill in zip(given, bound.values, fills, strict=True)]
     inputs = (*bound.values, *itertools.compress(tangents, unit.active))
     return _run(function, unit, run, inputs, bound.values if watches else None)
 
 
-_PushPlan = tuple[Unit, Callable[..., Any], tuple[bool, ...], bool]
-"""A unit, its pushforward, which of its inputs are proven to be numbers or arrays, and whether it is to be watched."""
+_PushPlan = tuple[Unit, Callable[..., Any], tuple[Callable[[Any, Any], Any] | None, ...], bool]
+"""A unit, its pushforward, what fills the tangents of its inputs, and whether it is to be watched."""
+
+
+def _filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
+    """What fills a tangent of an input of this kind, from the tangent and the input: what is written into is the callee's."""
+    return or_zero if is_numeric(kind) else mirrored_tangent if is_structured(dot_kind(kind)) else None
 
 
 def _push_plan_for(
@@ -365,7 +372,7 @@ def _push_plan_for(
         run = unit.pushforward or add_pushforward(function, unit, kinds)
     except NotPushable:
         return None
-    plan = unit, run, tuple(map(is_numeric, kinds)), unit.is_to_be_watched
+    plan = unit, run, tuple(map(_filling, kinds)), unit.is_to_be_watched
     if key is not None:
         keep_plan((moves, key), plan)
     return plan

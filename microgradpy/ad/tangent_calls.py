@@ -34,7 +34,8 @@ from microgradpy.ad.calls import (
 from microgradpy.ad.primal_builder import Services
 from microgradpy.ad.transposition import NotTransposable, TangentBuilder, transpose
 from microgradpy.dataclasses import dataclass, field, replace
-from microgradpy.ir.kinds import UNKNOWN, Array, Kind, TupleOf, cotangent_kind, is_numeric
+from microgradpy.ad.tangent_kinds import dot_kind, fits, is_structured, item_dot_kind
+from microgradpy.ir.kinds import UNKNOWN, Array, Kind, Sequence, TupleOf, holds_numbers, is_numeric, is_real_scalar, python_type
 from microgradpy.ir.nodes import (
     UNDEFINED,
     Const,
@@ -54,6 +55,7 @@ from microgradpy.runtime import pushforwards as run_time
 from microgradpy.runtime import tangents
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.making import tie
+from microgradpy.tangents import arithmetic
 from microgradpy.tangents.arithmetic import divide
 from microgradpy.tangents.pairing import has_only_fields
 from microgradpy.tangents.reading import item_tangent
@@ -84,22 +86,20 @@ def is_pushable(callee: object) -> bool:
 
 _ITERATING = (*STREAMS, iter, next, functools.partial, tie)
 NONE = Const(None)
-
-
-def dot_kind(kind: Kind) -> Kind:
-    """What is proven of a tangent of a value: only those of numbers and arrays are never None."""
-    return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
+_WRITTEN_OUT = 8  # so many zeros at most are written out as a list
 
 
 @dataclass
 class Tangents:
     """`dots` has the tangent of each active variable, and `pairs` the pairs that calls left in the primal. `pending` are the
     statements that compute tangents since the last of the user's assignments: they come after it, so that its operations stay
-    one expression. `selected` are the variables whose tangents may have zeros of a selection."""
+    one expression. `selected` are the variables whose tangents may have zeros of a selection, and `written` those whose values
+    are written into in place: so are their tangents, which nobody else may have then."""
 
     builder: TangentBuilder
     services: ForwardServices
     pairs: Mapping[Var, Call]
+    written: frozenset[Value]
     dots: dict[Var, Value] = field(default_factory=dict, kw_only=True)
     pending: list[Statement] = field(default_factory=list, kw_only=True)
     selected: set[Value] = field(default_factory=set, kw_only=True)
@@ -109,30 +109,50 @@ class Tangents:
         return self.dots.get(value, NONE) if isinstance(value, Var) else NONE
 
     def dot_like(self, value: Value, var: Var) -> Value:
-        """The tangent of a value as that of a variable that it becomes: numbers and arrays have one that is not None."""
-        if value is UNDEFINED:
-            return UNDEFINED
+        """The tangent of a value as that of a variable that it becomes."""
+        return UNDEFINED if value is UNDEFINED else self.filled(value, self.builder.kind(var))
+
+    def filled(self, value: Value, kind: Kind) -> Value:
+        """The tangent of a value as that of something of this kind. Numbers and arrays have one that is not None; lists, dicts
+        and tuples one of their length."""
         dot = self.dot(value)
-        if not is_numeric(self.builder.kind(var)) or not isinstance(value, Var):
-            return Const(0.0) if is_numeric(self.builder.kind(var)) and isinstance(value, Const) else dot
-        return self.builder.zero(value) if dot is NONE else self.builder.dense(dot, value)
+        if is_numeric(kind):
+            if not isinstance(value, Var):
+                return Const(0.0) if isinstance(value, Const) else dot
+            return self.builder.zero(value) if dot == NONE else self.builder.dense(dot, value)
+        wanted = dot_kind(kind)
+        return dot if fits(self.builder.kind(dot), wanted) else self.mirrored(value, dot, wanted)
+
+    def mirrored(self, value: Value, dot: Value, kind: Kind) -> Value:
+        """A tangent in the structure of a value, of new lists and dicts."""
+        made = self.builder.made.get(value) if isinstance(value, Var) and dot == NONE else None
+        if made is not None and made.callee is Opcode.LIST and len(made.arguments) <= _WRITTEN_OUT:
+            items = made.arguments
+            if all(is_real_scalar(self.builder.kind(item)) for item in items):
+                zeros = (Const(0.0),) * len(items)
+                return self.builder.operation(Opcode.LIST, zeros, kinds=(kind,), hints=(self.builder.bar_name(value),))[0]
+        return self.builder.helper(tangents.mirrored_tangent, dot, value, hint=self.builder.bar_name(value), kind=kind)
 
     def dense(self, value: Value) -> Value:
         """The tangent of an argument as a callee's pushforward takes it."""
-        if not is_numeric(self.builder.kind(value)):
-            return self.dot(value)
-        return self.dot_like(value, value) if isinstance(value, Var) else Const(0.0)
+        return self.filled(value, self.builder.kind(value))
 
-    def know_dot(self, var: Var, dot: Value) -> None:
-        """Let a variable have a tangent, dense where it is a number or an array."""
+    def know_dot(self, var: Var, dot: Value, *, is_new: bool = True) -> None:
+        """Let a variable have a tangent, filled as `filled` does it. What a call gave for a list may be that of its argument,
+        and is not `is_new` then."""
         if var not in self.builder.active:
             return
-        if is_numeric(self.builder.kind(var)):
-            if dot is NONE or dot == NONE:
+        kind, found = self.builder.kind(var), self.builder.kind(dot)
+        wanted = dot_kind(kind)
+        if is_numeric(kind):
+            if dot == NONE:
                 dot = self.builder.zero(var)
-            elif not is_numeric(self.builder.kind(dot)):
-                kind = dot_kind(self.builder.kind(var))
-                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=kind)
+            elif not is_numeric(found):
+                dot = self.builder.helper(tangents.dense_tangent, dot, var, kind=wanted)
+            elif var in self.written and not is_new:
+                dot = self.builder.helper(arithmetic.own, dot, kind=found)
+        elif not fits(found, wanted) or (is_structured(wanted) and not is_new):
+            dot = self.mirrored(var, dot, wanted)
         self.dots[var] = self.builder.named(dot, var)
 
     def flush(self) -> None:
@@ -165,10 +185,8 @@ class Tangents:
 
     def unpack_pair(self, op: Op, call: Dispatched | UnitCall) -> None:
         result = call.result
-        if isinstance(call, UnitCall) and is_numeric(self.builder.kind(result)) and result in self.builder.active:
-            kind = dot_kind(self.builder.kind(result))
-        else:
-            kind = UNKNOWN
+        is_filled = isinstance(call, UnitCall) and result in self.builder.active
+        kind = dot_kind(self.builder.kind(result)) if is_filled else UNKNOWN
         dot = self.builder.variable(kind, self.builder.bar_name(result))
         found: Value = dot
         self.builder.add(replace(op, results=(result, dot)))
@@ -181,7 +199,7 @@ class Tangents:
         self.note_zeros(result, values, may_insert)
         if isinstance(call, UnitCall) and values and all(value in self.selected for value in values):
             found = self.builder.helper(kept_call, self.tuple_of(tuple(map(self.dot, values))), dot, kind=kind)
-        self.know_dot(result, found)
+        self.know_dot(result, found, is_new=isinstance(call, UnitCall))
 
     def inlined(self, op: Op, call: Inlined) -> None:
         if call.function is not None and frule.has(call.function):
@@ -211,7 +229,7 @@ class Tangents:
             total = parts[0] if parts else NONE
             for part in parts[1:]:
                 total = self.builder.sum(total, part, "")
-            self.know_dot(call.result, total)
+            self.know_dot(call.result, total, is_new=False)
 
     # Zeros of selections
 
@@ -242,7 +260,7 @@ class Tangents:
 
     def is_filled(self, value: Value) -> bool:
         """Whether there is a number or an array wherever the tangent of a value has a part."""
-        if is_numeric(self.builder.kind(value)):
+        if is_numeric(self.builder.kind(value)) or holds_numbers(self.builder.kind(value)):
             return True
         made = self.builder.made.get(value) if isinstance(value, Var) else None
         is_display = made is not None and made.callee in (Opcode.LIST, Opcode.TUPLE)
@@ -282,7 +300,7 @@ class Tangents:
         self.builder.add(replace(op, callee=helper, arguments=given, keywords=(), results=(pair,)))
         dot = self.builder.variable(UNKNOWN, self.builder.bar_name(call.result))
         self.builder.add(Op(Opcode.UNPACK, (pair,), (*op.results, dot), where=op.where))
-        self.know_dot(call.result, dot)
+        self.know_dot(call.result, dot, is_new=False)
 
     def operands_of(self, values: tuple[Value, ...]) -> Value:
         """What an operation of the user's reads, which a variable that is not assigned does not get past."""
@@ -303,22 +321,16 @@ class Tangents:
                 self.build(call)
             case Unpack(results=results, source=source):
                 self.unpack(results, source)
-            case Append(result=result, items=items, item=item, length=length):
-                dot = self.builder.helper(tangents.appended_tangent, self.dot(items), self.dense(item), length)
-                self.know_dot(result, dot)
-            case Replaced(result=result, items=items, indices=indices, item=item):
-                given = (self.dot(items), result, self.dense(item), *indices)
-                self.know_dot(result, self.builder.helper(tangents.replaced_tangent, *given))
             case Attribute(result=result, target=target, name=name):
                 dot = self.builder.helper(tangents.attribute_tangent, target, Const(name), result, self.dot(target))
                 self.know_dot(result, dot)
             case Item(result=result, container=container, index=index):
-                self.know_dot(result, self.item(container, index, self.dot(container)))
+                self.know_dot(result, self.item(container, index, self.dot(container), self.builder.kind(result)))
             case Capture():
                 self.capture(call)
             case AddInPlace() | StoreItem() | Suspend():
                 raise AssertionError("a write where writes are not tracked")
-            case Iterated() | Inlined() | Dispatched() | UnitCall():
+            case Append() | Replaced() | Iterated() | Inlined() | Dispatched() | UnitCall():
                 raise AssertionError("not the record of an operation on structure")
             case _:
                 assert_never(call)
@@ -343,39 +355,60 @@ class Tangents:
         if call.backwards:
             position = self.builder.call(operator_constant("sub"), (Const(-1), position))
         dot = self.dot(call.source)
-        if call.is_key or isinstance(self.builder.kind(call.source), Array):
-            return self.item(call.source, position, dot)
+        kind = self.builder.kind(call.source)
+        if call.is_key or isinstance(kind, Array) or (is_structured(self.builder.kind(dot)) and python_type(kind) is not dict):
+            return self.item(call.source, position, dot, self.builder.kind(call.result))
         return self.builder.helper(tangents.iterated_tangent, call.source, position, dot)
 
     def of_constant(self, value: Value) -> Value:
-        return Const(0.0) if is_numeric(self.builder.kind(value)) else NONE
+        return Const(0.0) if is_numeric(self.builder.kind(value)) else self.filled(value, self.builder.kind(value))
 
-    def item(self, container: Value, index: Value, dot: Value) -> Value:
+    def item(self, container: Value, index: Value, dot: Value, of: Kind) -> Value:
+        get = operator_constant("getitem")
         if isinstance(self.builder.kind(container), Array):
-            return self.builder.call(operator_constant("getitem"), (dot, index))
+            return self.builder.call(get, (dot, index))
+        if is_structured(found := self.builder.kind(dot)):
+            return self.builder.call(get, (dot, index), kind=item_dot_kind(found, index, dot_kind(of)))
         return self.builder.helper(item_tangent, container, index, dot)
+
+    def write(self, op: Op, call: Append | Replaced) -> None:
+        """A write into what is in sight, and the same statement on the tangents."""
+        self.flush()
+        kind = self.builder.kind(call.result)
+        items_dot = self.filled(call.items, kind)
+        if not (is_structured(dot_kind(kind)) or is_numeric(kind)):
+            items_dot = self.builder.helper(tangents.tangent_to_write, items_dot, call.items)
+        self.builder.add(op)
+        self.note_structure(call)
+        arguments = (items_dot, *op.arguments[1:-1], self.dense(call.item))
+        hints = (self.builder.bar_name(call.result),)
+        (dot,) = self.builder.operation(op.callee, arguments, kinds=(dot_kind(kind),), hints=hints, payload=op.payload)
+        self.dots[call.result] = self.builder.named(dot, call.result)
 
     def build(self, call: Build) -> None:
         # NumPy takes a list of numbers or arrays as an array, in which there is no None.
         dots = tuple(self.dot_like(item, item) if isinstance(item, Var) else self.of_constant(item) for item in call.items)
         made = self.builder.made[call.result]
+        kind = dot_kind(self.builder.kind(call.result))
         if made.callee is Opcode.DICT:
             parts = tuple(part for pair in zip(call.keys, dots, strict=True) for part in pair)
-            (dot,) = self.builder.operation(Opcode.DICT, parts)
+            (dot,) = self.builder.operation(Opcode.DICT, parts, kinds=(kind,))
         elif made.callee is Opcode.TUPLE:
             (dot,) = self.builder.operation(Opcode.TUPLE, dots, kinds=(TupleOf(tuple(map(self.builder.kind, dots))),))
         else:
-            (dot,) = self.builder.operation(Opcode.LIST, dots)
+            (dot,) = self.builder.operation(Opcode.LIST, dots, kinds=(kind,))
         self.know_dot(call.result, dot)
 
     def unpack(self, results: tuple[Var, ...], source: Value) -> None:
         dot = self.dot(source)
-        kind = self.builder.kind(dot)
-        if isinstance(kind, TupleOf) and len(kind.items) == len(results):
-            kinds = kind.items
-        else:
-            dot = self.builder.helper(tangents.item_tangents, source, Const(len(results)), dot)
-            kinds = (UNKNOWN,) * len(results)
+        match self.builder.kind(dot):
+            case TupleOf(items=kinds) if len(kinds) == len(results):
+                pass
+            case Sequence(name="list", item=item):
+                kinds = (item,) * len(results)
+            case _:
+                dot = self.builder.helper(tangents.item_tangents, source, Const(len(results)), dot)
+                kinds = (UNKNOWN,) * len(results)
         hints = tuple(map(self.builder.bar_name, results))
         parts = self.builder.operation(Opcode.UNPACK, (dot,), kinds=kinds, hints=hints)
         for result, part in zip(results, parts, strict=True):
