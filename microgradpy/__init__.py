@@ -12,6 +12,11 @@ from microgradpy.runtime.collector import resting
 
 if TYPE_CHECKING:
     from microgradpy.exporting.export import export as export
+    from microgradpy.forward import frule_via_ad as frule_via_ad
+    from microgradpy.forward import jvp as jvp
+    from microgradpy.forward import pushforward as pushforward
+    from microgradpy.forward_introspect import code_pushforward as code_pushforward
+    from microgradpy.forward_introspect import forward_differentiate as forward_differentiate
     from microgradpy.public import *  # noqa: F403
     from microgradpy.testing import central_fdm as central_fdm
     from microgradpy.testing import check_gradient as check_gradient
@@ -81,6 +86,8 @@ __all__ = [
 ]
 
 _LATER = dict.fromkeys(("central_fdm", "check_gradient", "test_frule", "test_rrule"), "microgradpy.testing")
+_LATER |= dict.fromkeys(("frule_via_ad", "jvp", "pushforward"), "microgradpy.forward")
+_LATER |= dict.fromkeys(("code_pushforward", "forward_differentiate"), "microgradpy.forward_introspect")
 _LATER |= {"export": "microgradpy.exporting.export", "track": "microgradpy.tracking"}
 """The names whose modules are imported when one of them is used."""
 _CACHED = ("grad", "gradient", "value_and_grad", "value_and_gradient")

@@ -21,7 +21,6 @@ from microgradpy.ir.kinds import (
     TupleOf,
     carries_nothing,
     cotangent_kind,
-    is_items,
     is_numeric,
 )
 from microgradpy.ir.nodes import CHANGING, Const, Function, Op, Try, Value, Var, Yield
@@ -33,14 +32,35 @@ def dot_kind(kind: Kind) -> Kind:
     match kind:
         case TupleOf(items=items):
             return TupleOf(tuple(NOTHING if carries_nothing(item) else dot_kind(item) for item in items))
-        case Sequence(name="list" | "dict" as name, item=item, keys=keys):
-            return Sequence(name, UNASSIGNED if item == UNASSIGNED else dot_kind(item), (), keys)
+        case Sequence(name="dict_values", item=item):
+            return Sequence("list", dot_kind(item))
+        case Sequence(name="list" | "dict" | "tuple" as name, item=item, keys=keys):
+            of_items = item if item == UNASSIGNED else NOTHING if carries_nothing(item) else dot_kind(item)
+            return Sequence(name, of_items, (), keys)
     return cotangent_kind(kind) if is_numeric(kind) else UNKNOWN
+
+
+def dot_kind_of_result(kind: Kind, active: tuple[bool, ...] | None) -> Kind:
+    """The same of what a function returns, of which only these parts are active where it is a tuple with lists that the
+    function was given."""
+    if active is None or not isinstance(kind, TupleOf) or len(kind.items) != len(active):
+        return dot_kind(kind)
+    return TupleOf(tuple(dot_kind(item) if is_active else NOTHING for item, is_active in zip(kind.items, active, strict=True)))
 
 
 def is_structured(kind: Kind) -> bool:
     """Whether a tangent of this kind is a list, a dict or a tuple."""
-    return isinstance(kind, TupleOf) or is_items(kind)
+    return isinstance(kind, TupleOf) or (isinstance(kind, Sequence) and kind.name in ("list", "dict", "tuple"))
+
+
+def holds_only_numbers(kind: Kind) -> bool:
+    """Whether a tangent of this kind is a number or an array, or a list or tuple of such."""
+    match kind:
+        case TupleOf(items=items):
+            return all(map(holds_only_numbers, items))
+        case Sequence(name="list" | "tuple", item=item):
+            return holds_only_numbers(item)
+    return is_numeric(kind)
 
 
 def fits(found: Kind, wanted: Kind) -> bool:
@@ -48,6 +68,8 @@ def fits(found: Kind, wanted: Kind) -> bool:
     match wanted, found:
         case TupleOf(items=inner), TupleOf(items=items):
             return len(inner) == len(items) and all(map(fits, items, inner))
+        case Sequence(name="tuple", item=inner), TupleOf(items=items):
+            return all(fits(item, inner) for item in items)
         case Sequence(name=name, item=inner), Sequence(name=other, item=item):
             return name == other and (item == UNASSIGNED or fits(item, inner))
         case (TupleOf() | Sequence(), _):
@@ -58,13 +80,11 @@ def fits(found: Kind, wanted: Kind) -> bool:
 
 
 def item_dot_kind(container: Kind, index: Value, item: Kind) -> Kind:
-    """What is proven of the item of a tangent of this kind, at the place of an item whose tangent is to be of the kind `item`."""
+    """What is proven of the item of a tangent of this kind, at the place of an item whose tangent is to be of kind `item`."""
     match container:
         case TupleOf(items=items) if isinstance(index, Const) and type(index.value) is int:
             return items[index.value] if -len(items) <= index.value < len(items) else UNKNOWN
-        case Sequence(name="list", item=inner) if not is_items(item) or fits(inner, item):
-            return inner
-        case Sequence(name="dict", item=inner):
+        case Sequence(item=inner) if not is_structured(item) or fits(inner, item):
             return inner
     return item if is_structured(item) else UNKNOWN
 

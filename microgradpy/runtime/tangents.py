@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ir.objects import static_member
+from microgradpy.projecting import are_floats
 from microgradpy.rules.registry import find_attribute_rule
 from microgradpy.runtime.cotangents import attribute_cotangent, is_computed_since
-from microgradpy.projecting import are_floats
 from microgradpy.tangents.arithmetic import own, zero_cotangent
 from microgradpy.tangents.fields import named_like
 from microgradpy.tangents.pairing import is_transparent, pairing, tangent_by_pairing
@@ -56,28 +56,41 @@ def tangent_to_write(x_dot: Any, x: Any) -> Any:
 
 
 def _mirrored(x_dot: Any, x: Any, known: dict[int, Any]) -> Any:
+    cls = type(x)
+    if cls is float:
+        return 0.0 if x_dot is None else x_dot
     if not isinstance(x, list | dict | tuple | np.ndarray):
         return (0.0 if isinstance(x, bool | np.bool) and known else zero_cotangent(x)) if is_structural_zero(x_dot) else x_dot
     if id(x) in known:
         return known[id(x)]
-    found: Any
+    dots = None if is_structural_zero(x_dot) else x_dot
     if isinstance(x, np.ndarray):
-        found = zero_cotangent(x) if is_structural_zero(x_dot) else own(x_dot)
-    elif isinstance(x, dict):
-        dots = {} if is_structural_zero(x_dot) else x_dot
-        known[id(x)] = found = {}
-        found |= {key: _mirrored(dots.get(key), item, known) for key, item in x.items()}
-    else:
-        dots = (None,) * len(x) if is_structural_zero(x_dot) else x_dot
-        known[id(x)] = found = []
-        found += [_mirrored(dot, item, known) for dot, item in zip(dots, x, strict=True)]
-        found = named_like(x, found) if hasattr(x, "_fields") else tuple(found) if isinstance(x, tuple) else found
-    known[id(x)] = found
-    return found
+        known[id(x)] = found = zero_cotangent(x) if dots is None else own(dots)
+        return found
+    made: Any = {} if isinstance(x, dict) else []
+    known[id(x)] = made
+    if isinstance(x, dict):
+        get = {}.get if dots is None else dots.get
+        made |= {key: _mirrored(get(key), item, known) for key, item in x.items()}
+        return made
+    made += [_mirrored(dot, item, known) for dot, item in zip((None,) * len(x) if dots is None else dots, x, strict=True)]
+    if isinstance(x, tuple):
+        known[id(x)] = made = tuple(made) if cls is tuple else named_like(x, made) if hasattr(x, "_fields") else made
+    return made
 
 
 def _or_zero(dot: Any) -> Any:
     return 0.0 if dot is None else dot
+
+
+def values_tangent(x_dot: dict[Any, Any]) -> list[Any]:
+    """The tangent of `x.values()`."""
+    return list(x_dot.values())
+
+
+def pairs_tangent(pairs: list[Any], pairs_dot: list[Any]) -> dict[Any, Any]:
+    """The tangent of `dict(pairs)`."""
+    return {key: dot for (key, _), (_, dot) in zip(pairs, pairs_dot, strict=True)}
 
 
 def function_tangent(function: Any, names: tuple[str, ...], keys: tuple[Any, ...], dots: tuple[Any, ...]) -> Tangent | None:
