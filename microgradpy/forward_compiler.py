@@ -14,6 +14,7 @@ from microgradpy.ad.calls import Apart
 from microgradpy.ad.calls import Unit as CallUnit
 from microgradpy.ad.checks import check_pushforward
 from microgradpy.ad.primal import Primal
+from microgradpy.ad.repeatable import is_repeatable
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.unassigned import bind_unassigned
 from microgradpy.cache import Unit, lock
@@ -106,7 +107,10 @@ def forward_function(function: types.FunctionType, unit: Unit, kinds: tuple[Kind
     program = program_again(function, unit, kinds)
     session = ForwardSession(function, unit)
     primal = primal_of(program, kinds, unit.active, session)
-    return primal if isinstance(primal, MayWrite) else forward_of(program.ir, primal, unit.active, session)
+    if isinstance(primal, MayWrite):
+        return primal
+    unit.only_computes = is_repeatable(primal.function, primal.calls)
+    return forward_of(program.ir, primal, unit.active, session)
 
 
 @with_room

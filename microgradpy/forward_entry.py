@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from microgradpy.ad.tangent_calls import NotPushable
 from microgradpy.ad.tangent_kinds import dot_kind, is_structured
 from microgradpy.binding import Binding, active_inputs, bind, self_cells
-from microgradpy.cache import CACHE, Unit, followed_by, is_valid
+from microgradpy.cache import CACHE, Unit, followed_by, is_valid, reached_units
 from microgradpy.compiler import analysed
 from microgradpy.entry import USUAL, run_half
 from microgradpy.forward_compiler import add_pushforward
 from microgradpy.ir.input_kinds import kinds_of
 from microgradpy.ir.kinds import Kind, is_numeric
 from microgradpy.ir.reasons import MayWrite
-from microgradpy.patterns import check_unchanged_parts, matched, renewed, unit_by_pattern
+from microgradpy.patterns import Match, check_unchanged_parts, matched, renewed, unit_by_pattern
 from microgradpy.plans import keep_plan, signature
+from microgradpy.rules.registry import frule, rrule
 from microgradpy.runtime import pushforwards
 from microgradpy.runtime.anomalies import check_outcome, numbered
 from microgradpy.runtime.cotangents import or_zero
@@ -35,6 +36,41 @@ def push(
 ) -> tuple[Any, Any] | None:
     """Push tangents through a function's own source; None if it may write, or if that has to be found out at run time. The
     dispatcher's entry for forward mode."""
+    found = _planned(function, f_dot, args, dots, kwargs)
+    if found is None:
+        return None
+    (unit, run, _, watches), bound, read = found.plan, found.bound, found.read
+    values = bound.values if read is None else read.values
+    y, y_dot = run_half(function, unit, run, _with_tangents(found.plan, values, found.dots), values if watches else None)
+    if read is not None:
+        check_unchanged_parts(function, read, bound.values)
+    return y, y_dot
+
+
+def only_computes(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether nobody sees how often a function is run to push tangents through it."""
+    if not isinstance(f, types.FunctionType) or rrule.has(f) or frule.has(f):
+        return False
+    found = _planned(f, None, args, dots, kwargs)
+    return found is not None and not found.plan[3] and all(unit.only_computes for unit in reached_units(found.plan[0]))
+
+
+_PushPlan = tuple[Unit, Callable[..., Any], tuple[Callable[[Any, Any], Any] | None, ...], bool]
+"""A unit, its pushforward, what fills the tangents of its inputs, and whether it is to be watched."""
+
+
+class _Planned(NamedTuple):
+    """How a call is pushed: by a plan, with these tangents of the inputs; by parts of the arguments if they are `read`."""
+
+    plan: _PushPlan
+    bound: Binding
+    dots: list[Any]
+    read: Match | None = None
+
+
+def _planned(
+    function: types.FunctionType, f_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any]
+) -> _Planned | None:
     bound = bind(function, args, kwargs)
     fields = {} if is_structural_zero(f_dot) else dict(f_dot)
     itself = self_cells(function)  # a function that refers to itself holds itself
@@ -43,19 +79,11 @@ def push(
     if fields or RUN.mode.tracks or is_generator(function.__code__):
         return None
     given = _input_tangents(bound, captured, dots)
-    found = _push_parts(function, bound, given) if not is_inner and RUN.mode == USUAL else None
+    found = _planned_by_parts(function, bound, given) if not is_inner and RUN.mode == USUAL else None
     if found is not None:
         return found
     plan = _push_plan_for(function, bound, tuple(not is_structural_zero(dot) for dot in dots), given, is_inner)
-    if plan is None:
-        return None
-    unit, run, _, watches = plan
-    inputs = _with_tangents(plan, bound.values, given)
-    return run_half(function, unit, run, inputs, bound.values if watches else None)
-
-
-_PushPlan = tuple[Unit, Callable[..., Any], tuple[Callable[[Any, Any], Any] | None, ...], bool]
-"""A unit, its pushforward, what fills the tangents of its inputs, and whether it is to be watched."""
+    return None if plan is None else _Planned(plan, bound, given)
 
 
 def _filling(kind: Kind) -> Callable[[Any, Any], Any] | None:
@@ -96,7 +124,7 @@ def _with_tangents(plan: _PushPlan, values: list[Any], given: list[Any]) -> tupl
     return (*values, *itertools.compress(tangents, unit.active))
 
 
-def _push_parts(function: types.FunctionType, bound: Binding, given: list[Any]) -> tuple[Any, Any] | None:
+def _planned_by_parts(function: types.FunctionType, bound: Binding, given: list[Any]) -> _Planned | None:
     """The same for a call whose arguments are in sight, by parts of them; None if none of them is."""
     read = matched(function, bound.values)
     if read is None:
@@ -108,7 +136,7 @@ def _push_parts(function: types.FunctionType, bound: Binding, given: list[Any]) 
     plan: _PushPlan | None = None if key is None else CACHE.plans.get((read.pattern, moves, key))
     if plan is None or not is_valid(plan[0]):
         if renewed(function, read, bound.values) is not read:
-            return _push_parts(function, bound, given)
+            return _planned_by_parts(function, bound, given)
         unit = unit_by_pattern(function, read, bound.values, moves, analysed)
         if unit is None or not unit.is_pushable:
             return None
@@ -118,9 +146,7 @@ def _push_parts(function: types.FunctionType, bound: Binding, given: list[Any]) 
             return None
         if key is not None:
             keep_plan((read.pattern, moves, key), plan)
-    found = run_half(function, plan[0], plan[1], _with_tangents(plan, read.values, dots), read.values if plan[3] else None)
-    check_unchanged_parts(function, read, bound.values)
-    return found
+    return _Planned(plan, bound, dots, read)
 
 
 def _push_plan(function: types.FunctionType, unit: Unit, kinds: tuple[Kind, ...]) -> _PushPlan:
@@ -141,12 +167,14 @@ def _input_tangents(bound: Binding, captured: list[Any], dots: tuple[Any, ...]) 
     return given
 
 
-def push_outermost(f: Any, args: tuple[Any, ...], dots: tuple[Any, ...]) -> tuple[Any, Any]:
+def push_outermost(
+    f: Any, args: tuple[Any, ...], dots: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> tuple[Any, Any]:
     """The value and the tangent of a call, in a run of its own."""
     before, outer, checks = RUN.is_inside, RUN.callee, RUN.mode.checks
     RUN.is_inside, RUN.callee, RUN.library_units = False, f, 0
     try:
-        y, y_dot = pushforwards.pushed(f, None, args, dots, {})
+        y, y_dot = pushforwards.pushed(f, None, args, dots, kwargs or {})
     finally:
         RUN.is_inside, RUN.callee = before, outer
     if checks:
