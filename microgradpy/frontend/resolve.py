@@ -19,7 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.sharing import class_variables, note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.random_sources import is_source_function
@@ -200,11 +200,51 @@ class Resolver:
 def rebound_in(namespace: Mapping[str, Any]) -> frozenset[str]:
     """The variables of another module that its functions assign, as far as they are looked at: not in libraries, which
     assign what they cache."""
-    name = str(namespace.get("__name__", "")).partition(".")[0]
-    if name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"):
+    if not _is_looked_at(str(namespace.get("__name__", ""))):
         return frozenset()
     note_globals(namespace)
     return rebound_globals(namespace)
+
+
+def _is_looked_at(module: str) -> bool:
+    name = module.partition(".")[0]
+    return name == "__main__" or not (name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"))
+
+
+def variables_of_class(cls: type) -> frozenset[str]:
+    """The attributes of a class that code of its module assigns, or that of a class which it inherits from. They are memory,
+    as module variables are that functions assign; nothing else may be assigned."""
+    namespaces = {id(found): found for found in map(_namespace_of, cls.__mro__) if found is not None}
+    return frozenset[str]().union(*map(_class_variables, namespaces.values()))
+
+
+def _namespace_of(cls: type) -> Mapping[str, Any] | None:
+    """The variables of the module that a class is written in, if it is looked at."""
+    if not _is_looked_at(cls.__module__):
+        return None
+    held = (getattr(value, "__func__", value) for value in list(vars(cls).values()))
+    own = (value.__globals__ for value in held if isinstance(value, types.FunctionType) and value.__module__ == cls.__module__)
+    module = sys.modules.get(cls.__module__)
+    return next(own, None if module is None else vars(module))
+
+
+_read: dict[int, tuple[int, ...]] = {}
+"""By the identity of a module's variables: what they were when its whole text was looked at."""
+
+
+def _class_variables(namespace: Mapping[str, Any]) -> frozenset[str]:
+    content = tuple(map(id, list(namespace.values())))
+    if _read.get(id(namespace)) != content:
+        functions = (value for value in list(namespace.values()) if isinstance(value, types.FunctionType))
+        own = next((function for function in functions if function.__globals__ is namespace), None)
+        if own is None:
+            note_globals(namespace)
+        else:
+            rebound_variables(own)
+        if len(_read) > 1024:
+            _read.clear()
+        _read[id(namespace)] = content
+    return class_variables(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

@@ -3,17 +3,28 @@
 A local variable is shared if a function inside assigns it (`nonlocal`), or if it gets a new value while a function that
 captured it may still be called. The first can be read off the code objects of the file; the second is found when the function
 that owns the variable is lowered, which is before any function that it makes can be called. A module variable counts as
-rebound if a function of the module assigns it (`global`).
+rebound if a function of the module assigns it (`global`), and so does an attribute of a class, as far as the text shows that it
+is one:
+
+    Meter.total += x              a variable that means a class
+    cls.count = 0                 what is called as the first argument of class methods is
+    type(self).total = x          the class of an object; also `self.__class__.total`
+    setattr(Meter, "total", x)    any name among the texts of a function that has `setattr` in it
+
+What is assigned to a class in another way is refused when it is reached (`microgradpy.state.variables`): it is constant.
 """
 
 from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from microgradpy.runtime.bytecode import texts_in
 
 INLINE_SCOPES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _STORES = ("STORE_DEREF", "DELETE_DEREF")
@@ -148,14 +159,17 @@ _looked: dict[int, tuple[int, ...]] = {}
 
 
 def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] = ()) -> None:
-    """Note the module variables that these functions, and those that are in the module now, assign."""
+    """Note the module variables, and the attributes of classes, that these functions and those that are in the module now
+    assign."""
     content = tuple(map(id, list(namespace.values())))
     is_new = _looked.get(id(namespace)) != content
     if is_new:
         if len(_looked) > 1024:
             _looked.clear()
         _looked[id(namespace)] = content
-    found = set().union(*map(assigned_globals, (*codes, *(_functions_of(namespace) if is_new else ()))))
+    codes = (*codes, *(_functions_of(namespace) if is_new else ()))
+    note_class_variables(namespace, codes)
+    found = set().union(*map(assigned_globals, codes))
     if found:
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
 
@@ -166,3 +180,86 @@ def _functions_of(namespace: Mapping[str, Any]) -> Iterator[types.CodeType]:
             function = getattr(held, "__func__", held) if isinstance(held, staticmethod | classmethod) else held
             if isinstance(function, types.FunctionType) and function.__globals__ is namespace:
                 yield function.__code__
+
+
+# Attributes of classes
+
+
+_ATTRIBUTE_STORES = ("STORE_ATTR", "DELETE_ATTR")
+_STORES_BY_NAME = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+NAMES_OF_CLASSES = frozenset({"cls", "klass", "mcs", "mcls", "metacls"})
+"""What variables are called that hold a class."""
+_IS_CLASS = ""
+"""Stands for what is a class by its form."""
+
+
+@functools.lru_cache(maxsize=4096)
+def assigned_attributes(code: types.CodeType) -> frozenset[tuple[str, str]]:
+    """The attributes that a function, or one inside of it, assigns to what may be a class: pairs of the variable that is to
+    mean one, and the attribute."""
+    inner = (assigned_attributes(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return frozenset[tuple[str, str]](_assigned_by(code)).union(*inner)
+
+
+def _assigned_by(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    if not _STORES_BY_NAME.isdisjoint(code.co_names):
+        yield from ((_IS_CLASS, text) for text in texts_in(code))
+    if not any(dis.opmap[name] in code.co_code[::2] for name in _ATTRIBUTE_STORES):
+        return
+    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG")]
+    for number, step in enumerate(steps):
+        if step.opname in _ATTRIBUTE_STORES:
+            owner = _owner(code, steps, number)
+            if owner is not None:
+                yield owner, step.argval
+
+
+def _owner(code: types.CodeType, steps: list[dis.Instruction], number: int) -> str | None:
+    """The variable that holds what an attribute is assigned to, or `_IS_CLASS`; None if it is certainly none that is looked
+    for."""
+    before = number - 1
+    if steps[before].opname == "SWAP":  # x.a += y: the object was copied to read the attribute
+        names = steps[number].argval
+        reads = (at for at in range(before, 0, -1) if steps[at].opname == "LOAD_ATTR" and steps[at].argval == names)
+        before = next((at - 2 for at in reads if steps[at - 1].opname == "COPY"), before)
+    made = steps[before]
+    if made.opname in ("CALL", "CALL_FUNCTION_EX"):
+        return _IS_CLASS if "type" in code.co_names else None
+    if made.opname == "LOAD_ATTR":
+        return _IS_CLASS if made.argval == "__class__" else str(made.argval)
+    if not made.opname.startswith(("LOAD", "STORE_FAST_LOAD")):
+        return None
+    name = made.argval[-1] if isinstance(made.argval, tuple) else made.argval
+    return _IS_CLASS if name in NAMES_OF_CLASSES else str(name)
+
+
+@functools.lru_cache(maxsize=4096)
+def classes_made(code: types.CodeType) -> frozenset[str]:
+    """The names of the classes that code makes, or the functions inside of it."""
+    own, inner = set[str](), [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    own.update(constant.co_name for constant in inner if not constant.co_flags & inspect.CO_NEWLOCALS)
+    return frozenset(own).union(*map(classes_made, inner))
+
+
+_noted_of_classes: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]], set[str]]] = {}
+"""By the identity of a module's variables: what its code assigns, and which classes it makes."""
+
+
+def note_class_variables(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> None:
+    """Note what these functions of a module assign to classes."""
+    codes = list(codes)
+    assigned = frozenset[tuple[str, str]]().union(*map(assigned_attributes, codes))
+    if assigned:
+        _, pairs, made = _noted_of_classes.setdefault(id(namespace), (namespace, set(), set()))
+        pairs |= assigned
+        made |= frozenset[str]().union(*map(classes_made, codes))
+
+
+def class_variables(namespace: Mapping[str, Any]) -> frozenset[str]:
+    """The attributes that code of a module is known to assign to its classes."""
+    known = _noted_of_classes.get(id(namespace))
+    if known is None:
+        return frozenset()
+    _, pairs, made = known
+    means = {owner: _IS_CLASS == owner or owner in made or isinstance(namespace.get(owner), type) for owner, _ in pairs}
+    return frozenset(name for owner, name in pairs if means[owner] and not (name.startswith("__") and name.endswith("__")))
