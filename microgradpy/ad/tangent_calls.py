@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, assert_never
 
@@ -82,7 +83,7 @@ def is_pushable(callee: object) -> bool:
     return not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee)
 
 
-_ITERATING = (*STREAMS, iter, next, functools.partial, tie)
+_ITERATING = (*STREAMS, itertools.tee, iter, next, functools.partial, tie)
 NONE = Const(None)
 
 

@@ -204,7 +204,7 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
             assert isinstance(result, Var)
             primal.know(result, kinds[0])
     elif carries_nothing(kind) or (is_non_differentiable(function) and not rrule.is_typed(function)):
-        gives_class = _gives_class(function, kinds)
+        gives_class = primal.services.is_users and _gives_class(function, kinds)
         primal.plain(op, kind=UNKNOWN if gives_class else kind, active=gives_class)
     elif not rrule.has(function):
         call_function(primal, op, callee, arguments, keywords)

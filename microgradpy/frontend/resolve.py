@@ -215,7 +215,9 @@ def variables_of_class(cls: type) -> frozenset[str]:
     """The attributes of a class that code of its module assigns, or that of a class which it inherits from. They are memory,
     as module variables are that functions assign; nothing else may be assigned."""
     namespaces = {id(found): found for found in map(_namespace_of, cls.__mro__) if found is not None}
-    return frozenset[str]().union(*map(_class_variables, namespaces.values()))
+    for found in namespaces.values():
+        _look_through(found)
+    return frozenset[str]().union(*(class_variables(found, cls) for found in namespaces.values()))
 
 
 def _namespace_of(cls: type) -> Mapping[str, Any] | None:
@@ -232,7 +234,7 @@ _read: dict[int, tuple[int, ...]] = {}
 """By the identity of a module's variables: what they were when its whole text was looked at."""
 
 
-def _class_variables(namespace: Mapping[str, Any]) -> frozenset[str]:
+def _look_through(namespace: Mapping[str, Any]) -> None:
     content = tuple(map(id, list(namespace.values())))
     if _read.get(id(namespace)) != content:
         functions = (value for value in list(namespace.values()) if isinstance(value, types.FunctionType))
@@ -244,7 +246,6 @@ def _class_variables(namespace: Mapping[str, Any]) -> frozenset[str]:
         if len(_read) > 1024:
             _read.clear()
         _read[id(namespace)] = content
-    return class_variables(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import dis
 import functools
-import inspect
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -168,8 +167,10 @@ def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] =
             _looked.clear()
         _looked[id(namespace)] = content
     codes = (*codes, *(_functions_of(namespace) if is_new else ()))
-    note_class_variables(namespace, codes)
     found = set().union(*map(assigned_globals, codes))
+    assigned = set[tuple[str, str]]().union(*map(assigned_attributes, codes))
+    if assigned:
+        _assigned.setdefault(id(namespace), (namespace, set()))[1].update(assigned)
     if found:
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
 
@@ -189,77 +190,88 @@ _ATTRIBUTE_STORES = ("STORE_ATTR", "DELETE_ATTR")
 _STORES_BY_NAME = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 NAMES_OF_CLASSES = frozenset({"cls", "klass", "mcs", "mcls", "metacls"})
 """What variables are called that hold a class."""
-_IS_CLASS = ""
-"""Stands for what is a class by its form."""
+_ANY = ""
+"""Stands for any class."""
 
 
 @functools.lru_cache(maxsize=4096)
 def assigned_attributes(code: types.CodeType) -> frozenset[tuple[str, str]]:
-    """The attributes that a function, or one inside of it, assigns to what may be a class: pairs of the variable that is to
-    mean one, and the attribute."""
-    inner = (assigned_attributes(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return frozenset[tuple[str, str]](_assigned_by(code)).union(*inner)
+    """The attributes that a function, or one inside of it, assigns to what may be a class: pairs of the name of the class, if
+    it is one, and the attribute."""
+    inner = [assigned_attributes(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return frozenset(_assigned_by(code)).union(*inner)
 
 
 def _assigned_by(code: types.CodeType) -> Iterator[tuple[str, str]]:
-    if not _STORES_BY_NAME.isdisjoint(code.co_names):
-        yield from ((_IS_CLASS, text) for text in texts_in(code))
-    if not any(dis.opmap[name] in code.co_code[::2] for name in _ATTRIBUTE_STORES):
-        return
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG")]
+    by_name = not _STORES_BY_NAME.isdisjoint(code.co_names)
+    stores = by_name or any(dis.opmap[name] in code.co_code[::2] for name in _ATTRIBUTE_STORES)
+    if not stores or code.co_filename == "<string>":
+        return  # what `dataclasses` has written assigns to objects
+    steps = [step for step in dis.get_instructions(code) if step.opname not in _NO_STEPS]
     for number, step in enumerate(steps):
+        owner: str | None = None
+        names: tuple[str, ...] = (step.argval,)
         if step.opname in _ATTRIBUTE_STORES:
             owner = _owner(code, steps, number)
-            if owner is not None:
-                yield owner, step.argval
+        elif by_name and step.opname in _LOADS_OF_FUNCTIONS and step.argval in _STORES_BY_NAME:
+            owner, names = _arguments_of(code, steps[number + 1 :])
+        if owner is not None:
+            yield from ((owner, name) for name in names)
+
+
+_NO_STEPS = ("CACHE", "EXTENDED_ARG", "PUSH_NULL")
+_LOADS_OF_FUNCTIONS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")
+
+
+def _arguments_of(code: types.CodeType, steps: list[dis.Instruction]) -> tuple[str | None, tuple[str, ...]]:
+    """What `setattr` gets: the class, if it may be one, and the name; any text in the function, if that is computed."""
+    first, second = steps[0], steps[1]
+    is_text = second.opname == "LOAD_CONST" and isinstance(second.argval, str)
+    if first.opname == "LOAD_GLOBAL" and first.argval == "type":
+        return _class_around(code), texts_in(code)
+    loaded = first.argval[0] if isinstance(first.argval, tuple) else first.argval
+    return _named_owner(code, first.opname, loaded), (second.argval,) if is_text else texts_in(code)
 
 
 def _owner(code: types.CodeType, steps: list[dis.Instruction], number: int) -> str | None:
-    """The variable that holds what an attribute is assigned to, or `_IS_CLASS`; None if it is certainly none that is looked
-    for."""
+    """The name of the class that an attribute is assigned to; None if it is none, as far as the text shows."""
     before = number - 1
     if steps[before].opname == "SWAP":  # x.a += y: the object was copied to read the attribute
-        names = steps[number].argval
-        reads = (at for at in range(before, 0, -1) if steps[at].opname == "LOAD_ATTR" and steps[at].argval == names)
+        name = steps[number].argval
+        reads = (at for at in range(before, 0, -1) if steps[at].opname == "LOAD_ATTR" and steps[at].argval == name)
         before = next((at - 2 for at in reads if steps[at - 1].opname == "COPY"), before)
     made = steps[before]
     if made.opname in ("CALL", "CALL_FUNCTION_EX"):
-        return _IS_CLASS if "type" in code.co_names else None
-    if made.opname == "LOAD_ATTR":
-        return _IS_CLASS if made.argval == "__class__" else str(made.argval)
-    if not made.opname.startswith(("LOAD", "STORE_FAST_LOAD")):
+        return _class_around(code) if "type" in code.co_names else None
+    return _named_owner(code, made.opname, made.argval[-1] if isinstance(made.argval, tuple) else made.argval)
+
+
+def _named_owner(code: types.CodeType, how: str, name: object) -> str | None:
+    if not isinstance(name, str) or not how.startswith(("LOAD", "STORE_FAST_LOAD")):
         return None
-    name = made.argval[-1] if isinstance(made.argval, tuple) else made.argval
-    return _IS_CLASS if name in NAMES_OF_CLASSES else str(name)
+    return _class_around(code) if name in NAMES_OF_CLASSES or name == "__class__" else name
 
 
-@functools.lru_cache(maxsize=4096)
-def classes_made(code: types.CodeType) -> frozenset[str]:
-    """The names of the classes that code makes, or the functions inside of it."""
-    own, inner = set[str](), [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    own.update(constant.co_name for constant in inner if not constant.co_flags & inspect.CO_NEWLOCALS)
-    return frozenset(own).union(*map(classes_made, inner))
+def _class_around(code: types.CodeType) -> str:
+    """The name of the class that a function is a method of, or is made in one; of any other, it may be any."""
+    for part in reversed(code.co_qualname.split(".<locals>.")):
+        if "." in part:
+            return part.split(".")[-2]
+    return _ANY
 
 
-_noted_of_classes: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]], set[str]]] = {}
-"""By the identity of a module's variables: what its code assigns, and which classes it makes."""
+_assigned: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]]]] = {}
+"""By the identity of a module's variables: what its code assigns to classes."""
 
 
-def note_class_variables(namespace: Mapping[str, Any], codes: Iterable[types.CodeType]) -> None:
-    """Note what these functions of a module assign to classes."""
-    codes = list(codes)
-    assigned = frozenset[tuple[str, str]]().union(*map(assigned_attributes, codes))
-    if assigned:
-        _, pairs, made = _noted_of_classes.setdefault(id(namespace), (namespace, set(), set()))
-        pairs |= assigned
-        made |= frozenset[str]().union(*map(classes_made, codes))
-
-
-def class_variables(namespace: Mapping[str, Any]) -> frozenset[str]:
-    """The attributes that code of a module is known to assign to its classes."""
-    known = _noted_of_classes.get(id(namespace))
+def class_variables(namespace: Mapping[str, Any], cls: type) -> frozenset[str]:
+    """The attributes of a class that code of a module is known to assign."""
+    known = _assigned.get(id(namespace))
     if known is None:
         return frozenset()
-    _, pairs, made = known
-    means = {owner: _IS_CLASS == owner or owner in made or isinstance(namespace.get(owner), type) for owner, _ in pairs}
-    return frozenset(name for owner, name in pairs if means[owner] and not (name.startswith("__") and name.endswith("__")))
+    bases: tuple[type, ...] = cls.__mro__ + type(cls).__mro__
+    names = {_ANY, *(base.__name__ for base in bases if base.__module__ != "builtins")}
+    found = (
+        name for owner, name in known[1] if owner in names or any(namespace.get(owner) is base for base in bases)
+    )
+    return frozenset(name for name in found if not (name.startswith("__") and name.endswith("__")))

@@ -16,7 +16,7 @@ from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, fresh, func
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
 from microgradpy.promotion.class_members import callable_of, class_constant, factory_constant, is_class_variable
-from microgradpy.promotion.classes import ABSENT, member
+from microgradpy.promotion.classes import ABSENT, VARIABLE, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
@@ -122,8 +122,7 @@ class Objects(Functions):
                     break
             return found
         found = member(cls, name)
-        if not is_class_variable(cls, name, found):
-            self.members[cls, name] = found
+        self.members[cls, name] = VARIABLE if is_class_variable(cls, name, found) else found
         return found
 
     def member_function(self, place: Object | Element, name: str) -> types.FunctionType:

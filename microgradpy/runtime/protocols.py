@@ -24,7 +24,7 @@ from microgradpy.runtime.array_calls import by_function_of_numpy, by_method_of_a
 from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
-from microgradpy.runtime.iterators import STREAMS, listed, next_item, stream, turn_over, walked
+from microgradpy.runtime.iterators import STREAMS, listed, next_item, split, stream, turn_over, walked
 from microgradpy.runtime.named_operators import by_name
 from microgradpy.runtime.python_ufuncs import by_ufunc, made
 from microgradpy.runtime.replacements import REPLACEMENTS, dict_of, next_or
@@ -95,8 +95,8 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return joined(f, args, resolve) or (None if kwargs else overloaded(f, args, resolve))
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
-    if f in REPLACEMENTS:
-        return resolve(REPLACEMENTS[f], args, kwargs)
+    if f is itertools.tee or f in REPLACEMENTS:
+        return split(resolve, *args, **kwargs) if f is itertools.tee else resolve(REPLACEMENTS[f], args, kwargs)
     if f is np.frompyfunc or f is np.fromiter:
         return made(args, kwargs) if f is np.frompyfunc else items_as_array(args, kwargs, resolve)
     if f in CONSUMERS and args:

@@ -20,9 +20,10 @@ from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleErr
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
 from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
 from microgradpy.state.undo_log import apart, current, expected
-from microgradpy.state.whole import lose, whole_run
+from microgradpy.state.whole import Whole, lose, whole_run
 
 _completing = Lock()
+_UNFINISHED = "is left at a `yield` inside of `try` or `with`, and was not run to its end"
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -74,7 +75,7 @@ class Run:
         except StopIteration as stop:
             value, self.saved = stop.value
             if value is UNFINISHED:
-                self.problem = "has a `yield` inside of `try` or `with`, and was not run to its end"
+                self.problem = _UNFINISHED
 
 
 def generator(derivative: Derivative, name: str, qualified_name: str) -> Any:
@@ -92,6 +93,18 @@ _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
 def run_of(x: Any) -> Run | None:
     """The run of a generator that is differentiated."""
     return _runs.get(x) if type(x) is GeneratorType else None
+
+
+def check_finished(whole: Whole) -> None:
+    """Refuse, at the end of a run, if a generator is left where code of its own would have run by now, in the program itself:
+    in a `with`, or a `try` with a `finally`."""
+    for run, where in whole.generators:
+        if run.is_started:
+            run.complete()
+        if run.problem == _UNFINISHED:
+            remedy = "Run it to its end, by `for`, `list`, `sum` or `yield from`, or close it: `g.close()`."
+            raise MissingRuleError(f"the generator {run.name!r} {run.problem}", where, remedy)
+    whole.generators.clear()
 
 
 @final
