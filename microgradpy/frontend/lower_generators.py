@@ -68,10 +68,10 @@ def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
 
 
 def _suspend(low: Lowering, value: Value, node: ast.expr, name: str, *, raises: bool = True) -> Var:
-    sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
-    low.mark()
     is_inside = bool(low.protections or low.handling or any(scope.is_users for scope in low.scopes))
     runs_code = bool(low.protections or low.handling or any(scope.is_users and scope.catches_exit for scope in low.scopes))
+    sent = low.emit(Opcode.SUSPEND, value, node=node, name=name, payload=runs_code or None)
+    low.mark()
     left = _UNFINISHED if runs_code else Const(None)
     is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
     low.branch(is_left, lambda: low.leave(Return(left, where=low.location(node))), nothing, node)

@@ -269,7 +269,8 @@ def class_variables(namespace: Mapping[str, Any], cls: type) -> frozenset[str]:
     known = _assigned.get(id(namespace))
     if known is None:
         return frozenset()
-    bases: tuple[type, ...] = cls.__mro__ + type(cls).__mro__
+    metaclass: type = type(cls)
+    bases = (*cls.__mro__, *metaclass.__mro__)
     names = {_ANY, *(base.__name__ for base in bases if base.__module__ != "builtins")}
     found = (
         name for owner, name in known[1] if owner in names or any(namespace.get(owner) is base for base in bases)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
-from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
+from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over, noted_code
 from microgradpy.state.undo_log import apart, current, expected
 from microgradpy.state.whole import Whole, lose, whole_run
 
@@ -47,8 +47,8 @@ class Run:
     backwards."""
 
     __slots__ = (
-        "derivative", "given", "inner", "is_closed", "is_finished", "is_left", "is_started", "name", "problem", "saved",
-        "value", "within",
+        "derivative", "given", "inner", "is_closed", "is_finished", "is_inside", "is_left", "is_started", "name", "problem",
+        "saved", "value", "within",
     )  # fmt: skip
 
     def __init__(self, derivative: Derivative, name: str) -> None:
@@ -57,7 +57,7 @@ class Run:
         self.value: Any = None
         self.saved: Any = None
         self.given = 0
-        self.is_started = self.is_finished = self.is_left = self.is_closed = False
+        self.is_started = self.is_finished = self.is_left = self.is_closed = self.is_inside = False
         self.problem = ""
         self.within = whole_run()
 
@@ -99,11 +99,9 @@ def check_finished(whole: Whole) -> None:
     """Refuse, at the end of a run, if a generator is left where code of its own would have run by now, in the program itself:
     in a `with`, or a `try` with a `finally`."""
     for run, where in whole.generators:
-        if run.is_started:
-            run.complete()
-        if run.problem == _UNFINISHED:
+        if run.is_inside and not run.is_finished:
             remedy = "Run it to its end, by `for`, `list`, `sum` or `yield from`, or close it: `g.close()`."
-            raise MissingRuleError(f"the generator {run.name!r} {run.problem}", where, remedy)
+            raise MissingRuleError(f"the generator {run.name!r} {_UNFINISHED}", where, remedy)
     whole.generators.clear()
 
 
@@ -156,6 +154,7 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
             lose(run.name, error)
             raise
         run.given += 1
+        run.is_inside = noted_code()
         try:
             sent = yield item
         except BaseException as error:
