@@ -157,6 +157,23 @@ def _routed(shown: Iterable[Any]) -> Items:
     return map(_route, shown)
 
 
+def _iter(reading: Reading, iterable: Any, *end: Any) -> Made:
+    """iter(iterable), or iter(function, end): what a function returns until it is `end`."""
+    if not end:
+        return _passing(iter)(reading, iterable)
+    (last,) = end
+
+    def items() -> Items:
+        while True:
+            y, give = reading.call(iterable, (), _giving(()))
+            if last is y or last == y:
+                reading.note(give)
+                return
+            yield y, give
+
+    return Made(items(), {}, (0,))
+
+
 def _route(shown: Any) -> tuple[Any, Give]:
     if isinstance(shown, Box):
         return shown.value, _give_to_box(shown)
@@ -412,6 +429,7 @@ STREAMS: dict[Any, Callable[..., Made]] = {
     itertools.chain.from_iterable: _from_iterable,
     itertools.groupby: _groupby,
     itertools.count: _count,
+    iter: _iter,
     itertools.repeat: _repeat,
     reversed: _reversed,
     np.ndenumerate: _numbered_entries,
@@ -419,7 +437,7 @@ STREAMS: dict[Any, Callable[..., Made]] = {
     **{
         f: _passing(f, 1)
         for f in (
-            *(iter, enumerate, itertools.islice, itertools.pairwise, itertools.compress, itertools.cycle),
+            *(enumerate, itertools.islice, itertools.pairwise, itertools.compress, itertools.cycle),
             *(itertools.combinations, itertools.permutations, itertools.combinations_with_replacement),
             *((itertools.batched,) if hasattr(itertools, "batched") else ()),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import operator
 
@@ -250,3 +251,58 @@ def left_in_a_try_with_handlers_only(x):
 def left_in_a_try_by_next(x):
     g = retried(x)
     return next(g) * next(g) + next(g) * x
+
+
+class Dice:
+    def __init__(self, x):
+        self.x, self.k = x, 0
+
+    def __call__(self):
+        self.k += 1
+        return self.x * self.k if self.k < 4 else None
+
+
+@program(L, features="iterator")
+def called_until_none(xs):
+    box, n = list(xs), [0.0]
+
+    def taken():
+        n[0] += box[0]
+        return box.pop(0) if len(box) > 1 else None
+
+    return sum(v * v for v in iter(taken, None)) * n[0] + box[0]
+
+
+@program(1.5, features="iterator")
+def called_until_the_object_says_so(x):
+    dice = Dice(x)
+    return sum(iter(dice, None)) * dice.k
+
+
+@program([1.0, 2.0, 4.0], 2.7, features="iterator")
+def place_by_a_key_that_writes(v, q):
+    n = [0.0]
+
+    def key(t):
+        n[0] += t * q
+        return t
+
+    i = bisect.bisect_left(v, q, key=key)
+    return v[i] * q + n[0]
+
+
+@program([1.0, 2.0, 4.0], 2.7, features="iterator")
+def place_by_a_key(v, q):
+    records = [(x, x * q) for x in v]
+    records[0] = (q * 0.1, q)
+    i = bisect.bisect(records, q, key=operator.itemgetter(0))
+    return records[i - 1][1] * records[i][0]
+
+
+@program(1.5, features="iterator")
+def numbers_of_a_set(x):
+    t = [x, x * x, 3 * x]
+    seen = {0, 2}
+    seen.add(1)
+    t[0] = t[1] * 2
+    return sum(a * b for a, b in zip(t, sorted(seen))) + sum(t[k] * k for k in seen) + max(seen) * x
