@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import sys
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, final
@@ -19,7 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.frontend.sharing import class_variables, note_globals, rebound_globals
+from microgradpy.frontend.sharing import class_variables, count_assigned, note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.random_sources import is_source_function
@@ -215,9 +216,18 @@ def variables_of_class(cls: type) -> frozenset[str]:
     """The attributes of a class that code of its module assigns, or that of a class which it inherits from. They are memory,
     as module variables are that functions assign; nothing else may be assigned."""
     namespaces = {id(found): found for found in map(_namespace_of, cls.__mro__) if found is not None}
-    for found in namespaces.values():
-        _look_through(found)
-    return frozenset[str]().union(*(class_variables(found, cls) for found in namespaces.values()))
+    stamps = tuple(map(_look_through, namespaces.values()))
+    known = _of_classes.get(id(cls))
+    if known is None or known[0]() is not cls or known[1] != stamps:
+        if len(_of_classes) > 4096:
+            _of_classes.clear()
+        names = frozenset[str]().union(*(class_variables(found, cls) for found in namespaces.values()))
+        known = _of_classes[id(cls)] = weakref.ref(cls), stamps, names
+    return known[2]
+
+
+_of_classes: dict[int, tuple[weakref.ref[type], Any, frozenset[str]]] = {}
+"""By the identity of a class: the class, the states of the modules that were looked at, and what was found."""
 
 
 def _namespace_of(cls: type) -> Mapping[str, Any] | None:
@@ -234,7 +244,8 @@ _read: dict[int, tuple[int, ...]] = {}
 """By the identity of a module's variables: what they were when its whole text was looked at."""
 
 
-def _look_through(namespace: Mapping[str, Any]) -> None:
+def _look_through(namespace: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
+    """Note what the code of a module assigns; what the module is now, and how much is known to be assigned."""
     content = tuple(map(id, list(namespace.values())))
     if _read.get(id(namespace)) != content:
         functions = (value for value in list(namespace.values()) if isinstance(value, types.FunctionType))
@@ -246,6 +257,7 @@ def _look_through(namespace: Mapping[str, Any]) -> None:
         if len(_read) > 1024:
             _read.clear()
         _read[id(namespace)] = content
+    return content, count_assigned(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

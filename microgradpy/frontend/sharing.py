@@ -264,6 +264,12 @@ _assigned: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]]]] = {}
 """By the identity of a module's variables: what its code assigns to classes."""
 
 
+def count_assigned(namespace: Mapping[str, Any]) -> int:
+    """How many attributes a module is known to assign."""
+    known = _assigned.get(id(namespace))
+    return 0 if known is None else len(known[1])
+
+
 def class_variables(namespace: Mapping[str, Any], cls: type) -> frozenset[str]:
     """The attributes of a class that code of a module is known to assign."""
     known = _assigned.get(id(namespace))

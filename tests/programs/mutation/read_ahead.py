@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import heapq
 import itertools
 import operator
 
@@ -306,3 +307,28 @@ def numbers_of_a_set(x):
     seen.add(1)
     t[0] = t[1] * 2
     return sum(a * b for a, b in zip(t, sorted(seen))) + sum(t[k] * k for k in seen) + max(seen) * x
+
+
+@program(1.5, features="iterator")
+def next_as_a_method(x):
+    items = map(lambda v: v * x, [1.0, 2.0, 3.0])
+    following = items.__next__
+    a, b = following(), next(items)
+    return a * b + following()
+
+
+@program(1.5, features="iterator")
+def merged_in_order(x):
+    return sum(v * i for i, v in enumerate(heapq.merge([x, 3 * x], [2 * x, 5.0])))
+
+
+@program(1.5, features="iterator")
+def merged_generators_that_write(x):
+    log = [x]
+
+    def rising(k):
+        for i in range(3):
+            log[0] += x
+            yield k * x + i * log[0]
+
+    return sum(v * log[0] for v in heapq.merge(rising(1.0), rising(2.5)))
