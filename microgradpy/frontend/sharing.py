@@ -264,6 +264,11 @@ _assigned: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]]]] = {}
 """By the identity of a module's variables: what its code assigns to classes."""
 
 
+def note_class_variable(namespace: Mapping[str, Any], cls: str, name: str) -> None:
+    """Note that the code that makes a class assigns an attribute of it."""
+    _assigned.setdefault(id(namespace), (namespace, set()))[1].add((cls, name))
+
+
 def count_assigned(namespace: Mapping[str, Any]) -> int:
     """How many attributes a module is known to assign."""
     known = _assigned.get(id(namespace))
