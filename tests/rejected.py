@@ -291,13 +291,13 @@ def a_class_that_reads_what_gets_another_value(x):
     y = x
 
     class Line:  # here
-        starts = [y * 2]
+        start = y * 2 if y else y
 
         def at(self):
             return y
 
     y = y * x
-    return Line.starts[0] * Line().at()
+    return Line.start * Line().at()
 
 
 @rejected(2.0, error=UnsupportedSyntaxError, words="class Line differentiated values")
