@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.frontend.sharing import class_variables, count_assigned, note_globals, rebound_globals
+from microgradpy.frontend.sharing import assigned_by_makers, class_variables, count_assigned, note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.random_sources import is_source_function
@@ -223,7 +223,7 @@ def variables_of_class(cls: type) -> frozenset[str]:
             _of_classes.clear()
         names = frozenset[str]().union(*(class_variables(found, cls) for found in namespaces.values()))
         known = _of_classes[id(cls)] = weakref.ref(cls), stamps, names
-    return known[2]
+    return known[2] | assigned_by_makers(cls)
 
 
 _of_classes: dict[int, tuple[weakref.ref[type], Any, frozenset[str]]] = {}

@@ -264,9 +264,18 @@ _assigned: dict[int, tuple[Mapping[str, Any], set[tuple[str, str]]]] = {}
 """By the identity of a module's variables: what its code assigns to classes."""
 
 
+_by_makers: dict[tuple[object, str], set[str]] = {}
+"""By the name of a module and that of a class in it: the attributes that the code which makes the class assigns."""
+
+
 def note_class_variable(namespace: Mapping[str, Any], cls: str, name: str) -> None:
     """Note that the code that makes a class assigns an attribute of it."""
-    _assigned.setdefault(id(namespace), (namespace, set()))[1].add((cls, name))
+    _by_makers.setdefault((namespace.get("__name__"), cls), set()).add(name)
+
+
+def assigned_by_makers(cls: type) -> frozenset[str]:
+    """The attributes of a class that the code which makes it assigns, or that of a class which it inherits from."""
+    return frozenset[str]().union(*(_by_makers.get((base.__module__, base.__name__), ()) for base in cls.__mro__))
 
 
 def count_assigned(namespace: Mapping[str, Any]) -> int:
