@@ -108,12 +108,25 @@ def _chained(entries: Iterable[types.TracebackType]) -> types.TracebackType | No
 
 def _place_in(entry: types.TracebackType) -> Location | None:
     """The user's line that a generated frame stands for."""
-    generated = _generated(entry)
+    return _place_at(entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+
+
+def _place_at(frame: types.FrameType, instruction: int, line: int) -> Location | None:
+    generated: Generated | None = frame.f_globals.get(GENERATED)
     if generated is None:
         return None
-    if generated.lines is None:
-        return place_of(entry.tb_frame, entry.tb_lasti)
-    return generated.lines.get(entry.tb_lineno)
+    return place_of(frame, instruction) if generated.lines is None else generated.lines.get(line)
+
+
+def place_of_call() -> Location | None:
+    """The user's line that is running, in the innermost generated frame that has one."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        place = _place_at(frame, frame.f_lasti, frame.f_lineno)
+        if place is not None:
+            return place
+        frame = frame.f_back
+    return None
 
 
 def _caller(entries: list[types.TracebackType]) -> Location | None:

@@ -83,6 +83,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
 from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
 from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.persistent import attribute_holds_state, carries_state, reads_state
 from microgradpy.state.reachable_writes import operators_met
 from microgradpy.state.stops import stopping_in
@@ -123,6 +124,7 @@ class Session:
         self.explains = RUN.mode.explains
         self.tells_apart = RUN.mode.tells_apart
         self.is_root = unit.is_root
+        self.is_users = is_users_class(function)
         self.kind_guards: dict[tuple[int, str], KindGuard] = {}
         self.readers: dict[Any, bool] = {}
         self.function_guards: list[FunctionGuard] = []

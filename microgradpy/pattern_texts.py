@@ -252,7 +252,10 @@ def _tests_of_members(members: tuple[Any, ...], constant: Callable[[Any], str]) 
     absent: dict[type, dict[str, None]] = {}
     present: dict[tuple[type, str], Any] = {}
     seen_classes: dict[type, None] = {}
-    for names, name, _ in members:
+    for names, name, found in members:
+        if found is classes.VARIABLE:
+            yield f"if {constant(names)}[{name!r}] is not {constant(found)}: return None"
+            continue
         seen_classes[names.cls] = None
         for base in names.cls.__mro__[:-1]:
             if name in vars(base):

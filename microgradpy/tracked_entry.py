@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.binding import Binding, active_inputs, bars_of, bind, input_names
+from microgradpy.boundary import place_of_call
 from microgradpy.cache import Unit, is_valid
 from microgradpy.compiler import compile_tracked
 from microgradpy.dataclasses import dataclass
@@ -39,7 +40,7 @@ from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
 from microgradpy.state import dispatch, known_calls
 from microgradpy.state.apart import Apart, told_apart
-from microgradpy.state.coroutines import generator, run_of
+from microgradpy.state.coroutines import check_finished, generator, run_of
 from microgradpy.state.detached import check_copies
 from microgradpy.state.exceptions import check_made
 from microgradpy.state.known_access import is_ordinary
@@ -250,8 +251,10 @@ class _Suspendable:
 def _generator(function: types.FunctionType, bound: Binding, suspendable: _Suspendable, count: int) -> Resolved:
     """A call of a generator function makes a generator; undone, that has been run backwards to its start."""
     made = generator(suspendable, function.__name__, function.__qualname__)
-    run = run_of(made)
+    run, whole = run_of(made), whole_run()
     assert run is not None
+    if whole is not None and has_handlers(function.__code__):
+        whole.generators.append((run, place_of_call()))
 
     def back(y_bar: Any, shadows: Shadows) -> Bars:
         found = shadows.of(run).undo_making()
@@ -389,6 +392,7 @@ def _run(unit: Unit, values: list[Any], apart: Apart | None) -> tuple[Any, Any, 
         try:
             y, saved = unit.primal(*values)
             check_assumed()
+            check_finished(whole)
             whole.lost = whole.lost or check_copies(whole.copies)
             made = structure_of(y)
         finally:

@@ -291,7 +291,7 @@ def a_class_that_reads_what_gets_another_value(x):
     y = x
 
     class Line:  # here
-        start = y * 2
+        start = y * 2 if y else y
 
         def at(self):
             return y
@@ -343,13 +343,20 @@ def calls_a_function_of_blas(x):
 class Totals:
     """Adds up in an attribute of the class."""
 
-    total = 0.0
+    total = mean = 0.0
 
 
-@rejected(2.0, error=MutationError, words="attribute total type Totals assigned")
-def adds_up_in_an_attribute_of_a_class(x):
-    Totals.total = x * x  # here
-    return Totals.total * x
+@rejected(2.0, error=MutationError, words="attribute mean class Totals not seen")
+def adds_up_in_an_attribute_of_what_turns_out_to_be_a_class(x):
+    for each in (Totals,):
+        each.mean = x * x  # here
+    return Totals.mean * x
+
+
+@rejected(2.0, error=MutationError, words="attribute total class Totals descriptor")
+def gives_a_class_another_function(x):
+    Totals.total = lambda: x * x  # here
+    return Totals.total() * x
 
 
 @rejected(2.0, error=UnsupportedSyntaxError, words="running frame")
@@ -561,7 +568,8 @@ def counts_active_values(values):
 
 @rejected([1.0, 2.0], error=MissingRuleError, words="key itertools.groupby")
 def computes_with_the_key_of_a_group(values):
-    return sum([key * 2.0 for key, _ in itertools.groupby(values, lambda v: v * v)])  # here
+    groups = itertools.groupby(values, lambda v: v * v if v > 1.5 else "small")  # here
+    return sum([key * 2.0 for key, _ in groups if key != "small"])
 
 
 class Touchy:

@@ -266,12 +266,19 @@ def f(x):
     return Scale().of(x)
 ''')
 
-entry("class over active values", "a class inside a function whose body reads active values", "ClassDef", '''
+entry("class over active values", "a class inside a function whose body does arithmetic with active values", "ClassDef", '''
 def f(x):
     class Scale:
-        factor = x
+        factor = 2.0 * x
     return Scale.factor * x
-''', refused=Refused(UnsupportedSyntaxError, "a class's attributes are not tracked", "class Scale differentiated outside"))
+''')
+
+entry("class by active values", "a class inside a function whose body reads active values otherwise", "ClassDef", '''
+def f(x):
+    class Scale:
+        factor = abs(x)
+    return Scale.factor * x
+''', refused=Refused(UnsupportedSyntaxError, "Python runs the body", "class Scale differentiated outside"))
 
 entry("global", "`global` with an assignment", "Global", '''
 rate = 3.0

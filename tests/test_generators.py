@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from microgradpy import MutationError, gradient, pullback
+from microgradpy import MissingRuleError, MutationError, gradient, pullback
 
 
 def noisy(x, log):
@@ -111,7 +111,7 @@ def test_what_it_raises_comes_out_of_it() -> None:
     assert [entry.lineno for entry in caught.traceback][-1] == [entry.lineno for entry in plain.traceback][-1]
 
 
-def test_an_abandoned_generator_ends_with_the_pullback() -> None:
+def test_an_abandoned_generator_ends_with_the_run() -> None:
     ended: list[str] = []
 
     def guarded(x: float) -> Any:
@@ -124,8 +124,35 @@ def test_an_abandoned_generator_ends_with_the_pullback() -> None:
     def f(x: float) -> float:
         return next(guarded(x))
 
-    y, back = pullback(f, 2.0)
-    assert y == 2.0
-    del back
+    with pytest.raises(MissingRuleError, match="not run to its end"):
+        pullback(f, 2.0)
     gc.collect()
     assert ended == ["finally"]
+
+
+def guarded(x, log):
+    try:
+        yield x
+        yield x * x
+    finally:
+        log[0] += 10.0 * x
+
+
+def dropped(x):
+    log = [0.0]
+    first = next(guarded(x, log))
+    return first + log[0]
+
+
+def left_by_a_loop(x):
+    log = [0.0]
+    for item in guarded(x, log):
+        if item > 1.0:
+            break
+    return item + log[0]
+
+
+@pytest.mark.parametrize("function", (dropped, left_by_a_loop))
+def test_what_runs_when_a_generator_is_dropped_is_not_left_out_of_the_value(function: Callable[[float], float]) -> None:
+    with pytest.raises(MissingRuleError, match=r"not run to its end[\s\S]*in (dropped|left_by_a_loop)"):
+        pullback(function, 1.5)

@@ -31,7 +31,6 @@ from microgradpy.frontend.closures import ClosureBody
 from microgradpy.ir.input_kinds import canonical, in_terms_of
 from microgradpy.ir.kinds import (
     BOOL,
-    FLOAT,
     INT,
     UNASSIGNED,
     UNKNOWN,
@@ -65,7 +64,6 @@ from microgradpy.ir.nodes import SELF, Const, Op, Opcode, Value, Var, fresh, fun
 from microgradpy.ir.objects import ANY_FEATURES, NO_FEATURES, Features, features_of
 from microgradpy.ir.reasons import TRACKED, MayWrite, reason_at
 from microgradpy.ir.traversal import given_values
-from microgradpy.passes.folding import fold
 from microgradpy.passes.result_kinds import known_by
 from microgradpy.passes.typed_builder import Keywords, is_getattr
 from microgradpy.rules import number_lists
@@ -86,10 +84,6 @@ def call_rule(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Val
     """Inline the rule of a function, or leave the call to the dispatcher, which asks iterators where their items were."""
     is_inlined = primal.services.inlines and not any(primal.may_be_read_elsewhere(value) for value in op.arguments)
     if is_inlined and not keywords and callee.value in _BY_PAIRS and _call_by_pairs(primal, op, callee, arguments):
-        return
-    folded = fold(callee.value, arguments, primal.kind) if is_inlined and not keywords else None
-    if isinstance(folded, Var) and primal.kind(folded) == FLOAT:
-        primal.stand_for(op.result, folded)  # 1 * x
         return
     rule = find_rule(callee.value, known_by(callee.value, tuple(map(primal.kind, arguments)))) if is_inlined else None
     name, given = callee.path or callee.value.__name__, dict(keywords)

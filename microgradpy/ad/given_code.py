@@ -35,7 +35,7 @@ from microgradpy.runtime.protocols import CONSUMERS, asks_for
 from microgradpy.runtime.special_methods import METHODS_ASKED
 
 _CALLERS: Any = frozenset({
-    functools.reduce, map, filter, itertools.starmap, itertools.accumulate, itertools.takewhile, itertools.dropwhile,
+    functools.reduce, map, filter, iter, itertools.starmap, itertools.accumulate, itertools.takewhile, itertools.dropwhile,
     itertools.filterfalse, itertools.groupby, np.apply_along_axis, np.apply_over_axes, np.fromfunction, np.piecewise,
 })  # fmt: skip
 """Functions that call some of their arguments."""

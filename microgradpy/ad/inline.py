@@ -42,7 +42,7 @@ from microgradpy.ir.nodes import (
     Yield,
     function_constant,
 )
-from microgradpy.ir.traversal import regions, terminator_values, uses, walk
+from microgradpy.ir.traversal import regions, terminator_values, terminators, uses, walk
 from microgradpy.passes.typed_builder import TypedBuilder
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.strong_zeros import kept
@@ -107,7 +107,7 @@ def _splice_rule(
     call: Call | None,
 ) -> Static:
     with builder.region() as statements:
-        outcome = _Splice(builder, rule.__globals__, bound).run(template.body)
+        outcome = _Splice(builder, rule.__globals__, bound, own=_values_in(template)).run(template.body)
         match outcome:
             case StaticTuple(items=(Var() as value, StaticClosure() as pullback)):
                 pass
@@ -128,6 +128,13 @@ def _splice_rule(
     if call is not None:
         keep(call, statements, outcome, builder)
     return outcome
+
+
+def _values_in(template: Function) -> frozenset[Value]:
+    """What a rule returns as the value of its function."""
+    returned = {end.value for end in terminators(template.body) if isinstance(end, Return)}
+    pairs = (statement for statement in walk(template.body) if isinstance(statement, Op) and statement.callee is Opcode.TUPLE)
+    return frozenset(pair.arguments[0] for pair in pairs if pair.arguments and not returned.isdisjoint(pair.results))
 
 
 def splice_pullback(
@@ -227,10 +234,16 @@ class _Splice:
     """Evaluates a rule's region: what is static is computed here, the rest is appended to the builder."""
 
     def __init__(
-        self, builder: TypedBuilder, namespace: Mapping[str, Any], values: Mapping[Var, Static], kept: Value | None = None
+        self,
+        builder: TypedBuilder,
+        namespace: Mapping[str, Any],
+        values: Mapping[Var, Static],
+        kept: Value | None = None,
+        own: frozenset[Value] = frozenset(),
     ) -> None:
         self.builder = builder
         self.kept = kept
+        self.own = own
         self.namespace = namespace
         self.values = dict(values)
         self.used: frozenset[Value] = frozenset()
@@ -336,7 +349,9 @@ class _Splice:
             given, *rest = arguments
             arguments = (self.builder.call(_KEPT, (self.kept, given), kind=self.builder.kind(given)), *rest)
         keywords = tuple((name, self.plain(value)) for name, value in op.keywords)
-        return self.builder.call(callee, arguments, keywords, hint=op.result.hint)
+        # `x * 1.0` is not the object `x`, and may be of another class.
+        is_users = op.result in self.own and isinstance(callee, Const) and callee.value in (operator.mul, operator.pow)
+        return self.builder.call(callee, arguments, keywords, hint=op.result.hint, from_user=is_users)
 
     def computed(self, compute: Static) -> Static:
         """What a function without parameters returns."""

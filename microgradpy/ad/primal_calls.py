@@ -66,7 +66,7 @@ from microgradpy.ir.kinds import (
     object_with,
     python_type,
 )
-from microgradpy.ir.nodes import RAISED, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
+from microgradpy.ir.nodes import RAISED, STATEMENT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.ir.objects import ANY_FEATURES, ANY_NAME, Features, features_of
 from microgradpy.ir.traversal import given_values
 from microgradpy.passes.result_kinds import result_kind
@@ -79,7 +79,7 @@ from microgradpy.runtime.failures import raise_failure
 from microgradpy.runtime.frames import warn
 from microgradpy.runtime.iterators import STREAMS
 from microgradpy.runtime.keys import constant_key, item_of_growing
-from microgradpy.runtime.making import Maker
+from microgradpy.runtime.making import Maker, assign_again, check_made, given_to_body
 from microgradpy.runtime.opaque import check_sum
 from microgradpy.runtime.protocols import asks_for
 from microgradpy.runtime.signatures import check_signature
@@ -194,6 +194,8 @@ _OF_THE_FRONT_END: dict[Any, Callable[[PrimalBuilder, Op], None]] = {
     exceptions.steady: lower_steady,
     **dict.fromkeys((exceptions.check_steady, exceptions.check_fixed, exceptions.check_pairs), check_iterated),
     raise_failure: _raise_failure,
+    given_to_body: lambda primal, op: _given_to_body(primal, op),
+    assign_again: lambda primal, op: _assign_again(primal, op),
     exceptions.new_row: lower_row,
     exceptions.asked: lower_asked,
     constant_key: lower_key,
@@ -292,6 +294,25 @@ def _make_class(primal: PrimalBuilder, op: Op) -> None:
         raise needs_class(op)
     # A base class may be in the same memory as an object that holds something active.
     _make(primal, op, (captured, decorators, named, *cells[1:]))
+
+
+def _given_to_body(primal: PrimalBuilder, op: Op) -> None:
+    """What the body of a class is given without a cotangent, if it has one."""
+    (x, _), _ = primal.inputs(op)
+    if primal.is_active(x):
+        primal.plain(op, kind=primal.kind(x))
+    else:
+        primal.stand_for(op.result, x)
+
+
+def _assign_again(primal: PrimalBuilder, op: Op) -> None:
+    """An attribute of a class that has just been made, which has a cotangent by this."""
+    (cls, _, value), _ = primal.inputs(op)
+    if not primal.is_active(value):
+        primal.stand_for(op.result, Const(None))
+        return
+    primal.emit(function_constant(check_made), (cls,), (primal.variable(Inert("NoneType")),))
+    _lower_call(primal, replace(op, callee=function_constant(setattr), payload=STATEMENT))
 
 
 def _counts_frames(op: Op) -> bool:

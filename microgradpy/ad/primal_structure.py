@@ -62,6 +62,7 @@ from microgradpy.ir.nodes import (
 from microgradpy.runtime import opaque
 from microgradpy.runtime.keys import check_bounds, check_index, check_key, constant_key, from_front
 from microgradpy.runtime.signatures import note_active_defaults
+from microgradpy.runtime.suspension import note_code
 from microgradpy.runtime.variables import read_variable
 
 _NEARBY = 4
@@ -84,14 +85,20 @@ def lower_structure(primal: PrimalBuilder, op: Op, opcode: Opcode) -> None:
             primal.marks[op.payload].append(values := primal.inputs(op)[0])
             primal.add(replace(op, arguments=values))
         case Opcode.SUSPEND:
-            result = primal.plain(op, kind=UNKNOWN, active=True)
-            primal.record(Suspend(result, primal.of(op.arguments[0]), op.where))
+            _suspend(primal, op)
         case Opcode.JOIN:
             primal.plain(op, kind=Inert("str"))
         case Opcode.APPLY:
             _apply(primal, op)
         case _:
             raise AssertionError(f"{opcode} in an instrumented function")
+
+
+def _suspend(primal: PrimalBuilder, op: Op) -> None:
+    if op.payload:
+        primal.emit(function_constant(note_code), (), (primal.variable(Inert("NoneType")),))
+    result = primal.plain(op, kind=UNKNOWN, active=True)
+    primal.record(Suspend(result, primal.of(op.arguments[0]), op.where))
 
 
 _NO_SET = "A set finds items by their values, through which no derivative flows: write a tuple or list: min((x, y))."

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping
 
 from microgradpy.ad.calls import (
@@ -64,7 +65,7 @@ def is_pushable(callee: object) -> bool:
     return not isinstance(callee, type) or rrule.has(callee) or has_only_fields(callee)
 
 
-_ITERATING = (*STREAMS, iter, next, functools.partial, tie)
+_ITERATING = (*STREAMS, itertools.tee, iter, next, functools.partial, tie)
 _OF_KEYS = (list, tuple, sorted)  # of a dict, without its values
 
 

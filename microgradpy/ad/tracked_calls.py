@@ -108,6 +108,11 @@ def lower_tracked_constant(primal: PrimalBuilder, op: Op, callee: Const) -> None
         _active(primal, op, callee, arguments, keywords)
 
 
+def _gives_class(function: Any, kinds: tuple[Kind, ...]) -> bool:
+    """Whether a call gives the class of an object, whose attributes may be something active."""
+    return function is type and len(kinds) == 1 and not is_numeric(kinds[0])
+
+
 def holds_values(primal: PrimalBuilder, function: Any, arguments: tuple[Value, ...], keywords: Keywords) -> bool:
     """Whether a call makes an exception with something in it that a handler may read, and that has a cotangent then."""
     if not primal.services.tracks or not isinstance(function, type) or not issubclass(function, BaseException):
@@ -199,7 +204,8 @@ def _active(primal: PrimalBuilder, op: Op, callee: Const, arguments: tuple[Value
             assert isinstance(result, Var)
             primal.know(result, kinds[0])
     elif carries_nothing(kind) or (is_non_differentiable(function) and not rrule.is_typed(function)):
-        primal.plain(op, kind=kind)
+        gives_class = primal.services.is_users and _gives_class(function, kinds)
+        primal.plain(op, kind=UNKNOWN if gives_class else kind, active=gives_class)
     elif not rrule.has(function):
         call_function(primal, op, callee, arguments, keywords)
     elif not (is_numeric_call(primal, given_values(arguments, keywords)) and _inlined(primal, op, callee)):

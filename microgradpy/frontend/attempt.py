@@ -45,7 +45,7 @@ def lower_attempt(
     low: Lowering, node: ast.AST, names: tuple[str, ...], body: Step, catches: Sequence[Catch], *, is_users: bool = True
 ) -> None:
     """Append a `Try`. `names` are those that the body may bind."""
-    scope = Scope(fresh("scope"), names, low.inner_names, is_users)
+    scope = Scope(fresh("scope"), names, low.inner_names, is_users, any(map(_would_catch_exit, catches)))
     before = dict(low.env)
     outer = low.scopes
 
@@ -83,6 +83,10 @@ def _handler_arm(low: Lowering, catch: Catch, exception: Var, env: dict[str, Val
 def _is_read(var: Var, region: Region) -> bool:
     ends = (terminator_values(terminator) for terminator in terminators(region))
     return any(var in values for values in (*ends, *map(uses, walk(region))))
+
+
+def _would_catch_exit(catch: Catch) -> bool:
+    return catch.types is None or any(issubclass(GeneratorExit, known.value) for known in catch.types)
 
 
 def _would_catch_refusals(catch: Catch) -> bool:

@@ -4,9 +4,9 @@
                                 if w is LEFT: return None
 
 A generator may stay suspended for ever. Its adjoint starts from there, so what is recorded until then has to be complete:
-whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place, past every `finally`. Inside
-of `try` and `with`, where other code of the user's would run then, it has to have come to its end while the program ran. What
-is thrown to it arrives there as a `Failure`:
+whoever differentiates resumes it once more, with `LEFT`, and it returns as from any other place. Inside of `with`, and of a
+`try` with a `finally` or a handler for `GeneratorExit`, where other code of the user's would run then, it has to have come to
+its end while the program ran. In a `try`, what is thrown to it arrives there as a `Failure`:
 
                                 w = suspend v
                                 if w is LEFT: return UNFINISHED
@@ -68,10 +68,11 @@ def lower_yield_from(low: Lowering, node: ast.YieldFrom, name: str) -> Value:
 
 
 def _suspend(low: Lowering, value: Value, node: ast.expr, name: str, *, raises: bool = True) -> Var:
-    sent = low.emit(Opcode.SUSPEND, value, node=node, name=name)
-    low.mark()
     is_inside = bool(low.protections or low.handling or any(scope.is_users for scope in low.scopes))
-    left = _UNFINISHED if is_inside else Const(None)
+    runs_code = bool(low.protections or low.handling or any(scope.is_users and scope.catches_exit for scope in low.scopes))
+    sent = low.emit(Opcode.SUSPEND, value, node=node, name=name, payload=runs_code or None)
+    low.mark()
+    left = _UNFINISHED if runs_code else Const(None)
     is_left = low.emit(Opcode.INFIX, sent, _LEFT, node=node, payload="is")
     low.branch(is_left, lambda: low.leave(Return(left, where=low.location(node))), nothing, node)
     if raises and (is_inside or low.scopes):

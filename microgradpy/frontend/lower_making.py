@@ -10,10 +10,19 @@ from __future__ import annotations
 import ast
 import importlib.util
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from microgradpy.frontend import fence
-from microgradpy.frontend.class_bodies import DECORATORS, is_code_of, read_by_methods
+from microgradpy.frontend.class_bodies import (
+    DECORATORS,
+    computed_with,
+    is_code_of,
+    read_by_functions,
+    read_by_methods,
+    read_for_values,
+    values_in,
+)
 from microgradpy.frontend.closures import Shared, rebindings
 from microgradpy.frontend.lower_calls import lower_keywords
 from microgradpy.frontend.lower_core import STATEMENTS, Lowering, lowers
@@ -22,9 +31,10 @@ from microgradpy.frontend.lower_functions import bindings_of, captured_value
 from microgradpy.frontend.lower_targets import assign_name
 from microgradpy.frontend.places import Step
 from microgradpy.frontend.scope import Binding, end_of
+from microgradpy.frontend.sharing import note_class_variable
 from microgradpy.frontend.trees import walk
 from microgradpy.ir.nodes import Const, Opcode, Value, function_constant
-from microgradpy.runtime.making import Maker, class_maker, import_from, import_module
+from microgradpy.runtime.making import Maker, assign_again, class_maker, given_to_body, import_from, import_module
 
 
 @lowers(STATEMENTS, ast.Import)
@@ -85,8 +95,13 @@ def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     if outdating:
         raise Shared(frozenset(binding.name for binding in outdating))
     shared = tuple(filter(low.is_shared, names))
-    values = (captured_value(low, name, node) for name in names if name not in shared)
-    captured = low.emit(Opcode.TUPLE, *values, node=node)
+    values, for_values = values_in(node, code), read_for_values(node, code)
+    computing = computed_with(values.values()) & for_values
+    for name in sorted(computing.intersection(shared)):
+        variable = low.expression(ast.copy_location(ast.Name(name, ast.Load()), node))
+        low.emit(function_constant(given_to_body), variable, Const(True), node=node)
+    plain = {name: name in computing for name in for_values - read_by_functions(code)}
+    captured = _captured(low, [name for name in names if name not in shared], plain, node)
     bases = lower_display(low, Opcode.TUPLE, node.bases, node)
     keywords = lower_keywords(low, node)
     maker = class_maker(code, low.unit.resolver.module_globals(), own_name, shared)
@@ -99,6 +114,21 @@ def lower_class(low: Lowering, node: ast.ClassDef, rest: Step) -> None:
     arguments = (captured, decorators, bases, keywords, *cells)
     value = low.emit(_constant(maker, node.name), *arguments, node=node, name=node.name)
     assign_name(low, node.name, value, node)
+    for name, expression in values.items():
+        note_class_variable(low.unit.resolver.module_globals(), node.name, name)
+        low.emit(function_constant(assign_again), value, Const(name), low.expression(expression), node=expression)
+
+
+def _captured(low: Lowering, names: list[str], plain: Mapping[str, bool], node: ast.ClassDef) -> Value:
+    """What the body of a class is given of the variables around it. What it makes of those that are `plain` is assigned once
+    more, where it has a cotangent."""
+    found: list[Value] = []
+    for name in names:
+        value = captured_value(low, name, node)
+        if name in plain:
+            value = low.emit(function_constant(given_to_body), value, Const(plain[name]), node=node)
+        found.append(value)
+    return low.emit(Opcode.TUPLE, *found, node=node)
 
 
 def _decorators_are_known(low: Lowering, node: ast.ClassDef) -> bool:

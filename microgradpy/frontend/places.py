@@ -58,12 +58,13 @@ class LoopFrame:
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The body of a `Try` being lowered, and the names that its handlers see; the comprehension variables in scope; whether
-    the user has written it."""
+    the user has written it, and a handler of it catches what ends a generator that nobody has any more."""
 
     var: Var
     names: tuple[str, ...]
     inner_names: frozenset[str] = frozenset()
     is_users: bool = True
+    catches_exit: bool = True
 
 
 @dataclass(slots=True)

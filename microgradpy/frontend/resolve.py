@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import sys
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, final
@@ -19,7 +20,7 @@ from typing import Any, final
 import numpy as np
 
 from microgradpy.dataclasses import dataclass, field
-from microgradpy.frontend.sharing import note_globals, rebound_globals
+from microgradpy.frontend.sharing import assigned_by_makers, class_variables, count_assigned, note_globals, rebound_globals
 from microgradpy.frontend.source import rebound_variables
 from microgradpy.ir.nodes import Const
 from microgradpy.ir.random_sources import is_source_function
@@ -200,11 +201,63 @@ class Resolver:
 def rebound_in(namespace: Mapping[str, Any]) -> frozenset[str]:
     """The variables of another module that its functions assign, as far as they are looked at: not in libraries, which
     assign what they cache."""
-    name = str(namespace.get("__name__", "")).partition(".")[0]
-    if name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"):
+    if not _is_looked_at(str(namespace.get("__name__", ""))):
         return frozenset()
     note_globals(namespace)
     return rebound_globals(namespace)
+
+
+def _is_looked_at(module: str) -> bool:
+    name = module.partition(".")[0]
+    return name == "__main__" or not (name in sys.stdlib_module_names or name in ("numpy", "scipy", "microgradpy"))
+
+
+def variables_of_class(cls: type) -> frozenset[str]:
+    """The attributes of a class that code of its module assigns, or that of a class which it inherits from. They are memory,
+    as module variables are that functions assign; nothing else may be assigned."""
+    namespaces = {id(found): found for found in map(_namespace_of, cls.__mro__) if found is not None}
+    stamps = tuple(map(_look_through, namespaces.values()))
+    known = _of_classes.get(id(cls))
+    if known is None or known[0]() is not cls or known[1] != stamps:
+        if len(_of_classes) > 4096:
+            _of_classes.clear()
+        names = frozenset[str]().union(*(class_variables(found, cls) for found in namespaces.values()))
+        known = _of_classes[id(cls)] = weakref.ref(cls), stamps, names
+    return known[2] | assigned_by_makers(cls)
+
+
+_of_classes: dict[int, tuple[weakref.ref[type], Any, frozenset[str]]] = {}
+"""By the identity of a class: the class, the states of the modules that were looked at, and what was found."""
+
+
+def _namespace_of(cls: type) -> Mapping[str, Any] | None:
+    """The variables of the module that a class is written in, if it is looked at."""
+    if not _is_looked_at(cls.__module__):
+        return None
+    held = (getattr(value, "__func__", value) for value in list(vars(cls).values()))
+    own = (value.__globals__ for value in held if isinstance(value, types.FunctionType) and value.__module__ == cls.__module__)
+    module = sys.modules.get(cls.__module__)
+    return next(own, None if module is None else vars(module))
+
+
+_read: dict[int, tuple[int, ...]] = {}
+"""By the identity of a module's variables: what they were when its whole text was looked at."""
+
+
+def _look_through(namespace: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
+    """Note what the code of a module assigns; what the module is now, and how much is known to be assigned."""
+    content = tuple(map(id, list(namespace.values())))
+    if _read.get(id(namespace)) != content:
+        functions = (value for value in list(namespace.values()) if isinstance(value, types.FunctionType))
+        own = next((function for function in functions if function.__globals__ is namespace), None)
+        if own is None:
+            note_globals(namespace)
+        else:
+            rebound_variables(own)
+        if len(_read) > 1024:
+            _read.clear()
+        _read[id(namespace)] = content
+    return content, count_assigned(namespace)
 
 
 def _is_fixed(module: types.ModuleType, value: Any) -> bool:

@@ -211,7 +211,7 @@ class Opcode(enum.Enum):
     STORE = "store"  # (list, *indices, item)   -> the same list, with another item there; added to it with `Augmented`.
     #                With several indices, there is an item of an item.
     CLOSURE = "closure"  # (*captured values)       -> a function made of `payload`, an ir.Function, over its captured
-    SUSPEND = "suspend"  # (value,)                 -> what is sent in; a generator yields the value
+    SUSPEND = "suspend"  # (value,), payload: whether code runs if it is left -> what is sent in; a generator yields the value
     GLOBAL = "global"  # ()                       -> the module variable named by `payload`, read when executed; with an
     #                argument, that of another module
     # made by instrumenting nothing yet: operators, attributes and items before `instrument`

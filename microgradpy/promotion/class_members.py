@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from microgradpy.ad.binding import Packed, written_defaults
+from microgradpy.frontend.resolve import variables_of_class
 from microgradpy.ir.nodes import Const, Op
 from microgradpy.promotion import classes
 from microgradpy.promotion.findings import Origin
@@ -31,6 +32,11 @@ def member_of_class(walker: Any, op: Op, arguments: tuple[Known, ...], frame: Fr
     if isinstance(found, types.FunctionType):
         return function_constant_of(found)
     return callable_of(found, arguments[0], origin)
+
+
+def is_class_variable(cls: type, name: str, found: Any) -> bool:
+    """Whether what a class has under a name, which is `found` now, may be assigned by code of its module."""
+    return not hasattr(type(found), "__get__") and name in variables_of_class(cls)
 
 
 def callable_of(found: Any, cls: Const, origin: Origin) -> Known | None:

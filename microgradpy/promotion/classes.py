@@ -12,6 +12,8 @@ from typing import Any
 from microgradpy.ir.objects import static_member
 
 ABSENT = object()
+VARIABLE = object()
+"""Stands for what is relied on of an attribute that code assigns to a class: that it is a value."""
 _PLAIN = (int, float, bool, complex, str, type(None))
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 OWN_WAYS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__new__", "__del__")
@@ -117,11 +119,13 @@ def is_own_class(cls: type) -> bool:
 
 _RUN_TIME = f"{__name__.partition('.')[0]}.runtime."
 _lineages: weakref.WeakKeyDictionary[type, Lineage] = weakref.WeakKeyDictionary()
+_lineages_of_variables: weakref.WeakKeyDictionary[type, Lineage] = weakref.WeakKeyDictionary()
 
 
-def lineage(cls: type) -> Lineage:
-    """The namespace of a class: the same one each time."""
-    return _lineages.setdefault(cls, Lineage(cls))
+def lineage(cls: type, found: Any = None) -> Lineage:
+    """The namespace of a class, in which to look for what has been `found`: the same one each time."""
+    known, kind = (_lineages, Lineage) if found is not VARIABLE else (_lineages_of_variables, Variables)
+    return known.setdefault(cls, kind(cls))
 
 
 class Lineage(Mapping[str, Any]):
@@ -149,3 +153,11 @@ class Lineage(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(set(iter(self)))
+
+
+class Variables(Lineage):
+    """The same, in which all values are alike, and it does not matter whether there is one."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = member(self.cls, name)
+        return found if hasattr(type(found), "__get__") else VARIABLE

@@ -213,7 +213,7 @@ def promote(
             continue
         followed = followed_code(function, walker.functions, made)
         of_users = {key: member for key, member in walker.members.items() if not is_own_class(key[0])}
-        members = tuple((lineage(cls), name, member) for (cls, name), member in of_users.items())
+        members = tuple((lineage(cls, member), name, member) for (cls, name), member in of_users.items())
         functions, checks = tuple(walker.functions), tuple(walker.checks)
         whole = Promoted(made, members, checks, functions, followed, changes_containers=bool(walker.real))
         if isinstance(walker, Arguments):

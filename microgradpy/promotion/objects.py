@@ -15,8 +15,8 @@ from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import Const, Location, Op, Opcode, Value, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
 from microgradpy.promotion.base import fields_of
-from microgradpy.promotion.class_members import callable_of, class_constant, factory_constant
-from microgradpy.promotion.classes import ABSENT, member
+from microgradpy.promotion.class_members import callable_of, class_constant, factory_constant, is_class_variable
+from microgradpy.promotion.classes import ABSENT, VARIABLE, member
 from microgradpy.promotion.findings import Escapes, Origin
 from microgradpy.promotion.functions import Functions, Named
 from microgradpy.promotion.places import (
@@ -121,7 +121,8 @@ class Objects(Functions):
                 if name in vars(base):
                     break
             return found
-        found = self.members[cls, name] = member(cls, name)
+        found = member(cls, name)
+        self.members[cls, name] = VARIABLE if is_class_variable(cls, name, found) else found
         return found
 
     def member_function(self, place: Object | Element, name: str) -> types.FunctionType:
@@ -329,7 +330,7 @@ class Objects(Functions):
             return known
         if isinstance(found, types.FunctionType):
             return Method(target, found, name)
-        if classes.is_constant(found):
+        if classes.is_constant(found) and not is_class_variable(target.cls, name, found):
             return Const(found)
         named = callable_of(found, class_constant(target.cls), origin_of(target))
         return self.of_class(op, target, found, name, frame) if named is None else named

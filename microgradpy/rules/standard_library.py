@@ -14,7 +14,7 @@ from microgradpy.tangents.types import NoTangent
 
 @pullback(bisect.bisect_left)
 @pullback(bisect.bisect_right)
-def bisect_pullback(y_bar, a, x, lo=0, hi=None):
+def bisect_pullback(y_bar, a, x, lo=0, hi=None, *, key=None):
     """A place in a list, which has no derivative."""
     return NoTangent()
 

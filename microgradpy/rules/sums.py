@@ -38,6 +38,10 @@ def check_not_broadcast(iterable: Any) -> None:
         raise MissingRuleError(found, None, "Use np.broadcast_arrays.")
 
 
+_CONSTANT_KEYS = (int, bool, str)
+"""What may be a key or an item of a set, and carries no derivative there."""
+
+
 def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
     """The cotangent of a collection from the cotangents of its items, in order. Keys of dicts carry none."""
     check_reading(items)
@@ -48,6 +52,8 @@ def spread_over_items(bars: Sequence[Any], items: Any) -> Any:
     if isinstance(items, dict | str | bytes | range):
         return None
     if isinstance(items, set | frozenset):
+        if all(type(item) in _CONSTANT_KEYS for item in items):
+            return None
         raise MissingRuleError("the items of a set are used as numbers", None, "Use a list or a tuple.")
     return list(bars)
 

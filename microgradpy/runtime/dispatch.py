@@ -96,7 +96,8 @@ class Dispatcher(Resolve):
                 return self.entry(f, args, kwargs, wanted, keywords_wanted)
             case types.MethodType():
                 inner = None if wanted is None else (True, *wanted)
-                y, back = self(f.__func__, (f.__self__, *args), kwargs, inner, keywords_wanted)
+                function = next if f.__func__ is Stream.__next__ else f.__func__
+                y, back = self(function, (f.__self__, *args), kwargs, inner, keywords_wanted)
                 return y, bound_back(f, back)
             case functools._lru_cache_wrapper():
                 return self.by_cached(f, args, kwargs, wanted, keywords_wanted)

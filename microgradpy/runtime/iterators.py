@@ -17,6 +17,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.sums import spread_over_items
+from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing
 from microgradpy.runtime.sources import VIEWS, Source
 from microgradpy.runtime.streams import Box, Give, Items, Reading, Stream, Sums, Turn, closed, give_to_call
@@ -119,6 +120,23 @@ def turn_over(x: Any) -> Resolved:
     return turn, lambda y_bar, shadows=None: Bars(None, (turn.among_all(y_bar),), {})
 
 
+def split(resolve: Resolve, iterable: Any, *count: int, **refused: Any) -> Resolved:
+    """itertools.tee: streams that read the same, of which the one that is ahead asks for the items."""
+    reading = Reading(resolve)
+    source = Source(0, iterable, reading)
+    whole = Stream("tee", iter(()), reading)
+    y = tuple(Stream("tee", _routed(part), reading, is_part=True) for part in itertools.tee(source, *count, **refused))
+
+    def split_back(bars: Any, shadows: Any = None) -> Bars:
+        sums = Sums(shadows=shadows)
+        for part, bar in reversed(list(itertools.zip_longest(y, bars or ()))):
+            closed(part, bar, sums)
+        own = source.cotangent(closed(whole, None, sums))
+        return Bars(None, (own, *(None for _ in count)), {})
+
+    return y, split_back
+
+
 def _passing(function: Callable[..., Any], count: int | None = None) -> Callable[..., Made]:
     """For a function that passes on the items of its first `count` arguments, or of all."""
 
@@ -137,6 +155,23 @@ def _passing(function: Callable[..., Any], count: int | None = None) -> Callable
 
 def _routed(shown: Iterable[Any]) -> Items:
     return map(_route, shown)
+
+
+def _iter(reading: Reading, iterable: Any, *end: Any) -> Made:
+    """iter(iterable), or iter(function, end): what a function returns until it is `end`."""
+    if not end:
+        return _passing(iter)(reading, iterable)
+    (last,) = end
+
+    def items() -> Items:
+        while True:
+            y, give = reading.call(iterable, (), _giving(()))
+            if last is y or last == y:
+                reading.note(give)
+                return
+            yield y, give
+
+    return Made(items(), {}, (0,))
 
 
 def _route(shown: Any) -> tuple[Any, Give]:
@@ -176,6 +211,21 @@ def _reversed(reading: Reading, sequence: Any) -> Made:
         )
     source = Source(0, sequence, reading)
     return Made(_routed(source.backwards()), {0: source})
+
+
+def _count(reading: Reading, start: Any = 0, step: Any = 1) -> Made:
+    sources: dict[int | str, Source] = {0: Source(0, start, reading, is_one=True), 1: Source(1, step, reading, is_one=True)}
+    (first,), (added,) = sources.values()
+    sources |= {"start": sources[0], "step": sources[1]}
+
+    def items() -> Items:
+        last, give = Box(_TOTALS, 0, start), _give_to_box(first)
+        while True:
+            yield last.value, _give_to_total(last, give)
+            total, give = reading.call(operator.add, (last.value, added.value), _giving((last, added)))
+            last = Box(_TOTALS, last.position + 1, total)
+
+    return Made(items(), sources)
 
 
 def _repeat(reading: Reading, value: Any, *times: int) -> Made:
@@ -282,23 +332,73 @@ def _give_to_outer(box: Box, inner: Source) -> Give:
 
 def _groupby(reading: Reading, iterable: Any, key: Any = None) -> Made:
     source = Source(0, iterable, reading)
-    groups = itertools.groupby(source, lambda box: box.value if key is None else reading.ask(key, box))
+    asked = _give_key_of_item if key is None else _Asking(reading, key).of
 
-    def given(found: tuple[Any, Iterator[Box]]) -> tuple[Any, Give]:
+    def given(found: tuple[_Key, Iterator[Box]]) -> tuple[Any, Give]:
         inner = Stream("group of itertools.groupby", _routed(found[1]), reading, is_part=True)
-        return (found[0], inner), _give_to_group(inner)
+        return (found[0].value, inner), _give_to_group(inner, found[0].give)
 
-    return Made(map(given, groups), {0: source})
+    return Made(map(given, itertools.groupby(source, asked)), {0: source}, (1, "key"))
 
 
-def _give_to_group(inner: Stream) -> Give:
+def _give_key_of_item(box: Box) -> _Key:
+    return _Key(box.value, _give_to_box(box))
+
+
+@final
+class _Asking:
+    """Asks for the keys of items. Once one came out that carries no derivative, such as a text, none is expected of the
+    others."""
+
+    def __init__(self, reading: Reading, key: Any) -> None:
+        self.reading, self.key = reading, key
+        self.carries = True
+
+    def of(self, box: Box) -> _Key:
+        if not self.carries:
+            return _Key(self.reading.ask(self.key, box), _refuse_to_give)
+        y, give = self.reading.call(self.key, (box.value,), _giving((box,)))
+        self.carries = may_be_active(y)
+        if not self.reading.resolve.tracks:
+            return _Key(y, give)
+        # The key of a group is that of its first item, which was asked for when the group before came to its end.
+        kept = Box(_KEYS, box.position, y)
+        self.reading.note(lambda bar, sums: give(sums.items.pop((_KEYS, kept.position), None), sums))
+        return _Key(y, _give_to_box(kept))
+
+
+def _refuse_to_give(bar: Any, sums: Sums) -> None:
+    if not is_structural_zero(bar):
+        raise MissingRuleError(
+            "a key that itertools.groupby gave is used as a number, and the first key was none",
+            None,
+            "Compute it from an item of the group.",
+        )
+
+
+_KEYS = -3  # the number under which the cotangents of the keys of `groupby` are collected
+
+
+@final
+class _Key:
+    """The key of an item, compared as `groupby` compares it, and what gives its cotangent on."""
+
+    __slots__ = ("give", "value")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: Any, give: Give) -> None:
+        self.value, self.give = value, give
+
+    def __eq__(self, other: object) -> Any:
+        assert isinstance(other, _Key)
+        return self.value is other.value or self.value == other.value
+
+
+def _give_to_group(inner: Stream, give_to_key: Give) -> Give:
     def give(bars: Any, sums: Sums) -> None:
         key_bar, group_bars = (None, None) if is_structural_zero(bars) else bars
-        if not is_structural_zero(key_bar):
-            raise MissingRuleError(
-                "a key that itertools.groupby gave is used as a number", None, "Compute it from an item of the group."
-            )
-        closed(inner, group_bars, sums)
+        give_to_key(key_bar, sums)
+        closed(inner, group_bars, sums)  # with what was read and called to make the key
 
     return give
 
@@ -328,6 +428,8 @@ STREAMS: dict[Any, Callable[..., Made]] = {
     itertools.accumulate: _accumulate,
     itertools.chain.from_iterable: _from_iterable,
     itertools.groupby: _groupby,
+    itertools.count: _count,
+    iter: _iter,
     itertools.repeat: _repeat,
     reversed: _reversed,
     np.ndenumerate: _numbered_entries,
@@ -335,8 +437,9 @@ STREAMS: dict[Any, Callable[..., Made]] = {
     **{
         f: _passing(f, 1)
         for f in (
-            *(iter, enumerate, itertools.islice, itertools.pairwise, itertools.compress, itertools.cycle),
+            *(enumerate, itertools.islice, itertools.pairwise, itertools.compress, itertools.cycle),
             *(itertools.combinations, itertools.permutations, itertools.combinations_with_replacement),
+            *((itertools.batched,) if hasattr(itertools, "batched") else ()),
         )
     },
     **{f: _choosing(f) for f in (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)},

@@ -83,7 +83,7 @@ def class_maker(
         body = types.FunctionType(code, namespace, code.co_name, None, tuple(cells[name] for name in code.co_freevars))
         made = builtins.__build_class__(body, code.co_name, *bases, **keywords)
         if shared_cells:
-            _check_made(made)
+            check_made(made)
         for decorator in reversed(decorators):
             made = decorator(made)
         if own_name in cells:
@@ -93,7 +93,19 @@ def class_maker(
     return Maker(make_class, True)
 
 
-def _check_made(cls: type) -> None:
+def given_to_body(x: Any, computes: bool) -> Any:
+    """What the body of a class is given, which is assigned once more. If it `computes` with that, nobody may be able to tell
+    that it is computed twice."""
+    if computes and not _is_of_python(type(x)) and type(x).__module__ != "numpy":
+        raise UnsupportedSyntaxError(
+            f"the body of a class computes with a {type(x).__name__}, which may be differentiated",
+            None,
+            "Define the class outside, and pass what it needs as arguments.",
+        )
+    return x
+
+
+def check_made(cls: type) -> None:
     """Refuse a class of whose methods some may have been called while it was made, as their results are constants then."""
     given = [type(cls), *(vars(base).get("__init_subclass__") for base in cls.__mro__[1:])]
     named = (vars(type(value)).get("__set_name__") for value in vars(cls).values())
@@ -111,6 +123,13 @@ def _check_made(cls: type) -> None:
 def _is_of_python(code: Any) -> bool:
     module = str(code.__module__).partition(".")[0]
     return module in sys.stdlib_module_names - {"__main__", "enum"}
+
+
+def assign_again(cls: type, name: str, value: Any) -> None:
+    """cls.name = value, where the body of the class has assigned the same: what is differentiated has its cotangent by this."""
+
+
+non_differentiable(given_to_body, check_made)
 
 
 @final

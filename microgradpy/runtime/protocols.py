@@ -24,10 +24,10 @@ from microgradpy.runtime.array_calls import by_function_of_numpy, by_method_of_a
 from microgradpy.runtime.asking import OVERRIDES, converts_by
 from microgradpy.runtime.bars import Back, Bars, Resolve, Resolved, content, given_to, is_nothing, nothing
 from microgradpy.runtime.constructors import REPLACES, call_partial, constructed, replaced
-from microgradpy.runtime.iterators import STREAMS, listed, next_item, stream, turn_over, walked
+from microgradpy.runtime.iterators import STREAMS, listed, next_item, split, stream, turn_over, walked
 from microgradpy.runtime.named_operators import by_name
 from microgradpy.runtime.python_ufuncs import by_ufunc, made
-from microgradpy.runtime.replacements import REPLACEMENTS, dict_of, next_or
+from microgradpy.runtime.replacements import dict_of, next_or, text_of
 from microgradpy.runtime.signatures import ANSWERED, answered
 from microgradpy.runtime.single_dispatch import by_single_dispatch
 from microgradpy.runtime.sources import items_of_object
@@ -95,21 +95,29 @@ def _by_builtin(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: 
         return joined(f, args, resolve) or (None if kwargs else overloaded(f, args, resolve))
     if f in STREAMS:
         return _stream(f, args, kwargs, resolve)
-    if f in REPLACEMENTS:
-        return resolve(REPLACEMENTS[f], args, kwargs)
+    if f is itertools.tee:
+        return split(resolve, *args, **kwargs)
+    if (text := text_of(f, kwargs)) is not None:
+        return resolve(text, args, kwargs)
     if f is np.frompyfunc or f is np.fromiter:
         return made(args, kwargs) if f is np.frompyfunc else items_as_array(args, kwargs, resolve)
     if f in CONSUMERS and args:
         return _consumed(f, args, kwargs, resolve)
     if f is getattr and len(args) in (2, 3):
         return _read(args[0], args[1], args[2:], resolve)
-    if f is next and args and isinstance(args[0], Stream):
-        return next_item(*args)
-    if f is next and args and is_function(static_member(type(args[0]), "__next__")):
-        return resolve(static_member(type(args[0]), "__next__") if len(args) == 1 else next_or, args, {})
+    if f is next and args and (read := _next(args, resolve)) is not None:
+        return read
     if f == tuple.__new__ and len(args) == 2 and not kwargs:
         return _new_tuple(*args, resolve=resolve)
     return by_name(f, args, kwargs, resolve) or converted(f, args, kwargs, resolve)
+
+
+def _next(args: tuple[Any, ...], resolve: Resolve) -> Resolved | None:
+    """next(iterator), of a stream or an object of the user's."""
+    if isinstance(args[0], Stream):
+        return next_item(*args)
+    own = static_member(type(args[0]), "__next__")
+    return resolve(own if len(args) == 1 else next_or, args, {}) if is_function(own) else None
 
 
 # Attributes
@@ -157,7 +165,7 @@ def _by_slot(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Res
 
 
 def _stream(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], resolve: Resolve) -> Resolved | None:
-    if f is iter and len(args) != 1:
+    if f is iter and not 0 < len(args) < 3:
         return None
     if not resolve.tracks and not any(map(may_be_active, (*args, *kwargs.values()))):
         return f(*args, **kwargs), nothing(len(args))

@@ -5,6 +5,7 @@ Each does what the builtin does, calling the same functions in the same order.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import operator
 from collections import deque
@@ -219,6 +220,36 @@ def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
+def place_left(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable[[Any], Any]) -> int:
+    """bisect.bisect_left(a, x, lo, hi, key=key)"""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    end = len(a) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        if key(a[middle]) < x:
+            lo = middle + 1
+        else:
+            end = middle
+    return lo
+
+
+def place_right(a: Any, x: Any, lo: int = 0, hi: int | None = None, *, key: Callable[[Any], Any]) -> int:
+    """bisect.bisect_right(a, x, lo, hi, key=key)"""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    end = len(a) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        if x < key(a[middle]):
+            end = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+WITH_KEY: dict[Any, Callable[..., Any]] = {bisect.bisect_left: place_left, bisect.bisect_right: place_right}
+"""What is differentiated in the place of a builtin that is given a `key`."""
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     functools.reduce: reduce,
     hasattr: has_attribute,
@@ -226,3 +257,8 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     operator.call: call,
 }
 """What is differentiated in the place of a builtin, whatever it is called with."""
+
+
+def text_of(f: Any, kwargs: dict[str, Any]) -> Callable[..., Any] | None:
+    """What is differentiated in the place of a builtin in a call with these keywords; None if the builtin itself is called."""
+    return REPLACEMENTS.get(f) or (None if kwargs.get("key") is None else WITH_KEY.get(f))

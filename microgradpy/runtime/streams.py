@@ -75,7 +75,8 @@ class Sums:
 @final
 class Stream:
     """An iterator whose items are noted with their pullbacks. `name` is that of the function that made it; `reading` has
-    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. `added_up`: the arrays
+    what it reads and calls meanwhile. `is_part`: it is an item of another stream, which reads the same. `at_end` is what was
+    done by who found it at its end: a group is at its end once an item of the next one has been read. `added_up`: the arrays
     among the items, with copies, if they are summed up."""
 
     def __init__(self, name: str, items: Items, reading: Reading, *, is_part: bool = False) -> None:
@@ -83,6 +84,7 @@ class Stream:
         self.is_part = is_part
         self.given: list[Give] = []
         self.is_over = self.is_broken = False
+        self.at_end: list[Give] = []
         self.added_up: list[tuple[Any, Any]] | None = None
         self.reading = reading
         if not is_part:
@@ -104,6 +106,7 @@ class Stream:
             value, give = self.reading.expect(next, self._items) if catches else next(self._items)
         except StopIteration:
             self.is_over = True
+            self.at_end += self.reading.taken()
             check_unchanged(self.name, self.added_up or [])
             raise
         except (DifferentiationError, CompilerBug):
@@ -115,6 +118,8 @@ class Stream:
             self.added_up.append((value, copied(value)))
             self.is_over = False
         noted = self.reading.taken()
+        if self.at_end:
+            noted, self.at_end = [*self.at_end, *noted], []
         self.given.append(_in_turn(give, noted) if noted else give)
         return value
 
@@ -240,12 +245,13 @@ class Reading:
 
 @final
 class StreamShadow:
-    """What the adjoint of a stream has got so far; `left` is how many of its items are still to be undone."""
+    """What the adjoint of a stream has got so far; `left` is how many of its items are still to be undone, `unread` what was
+    done after the last one."""
 
     def __init__(self, stream: Stream, shadows: Any) -> None:
         self.stream = stream
         self.left = len(stream.given)
-        self.unread = [] if stream.is_part else stream.reading.noted()
+        self.unread = [*stream.at_end, *([] if stream.is_part else stream.reading.noted())]
         self.sums: Sums = shadows.of(stream.reading.stream).sums if stream.is_part else Sums(shadows=shadows)
 
     def undo(self, position: int, bar: Any) -> None:

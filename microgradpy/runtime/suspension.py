@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 import inspect
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any, final
 
+from microgradpy.rules.registry import non_differentiable
 from microgradpy.runtime.failures import Failure
 
 
@@ -30,6 +32,28 @@ class Suspension(enum.Enum):
 
 
 LEFT, UNFINISHED = Suspension
+
+
+class _Here(threading.local):
+    runs_code = False
+
+
+_here = _Here()
+
+
+def note_code() -> None:
+    """Note, right before a generator is suspended, that code of its own runs if nobody has it any more: it is inside of a
+    `with`, or a `try` with a `finally`."""
+    _here.runs_code = True
+
+
+non_differentiable(note_code)
+
+
+def noted_code() -> bool:
+    """Whether that was noted of the generator that has just been suspended."""
+    noted, _here.runs_code = _here.runs_code, False
+    return noted
 
 
 @final

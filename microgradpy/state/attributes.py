@@ -21,6 +21,7 @@ from microgradpy.state.known_rules import by_rule, from_undo
 from microgradpy.state.partial_calls import attempted, undone_by
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import Shadows
+from microgradpy.tangents.fields import has_field
 from microgradpy.tangents.types import Tangent, accumulate, is_structural_zero
 
 
@@ -84,10 +85,9 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
         return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
     if isinstance(x, types.ModuleType):
         return from_undo(*variables.read_attribute(x, name))
-    of_metaclass = static_member(type(x), name) if isinstance(x, type) and static_member(x, name) is None else None
-    if isinstance(of_metaclass, property) and isinstance(of_metaclass.fget, types.FunctionType):
-        y, back = resolve(of_metaclass.fget, (x,), {})
-        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
+    of_class = _of_class(resolve, x, name)
+    if of_class is not None:
+        return of_class
     if isinstance(x, type) or is_inert_attribute(type(x), name) or name == "__dict__":
         return getattr(x, name), nothing(2)
     if type(x) is functools.partial and name in ("func", "args", "keywords"):
@@ -104,6 +104,22 @@ def read_attribute(resolve: Resolve, x: Any, name: str) -> Resolved:
     if isinstance(x, tuple) and name in getattr(x, "_fields", ()):
         return y, _field_of_tuple(x, x._fields.index(name))  # type: ignore[attr-defined]
     return y, back_to_owner(x, name, y, found)
+
+
+def _of_class(resolve: Resolve, x: Any, name: str) -> Resolved | None:
+    """An attribute that is a value in a class: of the class itself, or of an object that has no field of that name. Or what a
+    property of the metaclass gives."""
+    if not isinstance(x, type):
+        is_plain = isinstance(type(x).__getattribute__, types.WrapperDescriptorType)
+        made = variables.read_class_variable(type(x), name) if is_plain and not has_field(x, name) else None
+        return None if made is None else from_undo(*made)
+    of_metaclass = static_member(type(x), name)
+    if isinstance(of_metaclass, property) and isinstance(of_metaclass.fget, types.FunctionType):
+        y, back = resolve(of_metaclass.fget, (x,), {})
+        return y, lambda y_bar, shadows: Bars(None, (*back(y_bar, shadows).arguments, None), {})
+    is_own = static_member(x, name, objects.MISSING) is not objects.MISSING and not hasattr(type(of_metaclass), "__set__")
+    made = variables.read_class_variable(x if is_own else type(x), name)
+    return None if made is None else from_undo(*made)
 
 
 def back_to_owner(x: Any, name: str, y: Any, found: Any) -> Back:

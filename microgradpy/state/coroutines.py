@@ -18,11 +18,12 @@ from weakref import WeakKeyDictionary
 
 from microgradpy.errors import CompilerBug, DifferentiationError, MissingRuleError, MutationError
 from microgradpy.runtime.failures import NO_ROW, SKIPPED, Failure, failed, raise_failure
-from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over
+from microgradpy.runtime.suspension import LEFT, UNFINISHED, is_over, noted_code
 from microgradpy.state.undo_log import apart, current, expected
-from microgradpy.state.whole import lose, whole_run
+from microgradpy.state.whole import Whole, lose, whole_run
 
 _completing = Lock()
+_UNFINISHED = "is left at a `yield` inside of `try` or `with`, and was not run to its end"
 _REMEDY = "Use the generator up inside the differentiated function, by `for`, `next`, `list`, `sum` or `yield from`."
 
 
@@ -46,8 +47,8 @@ class Run:
     backwards."""
 
     __slots__ = (
-        "derivative", "given", "inner", "is_closed", "is_finished", "is_left", "is_started", "name", "problem", "saved",
-        "value", "within",
+        "derivative", "given", "inner", "is_closed", "is_finished", "is_inside", "is_left", "is_started", "name", "problem",
+        "saved", "value", "within",
     )  # fmt: skip
 
     def __init__(self, derivative: Derivative, name: str) -> None:
@@ -56,7 +57,7 @@ class Run:
         self.value: Any = None
         self.saved: Any = None
         self.given = 0
-        self.is_started = self.is_finished = self.is_left = self.is_closed = False
+        self.is_started = self.is_finished = self.is_left = self.is_closed = self.is_inside = False
         self.problem = ""
         self.within = whole_run()
 
@@ -74,7 +75,7 @@ class Run:
         except StopIteration as stop:
             value, self.saved = stop.value
             if value is UNFINISHED:
-                self.problem = "has a `yield` inside of `try` or `with`, and was not run to its end"
+                self.problem = _UNFINISHED
 
 
 def generator(derivative: Derivative, name: str, qualified_name: str) -> Any:
@@ -92,6 +93,16 @@ _runs: WeakKeyDictionary[Any, Run] = WeakKeyDictionary()
 def run_of(x: Any) -> Run | None:
     """The run of a generator that is differentiated."""
     return _runs.get(x) if type(x) is GeneratorType else None
+
+
+def check_finished(whole: Whole) -> None:
+    """Refuse, at the end of a run, if a generator is left where code of its own would have run by now, in the program itself:
+    in a `with`, or a `try` with a `finally`."""
+    for run, where in whole.generators:
+        if run.is_inside and not run.is_finished:
+            remedy = "Run it to its end, by `for`, `list`, `sum` or `yield from`, or close it: `g.close()`."
+            raise MissingRuleError(f"the generator {run.name!r} {_UNFINISHED}", where, remedy)
+    whole.generators.clear()
 
 
 @final
@@ -143,6 +154,7 @@ def _drive(run: Run) -> Generator[Any, Any, Any]:
             lose(run.name, error)
             raise
         run.given += 1
+        run.is_inside = noted_code()
         try:
             sent = yield item
         except BaseException as error:

@@ -86,8 +86,10 @@ _OF_CONTEXTS = ("__enter__", "__exit__")
 """What contexts that are not written in Python do has nothing to do with the values in them: locks, files."""
 _WINDOWS: Any = (types.MappingProxyType, memoryview, *weakref.ProxyTypes)
 """What has no shadow of its own, nor shows which one it is of."""
-_PAST_CLASS = (object.__setattr__, object.__delattr__)
-"""What `super().__setattr__` comes to."""
+_SET_PAST_CLASS = (object.__setattr__, type.__setattr__)
+_DELETE_PAST_CLASS = (object.__delattr__, type.__delattr__)
+_PAST_CLASS = _SET_PAST_CLASS + _DELETE_PAST_CLASS
+"""What `super().__setattr__` comes to, of an object and of a class."""
 
 
 @final
@@ -122,6 +124,8 @@ class TrackingDispatcher(Dispatcher):
         made = by_cache(self, f, args, kwargs)
         if made is not None:
             return made
+        if isinstance(f, types.MethodWrapperType) and isinstance(f.__self__, type) and unbound_method(f) in _PAST_CLASS:
+            return self._by_builtin_method(f, args, kwargs, wanted, keywords_wanted)
         if isinstance(f, types.BuiltinMethodType | types.MethodWrapperType) and not isinstance(
             f.__self__, types.ModuleType | type | None
         ):
@@ -262,9 +266,9 @@ def _by_access(resolve: Resolve, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return parts_of_subject(resolve, *args)
     if f is setattr and len(args) == 3:
         return set_attribute(resolve, *args)
-    if f is object.__setattr__ and len(args) == 3:
+    if f in _SET_PAST_CLASS and len(args) == 3:
         return from_undo(*objects.store_past_class(*args))
-    if f is object.__delattr__ and len(args) == 2:
+    if f in _DELETE_PAST_CLASS and len(args) == 2:
         return from_undo(*objects.delete(*args, past_class=True))
     if f is vars and len(args) == 1 and not isinstance(args[0], type | types.ModuleType):
         # Its shadow is that of the object.

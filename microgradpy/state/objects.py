@@ -15,6 +15,7 @@ from microgradpy.errors import MutationError
 from microgradpy.ir.objects import static_member
 from microgradpy.ir.random_sources import is_source_class
 from microgradpy.runtime.activity import may_be_active
+from microgradpy.state import variables
 from microgradpy.state.apart_access import check_stored
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.write_handlers import Made, no_cotangents
@@ -27,7 +28,7 @@ _SETTERS: tuple[Any, ...] = (object.__setattr__, type.__setattr__, *(cls.__setat
 
 
 MISSING = object()
-_CONSTANTS = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+_CONSTANTS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 """What programs name rather than hold: a derivative that was stored in one of these would not be found again."""
 
 
@@ -73,6 +74,8 @@ _OF_WRAPPERS = (*functools.WRAPPER_ASSIGNMENTS, "__wrapped__")
 
 def store(x: Any, name: str, value: Any) -> Made:
     """x.name = value, where that just stores."""
+    if isinstance(x, type):
+        return variables.set_class_variable(x, name, value)
     if isinstance(x, _CONSTANTS) or name in ("__dict__", "__class__", "__slots__"):
         found, remedy = f"attribute {name!r} of the {type(x).__name__} {getattr(x, '__name__', '')} is assigned", _ELSEWHERE
         if isinstance(x, types.FunctionType) and name in _OF_WRAPPERS:
@@ -127,6 +130,8 @@ def deleter_of(x: Any, name: str) -> Any:
 
 def delete(x: Any, name: str, *, past_class: bool = False) -> Made:
     """del x.name, where that just deletes what is stored; or object.__delattr__(x, name), which does not ask the class."""
+    if isinstance(x, type):
+        return variables.delete_class_variable(x, name)
     check_stored(x)
     (object.__delattr__ if past_class else delattr)(x, name)
 

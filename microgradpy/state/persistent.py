@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from microgradpy.frontend.resolve import variables_of_class
 from microgradpy.frontend.sharing import note_globals, rebound_globals
 from microgradpy.frontend.source import shared_names
 from microgradpy.ir.objects import is_computed, static_member
@@ -134,7 +135,9 @@ def carries_state(value: Any, within: tuple[Any, ...] = ()) -> bool:
         within = (*within, value)
     if isinstance(value, type):
         classes = with_metaclasses((value,)) if is_users_class(value) else ()
-        return any(class_holds_state(cls, name, within) for cls in classes for base in cls.__mro__ for name in vars(base))
+        return any(map(variables_of_class, classes)) or any(
+            _member_holds_state(cls, name, within) for cls in classes for base in cls.__mro__ for name in vars(base)
+        )
     if isinstance(value, types.ModuleType):
         return is_users_module(value)
     if isinstance(value, _SHOWING):
@@ -165,8 +168,14 @@ def _shown_by(value: Any) -> Iterable[Any]:
     return ()
 
 
-def class_holds_state(cls: type, name: str, within: tuple[Any, ...] = ()) -> bool:
-    """Whether an attribute of a class, as it stands there, may hold something active."""
+def class_holds_state(cls: type, name: str) -> bool:
+    """Whether an attribute of a class may hold something active: as it stands there, or since code assigns it."""
+    classes = with_metaclasses((cls,)) if is_users_class(cls) else ()
+    return any(name in variables_of_class(each) for each in classes) or _member_holds_state(cls, name)
+
+
+def _member_holds_state(cls: type, name: str, within: tuple[Any, ...] = ()) -> bool:
+    """The same of an attribute as it stands there."""
     value = static_member(cls, name)
     if value is None and is_computed(static_member(type(cls), name)):
         return True

@@ -17,9 +17,9 @@ class Whole:
     copied to be told apart from arguments, with the copies and what made them; `apart` what it tells apart of what it finds at
     several places, if there is such a thing (`microgradpy.state.apart`); `units` has what functions run by, by
     what that depends on, with their code; `made` the exceptions that code which is followed has made, and `caught` those that
-    were used as a value, with the places."""
+    were used as a value, with the places; `generators` those with code of their own that runs once nobody has them any more."""
 
-    __slots__ = ("apart", "caches", "caught", "copies", "lost", "made", "units")
+    __slots__ = ("apart", "caches", "caught", "copies", "generators", "lost", "made", "units")
 
     def __init__(self, apart: Any = None) -> None:
         self.lost = ""
@@ -28,6 +28,7 @@ class Whole:
         self.units: dict[Any, tuple[Any, Any]] = {}
         self.caught: list[tuple[BaseException, str]] = []
         self.copies: list[tuple[Any, Any, str]] = []
+        self.generators: list[Any] = []
         self.caches: dict[int, tuple[Any, dict[Any, Any], list[Any]]] = {}
 
 

@@ -340,3 +340,9 @@ program(0.3, 0.9, features="lambda")(lambda x, y=2.0: x * y)
 def names_of_singletons(x, k):
     table = np.array([x, x * x])
     return (x * 3.0 if k is Ellipsis else table[Ellipsis, 1]) + (0.0 if k is NotImplemented else x)
+
+
+@program(1.7, features="identity")
+def product_with_one_is_another_object(x):
+    y, z = x * 1.0, x**1
+    return (3.0 if y is x else 5.0) * x + (7.0 if z is x else 11.0) * x

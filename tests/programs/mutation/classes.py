@@ -394,3 +394,200 @@ def dataclass_with_options_inside(x):
             return self.a * x
 
     return A(x).g()
+
+
+class Plain:
+    pass
+
+
+@program(1.5, features="class")
+def attributes_of_the_body(x):
+    class P:
+        a = x * 2
+
+        def f(self):
+            return self.a * x
+
+    return P().a * P.a + P().f()
+
+
+@program(np.array([1.0, 2.0]), features="class")
+def array_of_the_body(x):
+    class P:
+        w = x * 2
+
+        def f(self):
+            return self.w.sum()
+
+    p = P()
+    P.w[0] = x[1] * 3
+    return p.f() * p.w[1]
+
+
+@program(1.5, features="class")
+def attribute_that_is_assigned_again(x):
+    class P:
+        a = x
+
+    P.a = P.a * x
+    P.a += 1
+    return P().a * x
+
+
+@program(1.5, features="class")
+def several_attributes(x):
+    class P:
+        a = x * 2
+        b: float = x**2 + 1
+        t = (x, -x)
+        n = 3
+
+        def f(self):
+            return self.a * x + self.n
+
+    return P().a * P.b + P().f() * P.t[1]
+
+
+@program(1.5, features="class")
+def attributes_of_two_bodies(x):
+    y = x * x
+
+    class P:
+        yy = y * 2
+
+        def g(self, k):
+            return self.yy * k
+
+    class Q(P):
+        z = x
+
+    return P().g(x) * y + Q().yy * Q.z
+
+
+@program(1.5, features="class")
+def attribute_that_grows(x):
+    class P:
+        a = x
+
+        def grow(self):
+            P.a = P.a * x
+            return self
+
+    p = P().grow().grow()
+    return p.a * x
+
+
+@program(np.array([1.0, 2.0]), features="class")
+def array_that_is_written_into(v):
+    class P:
+        w = v * 2
+
+        def f(self):
+            return (self.w * v).sum()
+
+    p = P()
+    p.w[0] = v[1] * 3
+    return p.f() * P.w[0]
+
+
+@program(1.5, features="class")
+def class_of_each_iteration(x):
+    out = []
+    for k in range(3):
+
+        class P:
+            a = x * k
+
+            def f(self, y):
+                return self.a * y
+
+        out.append(P())
+    return sum(p.f(x) for p in out)
+
+
+@program([1.5, 2.0], features="class")
+def list_of_the_body(v):
+    n = 3
+
+    class P:
+        size = n * 2
+        first = v
+
+    v[0] = v[1] * x_of(P)
+    return v[0]
+
+
+def x_of(P):
+    return P.size * P.first[1]
+
+
+@program(1.5, features="class")
+def attribute_of_a_shared_variable(x):
+    total = 0.0
+
+    def add(v):
+        nonlocal total
+        total += v
+
+    add(x)
+
+    class P:
+        a = total * 2
+
+        def f(self):
+            return total * self.a
+
+    add(x * x)
+    return P.a + P().f()
+
+
+@program(1.5, features="class")
+def constants_of_the_body(x):
+    names, acc, obj, n = ["a", "b"], [0.0], Plain(), 3
+
+    class P:
+        table = names
+        who = obj
+        m = n * 2 + 1
+        rep = names * 2
+
+        def f(self):
+            return len(self.table) + self.m
+
+    acc[0] = x * P().f() + len(P.rep)
+    return acc[0] * x
+
+
+@program([1.5, 2.0], features="class")
+def list_and_pair_of_the_body(v):
+    class P:
+        first = v
+        pair = (v, 2.0)
+
+    v[0] = v[1] * 3
+    P.first[1] = P.first[0] * 2
+    return v[0] * P.pair[0][1]
+
+
+@program(np.array([1.5, 2.0]), features="class")
+def two_names_of_an_array(v):
+    class P:
+        w = v
+        u = v * 2
+
+    v[0] = v[1] * 3
+    return (P.w * P.u).sum()
+
+
+@program(1.5, features="class")
+def attribute_of_what_gets_another_value(x):
+    y = x
+
+    class Line:
+        start = y * 2
+
+        def at(self):
+            return y
+
+    y = y * x
+    return Line.start * Line().at()
