@@ -142,6 +142,11 @@ class Unit:
         """Whether its adjoint returns one cotangent bare."""
         return sum(self.active) == 1
 
+    @cached_property
+    def gives_all(self) -> bool:
+        """Whether its adjoint, which gets the shadows, returns a tuple of the cotangents of all inputs."""
+        return self.tracks and all(self.active) and len(self.active) > 1
+
     def divided(self, bars: Any) -> list[Any]:
         """What its adjoint returns, by input."""
         bars = (bars,) if self.is_single else bars

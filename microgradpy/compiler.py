@@ -81,8 +81,13 @@ from microgradpy.runtime.real_powers import COMPLEX
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
-from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
-from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.dispatch import (
+    attempted_pullback_of,
+    attempted_pullback_of_packed,
+    tracked_pullback_of,
+    tracked_pullback_of_arrays,
+    tracked_pullback_of_packed,
+)
 from microgradpy.state.persistent import attribute_holds_state, carries_state, reads_state
 from microgradpy.state.reachable_writes import operators_met
 from microgradpy.state.stops import stopping_in
@@ -191,11 +196,13 @@ class Session:
     def adjoint_half(self, unit: CallUnit, is_selected: bool = False) -> Const:
         return half_constant(unit, is_adjoint=True)
 
-    def dispatcher(self, packed: bool, catches: bool) -> Const:
-        if catches:
-            entry: Callable[..., Any] = attempted_pullback_of_packed if packed else attempted_pullback_of
+    def dispatcher(self, packed: bool, catches: bool, settles: bool) -> Const:
+        if settles:
+            entry: Callable[..., Any] = tracked_pullback_of
+        elif catches:
+            entry = attempted_pullback_of_packed if packed else attempted_pullback_of
         elif self.tracks:
-            entry = tracked_pullback_of_packed if packed else tracked_pullback_of
+            entry = tracked_pullback_of_packed if packed else tracked_pullback_of_arrays
         else:
             entry = pullback_of_packed if packed else pullback_of
         return Const(entry, entry.__name__, entry)

@@ -25,19 +25,18 @@ from microgradpy.frontend.codes import has_handlers, takes_exceptions
 from microgradpy.frontend.sharing import known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.input_kinds import kind_without_items, kinds_of
-from microgradpy.ir.kinds import unknown_from
-from microgradpy.ir.objects import features_in, features_of_value
+from microgradpy.ir.kinds import Unknown, unknown_from
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
 from microgradpy.runtime.lookup_cache import NUMBERS
-from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.modes import KEEPING, RUN, changed_mode
 from microgradpy.runtime.opaque import check_assumed
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state import dispatch, known_calls
+from microgradpy.state import dispatch, known_access
 from microgradpy.state.apart import Apart, told_apart
 from microgradpy.state.coroutines import generator, run_of
 from microgradpy.state.detached import check_copies
@@ -49,7 +48,7 @@ from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
 from microgradpy.state.undo_log import Step, current, writing
-from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
+from microgradpy.state.whole import Whole, apart_now, features_now, inside_run, lose, whole_run
 from microgradpy.state.write_handlers import Made
 from microgradpy.tangents.projected import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
@@ -130,7 +129,7 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
     inputs = None if whole is None else _with_defaults(function, args)
     if whole is None or inputs is None or sys.gettrace() is not None:
         return None
-    key = _signature(function, args, inputs)
+    key = _signature(whole, function, args, inputs)
     if key is None:
         return None
     known = whole.units.get(key)
@@ -142,7 +141,14 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
     y, saved = _run_inner(function, unit, inputs)
     count = 1 + len(args)
     if not function.__code__.co_freevars:
-        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
+        gives_all = unit.gives_all and inputs is args
+
+        def plain_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+            if KEEPING.blocks or not gives_all:
+                return (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
+            return None, *unit.adjoint(saved, _seed(unit, y, y_bar, shadows), shadows)  # type: ignore[misc]
+
+        return y, plain_back
     bound = bind(function, args, {})
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -172,30 +178,32 @@ def _with_defaults(function: types.FunctionType, args: tuple[Any, ...]) -> tuple
     return args + taken if _TOLD_BY_TYPE.issuperset(map(type, taken)) else None
 
 
-def _signature(function: types.FunctionType, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _signature(
+    whole: Whole, function: types.FunctionType, args: tuple[Any, ...], inputs: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
     """What the unit of a call depends on, within one run; None if it depends on more than is looked at here."""
     code, variables = function.__code__, function.__globals__
-    key = [id(code), id(variables), len(args), RUN.mode, known_cells(code), rebound_globals(variables)]
+    key: list[Any] = [id(code), id(variables), len(args), RUN.mode, known_cells(code), rebound_globals(variables)]
     for x in inputs:
         cls = type(x)
-        key.append(cls)
         if cls in _TOLD_BY_TYPE:
+            key.append(cls)
             continue
-        part = _part_of_signature(function, cls, x)
+        part = _part_of_signature(whole, function, cls, x)
         if part is None:
             return None
-        key.append(part)
+        key += (cls, part or ())
     return tuple(key)
 
 
-def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
+def _part_of_signature(whole: Whole, function: types.FunctionType, cls: type, x: Any) -> Any:
     """The same for one input; a default that is kept from call to call counts as another kind of input."""
     if is_ordinary(cls):
-        return features_of_value(x)
+        return features_now(whole, x)
     if cls is types.CellType:  # something may be stored in it at any time
         return ()
     if cls is types.FunctionType and x.__closure__ is not None:
-        return features_in((x,))
+        return features_now(whole, x)
     if function.__defaults__ is not None:
         return None
     if cls is np.ndarray:
@@ -205,7 +213,7 @@ def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
         if classes <= _TOLD_BY_TYPE:
             return classes
         if all(each is float or is_ordinary(each) for each in classes):
-            return classes, features_in((x,))
+            return classes, features_now(whole, x)
     return None
 
 
@@ -386,6 +394,7 @@ def _run(unit: Unit, values: list[Any], apart: Apart | None) -> tuple[Any, Any, 
     assumed, RUN.assumed = RUN.assumed, (unit.guards, RUN.assumed)
     RUN.texts = unit.guards.makes_text
     with inside_run(apart) as whole:
+        whole.has_operators = any(isinstance(kind, Unknown) and bool(kind.features.operators) for kind in unit.kinds)
         try:
             y, saved = unit.primal(*values)
             check_assumed()
@@ -448,4 +457,4 @@ def _final(structure: Structure, bar: Any) -> Projected:
 
 
 dispatch.install(differentiate_inner)
-known_calls.install(run_by_known_unit)
+known_access.install(run_by_known_unit)

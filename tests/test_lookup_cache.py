@@ -19,6 +19,7 @@ from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.rules.registry import attribute_rule
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.lookup_cache import LookupCache
+from microgradpy.runtime.rule_calls import of_python_numbers
 from microgradpy.state import dispatch, known_calls
 from tests import finite_differences as fd
 from tests.threads import at_once
@@ -639,8 +640,12 @@ def test_threads_may_run_while_rules_are_declared_and_classes_are_patched() -> N
 
 
 def test_what_was_resolved_once_is_not_resolved_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_calls, "RULES", LookupCache())
-    monkeypatch.setattr(dispatch.TrackingDispatcher, "rules", known_calls.RULES)
+    rules = LookupCache(of_python_numbers)
+    for dispatcher in (pure, dispatch):
+        monkeypatch.setattr(dispatcher, "_QUICK", rules.quick)
+    monkeypatch.setattr(known_calls, "RULES", rules)
+    monkeypatch.setattr(pure.Dispatcher, "rules", rules)
+    monkeypatch.setattr(dispatch.TrackingDispatcher, "rules", rules)
     made = [pure.pullback_of(operator.mul, 2.0, 3.0)[0], dispatch.tracked_pullback_of(operator.mul, 2.0, 3.0)[0]]
     assert made == [6.0, 6.0]
 
@@ -652,6 +657,6 @@ def test_what_was_resolved_once_is_not_resolved_again(monkeypatch: pytest.Monkey
     assert pure.pullback_of(operator.mul, 4.0, 3.0)[1](1.0) == (None, 3.0, 4.0)
     assert dispatch.tracked_pullback_of(operator.mul, 4.0, 3.0)[1](1.0, None) == (None, 3.0, 4.0)
     with pytest.raises(AssertionError, match="again"):
-        pure.pullback_of(operator.mul, 4, 3.0)
+        pure.pullback_of(operator.mul, np.float32(4), 3.0)
     with pytest.raises(AssertionError, match="again"):
-        dispatch.tracked_pullback_of(operator.mul, 4, 3.0)
+        dispatch.tracked_pullback_of(operator.mul, np.float32(4), 3.0)

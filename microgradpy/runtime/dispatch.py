@@ -37,7 +37,16 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.replacements import call_by_keys
-from microgradpy.runtime.rule_calls import BY_VALUE, back_of_rule, by_known_rule, check_text, is_continuous, name_of, positional
+from microgradpy.runtime.rule_calls import (
+    BY_VALUE,
+    back_of_rule,
+    by_known_rule,
+    check_text,
+    is_continuous,
+    name_of,
+    of_python_numbers,
+    positional,
+)
 from microgradpy.runtime.rule_texts import rule_to_fill_in
 from microgradpy.runtime.special_methods import OF_UFUNCS, is_read_by_keys, refuse_override
 from microgradpy.runtime.streams import Stream, Turn
@@ -52,7 +61,7 @@ class Dispatcher(Resolve):
 
     entry: Entry
     """The compiler's, which installs it here, so that recursion runs by value and not by import."""
-    rules = LookupCache()
+    rules = LookupCache(of_python_numbers)
     """The rules that were found for calls on numbers and arrays."""
 
     def __call__(
@@ -222,6 +231,11 @@ def install(entry: Entry) -> None:
 
 def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """`(y, back)`; `back(y_bar)` returns the cotangents of `f` and of each positional argument, None where zero."""
+    quick = _QUICK.get(id(f))
+    if quick is not None and quick[0] == len(args) and not kwargs:
+        made: tuple[Any, Pullback] | None = quick[1](*args)
+        if made is not None:
+            return made
     if not kwargs:
         known = resolve.rules.find(f, args)
         if known is not None:
@@ -232,6 +246,9 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     made = with_bars(resolve(f, args, kwargs, None, False), len(args))
     resolve.rules.note_in_place(f, args)
     return made
+
+
+_QUICK = resolve.rules.quick
 
 
 def pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Pullback]:

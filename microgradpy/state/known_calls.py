@@ -10,37 +10,61 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.sums import sum_rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.known_callees import CALLED, is_known, is_known_method, note, note_owned, of_method
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
-from microgradpy.runtime.rule_calls import by_known_rule
-from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
+from microgradpy.runtime.rule_calls import by_known_rule, of_python_numbers
+from microgradpy.state.known_access import ACCESS, by_bound_method, by_known_function, is_ordinary, known_item, run_known
 from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
 from microgradpy.state.known_rules import by_known_entry, in_shadows
 from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
+from microgradpy.state.whole import note_class
 from microgradpy.state.write_handlers import Made
+from microgradpy.tangents.arithmetic import unbroadcast
 
-Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]
-"""A call of a function by the unit that is known for such arguments; None if there is none."""
-_run: list[Run] = []
-
-
-def install(run: Run) -> None:
-    """Called once by the compiler."""
-    _run[:] = [run]
+_GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
 
 
-RULES = LookupCache()
+def _walked(x: Any) -> Made | None:
+    return (x, lambda y_bar, shadows: (None, y_bar)) if type(x) in _GIVE_THEIR_ITEMS else None
+
+
+def _quick(f: Any, rule: Any, count: int) -> Callable[..., Made | None] | None:
+    """What makes calls of a function on numbers, or on one list of them, that goes by this rule."""
+    return _sum if rule is sum_rrule else of_python_numbers(f, rule, count)
+
+
+def _sum(items: Any) -> Made | None:
+    """The sum of a list of floats."""
+    if type(items) is not list or not _FLOAT.issuperset(map(type, items)):
+        return None
+    if not items:
+        return None
+    y, count = sum(items), len(items)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(items).add_each([unbroadcast(y_bar, y)] * count)
+        return None, None
+
+    return y, undo
+
+
+_FLOAT = frozenset({float})
+
+
+RULES = LookupCache(_quick, {**ACCESS, id(walked): (1, _walked, walked)})
 """The rules that were found for calls on numbers and arrays."""
 _BUILTIN = frozenset({types.BuiltinFunctionType, types.MethodDescriptorType, np.ufunc})
 
@@ -64,26 +88,21 @@ def note_callee(version: int, f: Any) -> None:
                 note_owned(version, member_of(cls, "__call__"))
 
 
-_GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
+_WITH_ITEMS = frozenset({list, dict, deque})
 
 
-def _is_known_code(f: types.FunctionType) -> bool:
-    """Whether the same is known of another function that was made by the same `def` or `lambda`."""
-    code = f.__code__
-    return bool(code.co_flags & inspect.CO_NESTED) and is_known(CALLED, code) and not rrule.names(f)
-
-
-def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    """A call like one that was resolved before, or that reads or writes a field or an item, and what undoes it; None if it is
-    none. Other calls are made by `call`."""
-    if type(f) not in _BUILTIN:
+def by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A call like one that was resolved before, or that reads or writes an item, and what undoes it; None if it is none."""
+    cls = type(f)
+    if cls not in _BUILTIN:
         return _by_callee(f, args)
-    access = ACCESS.get(f)
-    if access is not None and (made := access(call, f, args)) is not None:
+    if cls is types.BuiltinFunctionType and type(f.__self__) in _WITH_ITEMS:
+        return by_bound_method(f, args)
+    if cls is not np.ufunc and (made := known_item(f, args)) is not None:
         return made
     known = RULES.find(f, args)
     if known is None:
-        return by_bound_method(f, args)
+        return None
     if known.of_numbers or known.rule is None:
         return by_known_rule(f, known.rule, args, in_shadows, True)
     return by_known_entry(f, known, args)
@@ -92,19 +111,17 @@ def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
 def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
     """A call of what is known here, and what undoes it; None of anything else."""
     cls = type(f)
-    if f is walked and type(args[0]) in _GIVE_THEIR_ITEMS:
-        return args[0], lambda y_bar, shadows: (None, y_bar)
     if cls is types.FunctionType:
-        return _run[0](f, args) if is_known(CALLED, f) or _is_known_code(f) else None
+        return by_known_function(f, args)
     if cls is types.MethodType:
         return _by_method(f, f.__func__, args)
     if cls is type:
-        return told(f, args) if f is bool else _construct(f, args)
+        return _construct(f, args)
     return _by_object(cls, f, args)
 
 
 def _of_object(function: Any, x: Any, args: tuple[Any, ...]) -> Made | None:
-    return _run[0](function, (x, *args)) if is_known_method(function) else None
+    return run_known(function, (x, *args)) if is_known_method(function) else None
 
 
 def _by_method(f: Any, function: Any, args: tuple[Any, ...]) -> Made | None:
@@ -139,6 +156,7 @@ def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
     init = cls.__init__
     if type(init) is not types.FunctionType or not is_known(CALLED, cls) or not is_plainly_made(cls):
         return None
+    note_class(cls)
     if init.__code__.co_filename == "<string>":
         return filled_dataclass(cls, args)
     if not is_known(CALLED, init):
@@ -148,7 +166,7 @@ def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
 
 def _initialised(cls: Any, init: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
     y = object.__new__(cls)
-    made = _run[0](init, (y, *args))
+    made = run_known(init, (y, *args))
     if made is None:
         return None
     if made[0] is not None:

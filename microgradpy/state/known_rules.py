@@ -23,7 +23,7 @@ from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, seal_arrays, structure_of
 from microgradpy.state.write_handlers import Made, WriteHandler, looked_up
-from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, accumulate, is_structural_zero
 
 
 def from_undo(y: Any, undo: Undo) -> Resolved:
@@ -114,7 +114,7 @@ def _of_arrays(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
     seal_arrays(pullback, args, y)
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = shadows.born(y, y_bar) if is_array else y_bar
+        d = accumulate(shadows.take(y), y_bar) if is_array else y_bar
         if d is None:
             return (None,) * (1 + count)
         found = known_cotangents(pullback, d, given)
