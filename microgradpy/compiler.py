@@ -73,6 +73,7 @@ from microgradpy.pipeline import (
     throws_values,
 )
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime.asking import ANYTHING, that_write
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -134,6 +135,7 @@ class Session:
         self.relied: list[Guards] = []
         self.followed: frozenset[types.CodeType] = frozenset()
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
+        unit.meets_writers = not that_write(ANYTHING).isdisjoint(self.met.operators)
 
     def unit(
         self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]

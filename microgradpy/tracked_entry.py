@@ -22,7 +22,7 @@ from microgradpy.compiler import compile_tracked
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
-from microgradpy.frontend.sharing import known_cells, rebound_globals
+from microgradpy.frontend.sharing import CHANGES, known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.input_kinds import kind_without_items, kinds_of
 from microgradpy.ir.kinds import Unknown, unknown_from
@@ -126,29 +126,64 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
     """A call inside of a run, where nobody goes on after an exception, by the unit that was found for arguments of these types;
     None where the types do not tell, or the arguments are not the inputs one for one."""
     whole = whole_run()
-    inputs = None if whole is None else _with_defaults(function, args)
-    if whole is None or inputs is None or sys.gettrace() is not None:
+    if whole is None or sys.gettrace() is not None:
         return None
-    key = _signature(whole, function, args, inputs)
-    if key is None:
+    unit = _unit_of_call(whole, function, args)
+    if unit is not None:
+        RUN.texts |= unit.guards.makes_text
+        y, saved = _run_inner(function, unit, args)
+
+        def back_of_all(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+            run = unit.adjoint
+            if KEEPING.blocks or run is None:
+                return None, *_bars(function, unit, saved, y, y_bar, shadows)
+            seed = _seed(unit, y, y_bar, shadows)
+            return None, *(run(saved, seed, shadows) if unit.tracks else run(saved, seed))
+
+        return y, back_of_all
+    return _run_by_signature(whole, function, args)
+
+
+def _unit_of_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...]) -> Unit | None:
+    """The unit that was found for a call of numbers, texts and objects: of a function that captured nothing, with all of its
+    parameters given, by a unit whose adjoint gives a cotangent for each. What units depend on is noted with these."""
+    known = whole.calls.get((id(function.__code__), id(function.__globals__), *map(type, args)))
+    if known is None or known[1] is not RUN.mode or known[2] != CHANGES[0] or not is_valid(known[0]):
+        return None
+    for place, features in known[3]:
+        now = features_now(whole, args[place])
+        if now is not features and now != features:
+            return None
+    unit: Unit = known[0]
+    return unit
+
+
+def _note_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...], unit: Unit) -> None:
+    objects = [place for place, x in enumerate(args) if type(x) not in _TOLD_BY_TYPE]
+    if function.__code__.co_freevars or not unit.gives_all or not all(is_ordinary(type(args[place])) for place in objects):
+        return
+    features = tuple((place, features_now(whole, args[place])) for place in objects)
+    key = (id(function.__code__), id(function.__globals__), *map(type, args))
+    whole.calls[key] = unit, RUN.mode, CHANGES[0], features, function
+
+
+def _run_by_signature(whole: Whole, function: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
+    inputs = _with_defaults(function, args)
+    key = None if inputs is None else _signature(whole, function, args, inputs)
+    if inputs is None or key is None:
         return None
     known = whole.units.get(key)
     if known is None or not is_valid(known[1]):
         bound = bind(function, args, {})
         known = whole.units[key] = function.__code__, tracked_unit(function, bound, None, False, is_root=False)
     unit: Unit = known[1]
+    if inputs is args:
+        _note_call(whole, function, args, unit)
     RUN.texts |= unit.guards.makes_text
     y, saved = _run_inner(function, unit, inputs)
     count = 1 + len(args)
     if not function.__code__.co_freevars:
-        gives_all = unit.gives_all and inputs is args
-
-        def plain_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-            if KEEPING.blocks or not gives_all:
-                return (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
-            return None, *unit.adjoint(saved, _seed(unit, y, y_bar, shadows), shadows)  # type: ignore[misc]
-
-        return y, plain_back
+        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
     bound = bind(function, args, {})
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -394,7 +429,8 @@ def _run(unit: Unit, values: list[Any], apart: Apart | None) -> tuple[Any, Any, 
     assumed, RUN.assumed = RUN.assumed, (unit.guards, RUN.assumed)
     RUN.texts = unit.guards.makes_text
     with inside_run(apart) as whole:
-        whole.has_operators = any(isinstance(kind, Unknown) and bool(kind.features.operators) for kind in unit.kinds)
+        given = (kind.features.operators for kind in unit.kinds if isinstance(kind, Unknown))
+        whole.has_operators = unit.meets_writers or any(given)
         try:
             y, saved = unit.primal(*values)
             check_assumed()

@@ -44,6 +44,105 @@ def check(f: Callable[..., Any], *args: Any) -> None:
         np.testing.assert_allclose(fd.flatten_cotangent(args, found), expected, rtol=1e-5, atol=1e-7)
 
 
+# Numbers of other types than before
+
+
+class Tripled(float):
+    def __mul__(self, other: Any) -> Any:
+        return 3.0 * float(self) * other
+
+    __rmul__ = __mul__
+
+
+def of_many_types(x: Any) -> Any:
+    """One call, reached with Python's numbers, those of NumPy, arrays, truth values, and a number with operators of its own."""
+    total = 0.0
+    for factor in [2.0, 3, True, np.float64(1.5), np.float32(0.5), Tripled(2.0), np.array([1.0, 2.0]), 1.0 + 2.0j]:
+        held = {"a": x, "b": factor}
+        held["c"] = held["a"] * held["b"]
+        held["d"] = held["c"] + held["a"]
+        total = total + np.sum(held["c"] * held["d"]).real
+    return total
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), 2])
+def test_numbers_of_many_types_may_come_to_one_place(x: Any) -> None:
+    (slope,) = fd.differences(of_many_types, (float(x),))
+    for _ in range(3):
+        assert grad(of_many_types)(x) == pytest.approx(slope, rel=1e-4)
+
+
+def test_what_a_number_function_raises_is_what_python_raises() -> None:
+    def program(x: float, arguments: Any) -> Any:
+        held = {"a": x}
+        return math.sin(*arguments) * held["a"]
+
+    def root(x: float, power: Any) -> Any:
+        held = {"a": -x, "p": power}
+        return abs(held["a"] ** held["p"])
+
+    assert grad(program)(0.7, (2.0,)) == math.sin(2.0)
+    with pytest.raises(TypeError, match=r"sin\(\) takes exactly one argument \(2 given\)"):
+        grad(program)(0.7, (2.0, 3.0))
+    assert grad(root)(0.7, 2.0) == pytest.approx(1.4)
+    assert grad(root)(0.7, 0.5) == pytest.approx(0.5 / math.sqrt(0.7))  # a complex number
+    with pytest.raises(ZeroDivisionError):
+        grad(root)(0.0, -1.0)
+
+
+# Objects that hold others than before
+
+
+class Compared:
+    """Whose comparison writes."""
+
+    def __init__(self, v: Any, log: Any) -> None:
+        self.v, self.log = v, log
+
+    def __lt__(self, other: Any) -> Any:
+        self.log["v"] = self.log["v"] * 2.0
+        return self.v < (other.v if isinstance(other, Compared) else other)
+
+    def __gt__(self, other: Any) -> Any:
+        self.log["v"] = self.log["v"] * 3.0
+        return self.v > other
+
+
+def half() -> Any:
+    return Compared(0.5, None)
+
+
+class Holding:
+    def __init__(self, items: Any, log: Any) -> None:
+        self.items, self.log = items, log
+
+    def least(self, x: Any) -> Any:
+        best = self.items[0]
+        for item in self.items:
+            if item < best:
+                best = item
+        return x * self.log["v"]
+
+
+def outlines(x: float, is_made_of_constants: Any) -> Any:
+    """The same method of objects whose lists look alike at both ends."""
+    log = {"v": x}
+    holders = [Holding([1.0, 2.0, 3.0] * 8, log) for _ in range(3)]
+    total = sum(each.least(x) for each in holders)
+    if is_made_of_constants:
+        item = half()
+        item.log = log
+    else:
+        item = Compared(0.5, log)
+    holders[1].items[7] = item
+    return total + sum(each.least(x) for each in holders) + log["v"]
+
+
+@pytest.mark.parametrize("is_made_of_constants", [False, True])
+def test_an_object_among_many_in_a_list_counts(is_made_of_constants: bool) -> None:
+    check(lambda x: outlines(x, is_made_of_constants), 0.7)
+
+
 # Rules that are declared later
 
 

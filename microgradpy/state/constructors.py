@@ -17,7 +17,6 @@ from microgradpy.state.attributes import set_attribute
 from microgradpy.state.exceptions import new_exception
 from microgradpy.state.known_rules import from_undo
 from microgradpy.state.shadows import Shadows
-from microgradpy.state.whole import note_class
 from microgradpy.state.write_handlers import has_write_handler
 from microgradpy.tangents.types import accumulate
 
@@ -25,7 +24,6 @@ from microgradpy.tangents.types import accumulate
 def construct(resolve: Resolve, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved | None:
     """cls(*args, **kwargs): `__new__`, then `__init__`, of classes that are written in Python; None for others."""
     check_finaliser(cls)
-    note_class(cls)
     if cls in (set, frozenset):
         return _set(resolve, cls, args, kwargs)
     if cls in _CONTAINERS:

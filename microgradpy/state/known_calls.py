@@ -29,7 +29,6 @@ from microgradpy.state.known_constructors import filled_dataclass, is_plainly_ma
 from microgradpy.state.known_rules import by_known_entry, in_shadows
 from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
-from microgradpy.state.whole import note_class
 from microgradpy.state.write_handlers import Made
 from microgradpy.tangents.arithmetic import unbroadcast
 
@@ -156,7 +155,6 @@ def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
     init = cls.__init__
     if type(init) is not types.FunctionType or not is_known(CALLED, cls) or not is_plainly_made(cls):
         return None
-    note_class(cls)
     if init.__code__.co_filename == "<string>":
         return filled_dataclass(cls, args)
     if not is_known(CALLED, init):

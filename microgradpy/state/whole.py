@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, final
 
 from microgradpy.errors import CompilerBug, DifferentiationError
-from microgradpy.ir.objects import Features, features_in, features_of, features_of_leaves, outline_of
+from microgradpy.ir.objects import Features, features_in, features_of_leaves, outline_of
 from microgradpy.runtime.modes import UNDOABLE
 
 
@@ -18,17 +18,18 @@ class Whole:
     `lru_cache`, the function, its cache in this run, and the keys in the order of their use; `copies` the results that were
     copied to be told apart from arguments, with the copies and what made them; `apart` what it tells apart of what it finds at
     several places, if there is such a thing (`microgradpy.state.apart`); `units` has what functions run by, by
-    what that depends on, with their code; `looks` what was seen of objects, by their outline (`microgradpy.ir.objects`), as
-    long as none `has_operators`; `made` the exceptions that code which is followed has made, and `caught` those that were used
-    as a value, with the places."""
+    what that depends on, with their code, and `calls` the same for calls with numbers, texts and objects, by less; `looks` what
+    was seen of objects, by their outline (`microgradpy.ir.objects`), as long as none `has_operators`; `made` the exceptions
+    that code which is followed has made, and `caught` those that were used as a value, with the places."""
 
-    __slots__ = ("apart", "caches", "caught", "copies", "has_operators", "looks", "lost", "made", "units")
+    __slots__ = ("apart", "caches", "calls", "caught", "copies", "has_operators", "looks", "lost", "made", "units")
 
     def __init__(self, apart: Any = None) -> None:
         self.lost = ""
         self.apart = apart
         self.made: dict[int, BaseException] = {}
         self.units: dict[Any, tuple[Any, Any]] = {}
+        self.calls: dict[tuple[Any, ...], Any] = {}
         self.looks: dict[tuple[int, ...], Features] = {}
         self.has_operators = False
         self.caught: list[tuple[BaseException, str]] = []
@@ -56,16 +57,10 @@ def apart_now() -> Any:
     return None if whole is None else whole.apart
 
 
-def note_class(cls: type) -> None:
-    """Note that an object of a class is made."""
-    whole = _here.whole
-    if whole is not None and not whole.has_operators and features_of(cls).operators:
-        whole.has_operators = True
-
-
 def features_now(whole: Whole, x: Any) -> Features:
-    """What is seen of an object and what it holds, by a look at it or at another one like it: which operators run the user's
-    code may matter for what is written, so each is looked at once there are any."""
+    """What is seen of an object and what it holds, by a look at it or at another one like it. That one is missed that has
+    operators of its own matters if these write: so each object is looked at once any was seen to have some, and if the code
+    names a class with such that write."""
     found = features_of_leaves(x)
     outline = None if whole.has_operators or found is not None else outline_of(x)
     if outline is not None:
