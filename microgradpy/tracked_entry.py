@@ -138,7 +138,8 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
             if KEEPING.blocks or run is None:
                 return None, *_bars(function, unit, saved, y, y_bar, shadows)
             seed = _seed(unit, y, y_bar, shadows)
-            return None, *(run(saved, seed, shadows) if unit.tracks else run(saved, seed))
+            bars = run(saved, seed, shadows) if unit.tracks else run(saved, seed)
+            return (None, bars) if unit.is_single else (None, *bars)
 
         return y, back_of_all
     return _run_by_signature(whole, function, args)
@@ -181,13 +182,13 @@ def _run_by_signature(whole: Whole, function: types.FunctionType, args: tuple[An
         _note_call(whole, function, args, unit)
     RUN.texts |= unit.guards.makes_text
     y, saved = _run_inner(function, unit, inputs)
-    count = 1 + len(args)
-    if not function.__code__.co_freevars:
-        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
-    bound = bind(function, args, {})
+    captured = len(function.__code__.co_freevars)
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = bars_of(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows))
+        found = _bars(function, unit, saved, y, y_bar, shadows)
+        if all(bar is None for bar in found[:captured]):
+            return (None, *found[captured : captured + len(args)])
+        bars = bars_of(function, bind(function, args, {}), len(args), found)
         return (bars.function, *bars.arguments)
 
     return y, back

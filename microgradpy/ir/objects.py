@@ -134,13 +134,13 @@ def outline_of(value: Any) -> tuple[int, ...] | None:
 
 
 def _ends(part: Any) -> list[type]:
-    """The classes of the items of a container, of many those at the ends, and the same for the last of them."""
+    """The classes among the items of a container, of many those at the ends, and the same for the last of them."""
     classes: list[type] = []
     for _ in range(_DEEPEST_OUTLINE):
         if type(part) not in _ENDED or not part:
             break
         items = list(part.values()) if type(part) is dict else part
-        classes += map(type, items if len(items) <= _LARGEST_OUTLINE else (items[0], items[-1]))
+        classes += dict.fromkeys(map(type, items if len(items) <= _LARGEST_OUTLINE else (items[0], items[-1])))
         part = items[-1]
     return classes
 

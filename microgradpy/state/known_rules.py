@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Sequence
@@ -36,10 +37,14 @@ def by_write_handler(found: WriteHandler, args: tuple[Any, ...], kwargs: dict[st
     return _by_write_handler_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
 
 
+_signature_of = functools.lru_cache(maxsize=1024)(inspect.signature)  # of write handlers, which are there all the time
+
+
 def _by_write_handler_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
     The names that `dict.update` collects come to a second update."""
-    parameters = inspect.signature(found).parameters.values()
+    signature = _signature_of(found)
+    parameters = signature.parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         y, first = found(*args)
         _, second = found(args[0], kwargs)
@@ -52,7 +57,7 @@ def _by_write_handler_with_keywords(found: Any, args: tuple[Any, ...], kwargs: d
 
         return y, merged_back
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
-    bound = inspect.signature(found).bind(*args, **kwargs)
+    bound = signature.bind(*args, **kwargs)
     y, undo = found(*bound.args, **bound.kwargs)
 
     def named_back(y_bar: Any, shadows: Shadows) -> Bars:
