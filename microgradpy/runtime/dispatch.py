@@ -41,6 +41,7 @@ from microgradpy.runtime.rule_calls import (
     BY_VALUE,
     back_of_rule,
     by_known_rule,
+    by_value,
     check_text,
     is_continuous,
     name_of,
@@ -239,7 +240,7 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     if not kwargs:
         known = resolve.rules.find(f, args)
         if known is not None:
-            return by_known_rule(f, known.rule, args, _by_value)
+            return by_known_rule(f, known.rule, args, by_value)
         found = by_what_is_known(pullback_of, f, args)
         if found is not None:
             return found
@@ -254,10 +255,6 @@ _QUICK = resolve.rules.quick
 def pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Pullback]:
     """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
     return resolve.packed(resolve, f, tuple(args), kwargs)
-
-
-def _by_value(f: Any, rule: Rule, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
-    return y, back_of_rule(f, rule, args, {}, y, pullback)
 
 
 def _by_rule(

@@ -111,11 +111,29 @@ def by_known_rule(
 # On numbers of which nothing is proven: they are tested where they stand, and the call is made as a person would write it
 
 
-def of_python_numbers(f: Any, rule: Rule | None, count: int) -> Callable[..., Any] | None:
-    """What makes calls of a function of so many numbers that goes by this rule, or (None) has no derivative."""
-    if count not in _NOTHINGS:
-        return None
-    return _without_derivative(f, count) if rule is None else _by_text(f, rule, count)
+def by_value(f: Any, rule: Rule, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
+    """What undoes a call of a rule where all cotangents travel by value."""
+    return y, back_of_rule(f, rule, args, {}, y, pullback)
+
+
+def of_python_numbers(
+    f: Any, rule: Rule | None, count: int, way: Callable[..., Resolved] = by_value, tracks: bool = False
+) -> Callable[..., Any] | None:
+    """What makes calls of a function of so many numbers that goes by this rule, or (None) has no derivative; `way` is that of
+    `by_known_rule`."""
+    if rule is None:
+        return _without_derivative(f, count) if count in _NOTHINGS else None
+    made = _by_text(f, rule, count)
+    if made is not None:
+        return made
+
+    def as_it_stands(*args: Any) -> Any:
+        return by_known_rule(f, rule, args, way, tracks) if _REAL.issuperset(map(type, args)) else None
+
+    return as_it_stands
+
+
+_REAL = PYTHONS | {np.float64}
 
 
 def _without_derivative(f: Any, count: int) -> Callable[..., Any]:
@@ -152,7 +170,7 @@ def _by_text(f: Any, rule: Rule, count: int) -> Callable[..., Any] | None:
         with np.errstate(all="ignore"):  # what there was to be said was said in the primal
             y, pullback = rule(*args)
         found = known_cotangents(pullback, y_bar, args)
-        return found or with_bars((y, back_of_rule(f, rule, args, {}, y, pullback)), count)[1](y_bar)
+        return found or with_bars(by_value(f, rule, args, y, pullback), count)[1](y_bar)
 
     return of_numbers(rule, count, {"otherwise": otherwise, "KEEPING": KEEPING})
 

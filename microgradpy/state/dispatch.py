@@ -72,7 +72,7 @@ from microgradpy.state.attributes import get_attribute, parts_of_subject, set_at
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.iteration import by_items
-from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
+from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee, settled, settled_by_what_is_known
 from microgradpy.state.known_rules import by_rule, by_write_handler, from_undo
 from microgradpy.state.mappings import made_item, makes_item, of_sets
 from microgradpy.state.partial_calls import attempted, attempted_if_caught, undone_by
@@ -249,15 +249,8 @@ def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo
             made = quick[1](*args)
             if made is not None:
                 return made
-        made = by_what_is_known(f, args)
-    y, back = made or with_bars(resolve(f, args, kwargs, None, False), len(args))
-    given = (f, *args)
-
-    def settled_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        pairs = zip(given, back(y_bar, shadows), strict=True)
-        return tuple([None if d is None else shadows.settle(x, d) for x, d in pairs])
-
-    return y, settled_back
+        made = settled_by_what_is_known(f, args)
+    return made or settled(with_bars(resolve(f, args, kwargs, None, False), len(args)), f, args)
 
 
 _QUICK = RULES.quick

@@ -41,7 +41,7 @@ def _walked(x: Any) -> Made | None:
 
 def _quick(f: Any, rule: Any, count: int) -> Callable[..., Made | None] | None:
     """What makes calls of a function on numbers, or on one list of them, that goes by this rule."""
-    return _sum if rule is sum_rrule else of_python_numbers(f, rule, count)
+    return _sum if rule is sum_rrule else of_python_numbers(f, rule, count, in_shadows, True)
 
 
 def _sum(items: Any) -> Made | None:
@@ -92,19 +92,52 @@ _WITH_ITEMS = frozenset({list, dict, deque})
 
 def by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
     """A call like one that was resolved before, or that reads or writes an item, and what undoes it; None if it is none."""
+    if type(f) not in _BUILTIN:
+        return _by_callee(f, args)
+    return _by_access(f, args) or _by_rule(f, args, False)
+
+
+def settled_by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """The same; what undoes it leaves no cotangent of what has a shadow to its caller."""
     cls = type(f)
     if cls not in _BUILTIN:
-        return _by_callee(f, args)
+        made = _by_callee(f, args)
+    else:
+        made = _by_access(f, args)
+        if made is None:
+            return _by_rule(f, args, True)
+        if not args or type(args[0]) is not np.ndarray:
+            return made  # what is left is of values
+    return None if made is None else settled(made, f, args)
+
+
+def settled(made: Made, f: Any, args: tuple[Any, ...]) -> Made:
+    """A call of which the cotangents are settled that what undoes it has left."""
+    y, back = made
+    given = (f, *args)
+
+    def settled_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        pairs = zip(given, back(y_bar, shadows), strict=True)
+        return tuple([None if d is None else shadows.settle(x, d) for x, d in pairs])
+
+    return y, settled_back
+
+
+def _by_access(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """What reads or writes an item of a container."""
+    cls = type(f)
     if cls is types.BuiltinFunctionType and type(f.__self__) in _WITH_ITEMS:
         return by_bound_method(f, args)
-    if cls is not np.ufunc and (made := known_item(f, args)) is not None:
-        return made
+    return known_item(f, args) if cls is not np.ufunc else None
+
+
+def _by_rule(f: Any, args: tuple[Any, ...], settles: bool) -> Made | None:
     known = RULES.find(f, args)
     if known is None:
         return None
     if known.of_numbers or known.rule is None:
         return by_known_rule(f, known.rule, args, in_shadows, True)
-    return by_known_entry(f, known, args)
+    return by_known_entry(f, known, args, settles)
 
 
 def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:

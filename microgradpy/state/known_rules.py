@@ -95,13 +95,27 @@ _COMPARE_ONCE = {max_rrule: max_of_many_rrule, min_rrule: min_of_many_rrule}
 """For rules whose pullbacks compare the arguments once more, those that do not: what is in tuples may be written into."""
 
 
-def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
-    """A call of which it is known what it goes by, and that is not of numbers only."""
+def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...], settles: bool) -> Made:
+    """A call of which it is known what it goes by, and that is not of numbers only; what undoes it `settles` the cotangents of
+    arrays, or returns them."""
     if entry.of_list and type(args[0]) is list:
         return _of_list(f, entry.rule, *args)
     if _NUMBERS_AND_ARRAYS.issuperset(map(type, args)):
-        return _of_arrays(f, entry.rule, args)
-    return with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
+        y, back = _of_arrays(f, entry.rule, args)
+    else:
+        y, back = with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
+    if not settles:
+        return y, back
+
+    def settled_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        _, *bars = back(y_bar, shadows)
+        for place, x in enumerate(args):
+            bar = bars[place]
+            if bar is not None and type(x) is not float:
+                bars[place] = shadows.settle(x, bar)
+        return (None, *bars)
+
+    return y, settled_back
 
 
 _NUMBERS_AND_ARRAYS = NUMBERS | {np.ndarray}

@@ -175,8 +175,10 @@ class Shadows(ArrayShadows):
         return entry[1] if entry is not None else self._enter(x)
 
     def _enter(self, x: Any) -> Any:
-        if isinstance(x, np.ndarray):
-            shadow: Any = self.made_for(x)
+        if type(x) is dict:
+            shadow: Any = FieldShadow()
+        elif isinstance(x, np.ndarray):
+            shadow = self.made_for(x)
         elif isinstance(x, np.flatiter):
             shadow = self.of(x.base)
         elif _is_list(x):
