@@ -356,6 +356,23 @@ def _values(mapping: Any) -> Made | None:
     return mapping.values(), undo
 
 
+def _list(x: Any) -> Made | None:
+    """A new list of the items of a list, or of the keys of a dict."""
+    if type(x) is not list and type(x) is not dict:
+        return None
+    y = list(x)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        taken = shadows.take(y)
+        if taken is not None and type(x) is list:
+            shadow = shadows.of(x)
+            for place, bar in enumerate(taken.slots):
+                shadow.add(place, bar)
+        return None, None
+
+    return y, undo
+
+
 _CALLS: tuple[tuple[int, Callable[..., Made | None], Any], ...] = (
     (2, _read, getattr),
     (3, _write, setattr),
@@ -364,6 +381,7 @@ _CALLS: tuple[tuple[int, Callable[..., Made | None], Any], ...] = (
     (2, _append, list.append),
     (2, _contains, operator.contains),
     (1, _values, dict.values),
+    (1, _list, list),
     *((1, partial(_told, f), f) for f in (len, bool, operator.not_, operator.truth)),
 )
 ACCESS: dict[int, Quick] = {id(f): (count, made, f) for count, made, f in _CALLS}
