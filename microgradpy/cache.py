@@ -146,8 +146,8 @@ class Unit:
 
     @cached_property
     def gives_all(self) -> bool:
-        """Whether its adjoint returns the cotangents of all inputs: a tuple, or one bare."""
-        return all(self.active) and bool(self.active)
+        """Whether its adjoint returns a tuple of the cotangents of all inputs."""
+        return all(self.active) and len(self.active) > 1
 
     def divided(self, bars: Any) -> list[Any]:
         """What its adjoint returns, by input."""

@@ -139,7 +139,7 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
                 return None, *_bars(function, unit, saved, y, y_bar, shadows)
             seed = _seed(unit, y, y_bar, shadows)
             bars = run(saved, seed, shadows) if unit.tracks else run(saved, seed)
-            return (None, bars) if unit.is_single else (None, *bars)
+            return (None, *bars) if unit.gives_all else (None, *unit.divided(bars))
 
         return y, back_of_all
     return _run_by_signature(whole, function, args)
@@ -147,7 +147,7 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
 
 def _unit_of_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...]) -> Unit | None:
     """The unit that was found for a call of numbers, texts and objects: of a function that captured nothing, with all of its
-    parameters given, by a unit whose adjoint gives a cotangent for each. What units depend on is noted with these."""
+    parameters given. What units depend on is noted with these."""
     known = whole.calls.get((id(function.__code__), id(function.__globals__), *map(type, args)))
     if known is None or known[1] is not RUN.mode or known[2] != CHANGES[0] or not is_valid(known[0]):
         return None
@@ -161,7 +161,7 @@ def _unit_of_call(whole: Whole, function: types.FunctionType, args: tuple[Any, .
 
 def _note_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...], unit: Unit) -> None:
     objects = [place for place, x in enumerate(args) if type(x) not in _TOLD_BY_TYPE]
-    if function.__code__.co_freevars or not unit.gives_all or not all(is_ordinary(type(args[place])) for place in objects):
+    if function.__code__.co_freevars or not all(is_ordinary(type(args[place])) for place in objects):
         return
     features = tuple((place, features_now(whole, args[place])) for place in objects)
     key = (id(function.__code__), id(function.__globals__), *map(type, args))

@@ -100,6 +100,8 @@ def by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
 def settled_by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
     """The same; what undoes it leaves no cotangent of what has a shadow to its caller."""
     cls = type(f)
+    if cls is type:
+        return _construct(f, args, settles=True)
     if cls not in _BUILTIN:
         made = _by_callee(f, args)
     else:
@@ -183,7 +185,7 @@ def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
     return y, undo
 
 
-def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
+def _construct(cls: Any, args: tuple[Any, ...], settles: bool = False) -> Made | None:
     """cls(*args) of a class that has an `__init__` in Python and nothing else that has a say in it."""
     init = cls.__init__
     if type(init) is not types.FunctionType or not is_known(CALLED, cls) or not is_plainly_made(cls):
@@ -192,7 +194,11 @@ def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
         return filled_dataclass(cls, args)
     if not is_known(CALLED, init):
         return None
-    return stored(cls, init, args) or _initialised(cls, init, args)
+    made = stored(cls, init, args)
+    if made is not None:
+        return made  # what comes back of it was in fields, and is of values
+    made = _initialised(cls, init, args)
+    return made if made is None or not settles else settled(made, cls, args)
 
 
 def _initialised(cls: Any, init: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
