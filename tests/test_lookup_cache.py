@@ -190,6 +190,24 @@ def test_a_rule_for_other_types_counts_where_they_come() -> None:
         rrule.opt_out(cubed)
 
 
+def test_a_rule_of_a_builtin_for_other_types_counts_where_they_come() -> None:
+    def program(x: Any) -> Any:
+        held = {"x": x}
+        return math.atan(held["x"])
+
+    def rule(x: Any) -> Any:
+        return math.atan(x), lambda y_bar: (NoTangent(), y_bar * 11.0)
+
+    package = rrule.find(math.atan, (np.float64,))
+    rrule.register(math.atan, np.float64)(rule)
+    try:
+        for x, slope in ((1.0, 0.5), (np.float64(1.0), 11.0), (1.0, 0.5), (np.float64(1.0), 11.0)):
+            assert grad(program)(x) == slope
+    finally:
+        rrule.register(math.atan, np.float64)(package)
+    assert grad(program)(np.float64(1.0)) == 0.5
+
+
 def test_a_rule_of_a_builtin_that_is_replaced_counts() -> None:
     def program(x: float) -> float:
         return math.atan2(x, 2.0)

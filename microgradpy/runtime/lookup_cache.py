@@ -13,6 +13,7 @@ in `quick`, which tests the types itself: it makes the call by a text of its own
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
 import types
 from collections.abc import Callable, Mapping
@@ -108,7 +109,9 @@ class LookupCache:
             self._note_quick(version, f, rule, len(args))
 
     def _note_quick(self, version: int, f: Any, rule: Rule | None, count: int) -> None:
-        made = None if id(f) in self.quick else self._make(f, rule, count)
+        if id(f) in self.quick or count > _MOST or not _is_of_all_numbers(f, rule, count):
+            return
+        made = self._make(f, rule, count)
         if made is not None:
             self._keep(version, f, (count, made, f))
 
@@ -128,6 +131,12 @@ class LookupCache:
                 self._keep(found.version, f, (quick[0], quick[1], f))
 
 
+def _is_of_all_numbers(f: Any, rule: Rule | None, count: int) -> bool:
+    """Whether calls of so many numbers go by the same rule, whatever types of numbers they are."""
+    return all(rrule.find(f, types) is rule for types in itertools.product(_REAL, repeat=count))
+
+
+_MOST = 3
 _BINARY = {f: binary for f, (_, binary) in IN_PLACE.items()}
 
 
