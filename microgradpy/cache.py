@@ -113,6 +113,8 @@ class Unit:
     """The names of the functions that it stores or hands on, and of attributes that it reads when it runs: what has such a name
     may be called by others, and with anything."""
     takes_value: bool = True
+    meets_writers: bool = True
+    """Whether the code that it reaches may name classes with methods that write when operators and builtins ask for them."""
     has_powers: bool = False
     """Whether it has powers of real numbers that may be complex; they are assumed to be real in the mode for that."""
     is_repeatable: bool = False
@@ -143,6 +145,11 @@ class Unit:
     def is_single(self) -> bool:
         """Whether its adjoint returns one cotangent bare."""
         return sum(self.active) == 1
+
+    @cached_property
+    def gives_all(self) -> bool:
+        """Whether its adjoint returns a tuple of the cotangents of all inputs."""
+        return all(self.active) and len(self.active) > 1
 
     def divided(self, bars: Any) -> list[Any]:
         """What its adjoint returns, by input."""

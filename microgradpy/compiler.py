@@ -73,6 +73,7 @@ from microgradpy.pipeline import (
     throws_values,
 )
 from microgradpy.rules.registry import rrule
+from microgradpy.runtime.asking import ANYTHING, that_write
 from microgradpy.runtime.collector import resting
 from microgradpy.runtime.dispatch import pullback_of, pullback_of_packed, value_kind
 from microgradpy.runtime.libraries import library_of, spend
@@ -81,8 +82,13 @@ from microgradpy.runtime.real_powers import COMPLEX
 from microgradpy.runtime.room import with_room
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.variables import variables_of
-from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
-from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.dispatch import (
+    attempted_pullback_of,
+    attempted_pullback_of_packed,
+    tracked_pullback_of,
+    tracked_pullback_of_arrays,
+    tracked_pullback_of_packed,
+)
 from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.persistent import attribute_holds_state, carries_state, reads_state
 from microgradpy.state.reachable_writes import operators_met
@@ -131,6 +137,7 @@ class Session:
         self.relied: list[Guards] = []
         self.followed: frozenset[types.CodeType] = frozenset()
         self.met = operators_met(function) if unit.tracks else NO_FEATURES
+        unit.meets_writers = not that_write(ANYTHING).isdisjoint(self.met.operators)
 
     def unit(
         self, called: types.FunctionType | Apart, kinds: tuple[Kind, ...], active: tuple[bool, ...]
@@ -193,11 +200,13 @@ class Session:
     def adjoint_half(self, unit: CallUnit, is_selected: bool = False) -> Const:
         return half_constant(unit, is_adjoint=True)
 
-    def dispatcher(self, packed: bool, catches: bool) -> Const:
-        if catches:
-            entry: Callable[..., Any] = attempted_pullback_of_packed if packed else attempted_pullback_of
+    def dispatcher(self, packed: bool, catches: bool, settles: bool) -> Const:
+        if settles:
+            entry: Callable[..., Any] = tracked_pullback_of
+        elif catches:
+            entry = attempted_pullback_of_packed if packed else attempted_pullback_of
         elif self.tracks:
-            entry = tracked_pullback_of_packed if packed else tracked_pullback_of
+            entry = tracked_pullback_of_packed if packed else tracked_pullback_of_arrays
         else:
             entry = pullback_of_packed if packed else pullback_of
         return Const(entry, entry.__name__, entry)

@@ -23,22 +23,21 @@ from microgradpy.compiler import compile_tracked
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError, UnsupportedSyntaxError
 from microgradpy.frontend.codes import has_handlers, takes_exceptions
-from microgradpy.frontend.sharing import known_cells, rebound_globals
+from microgradpy.frontend.sharing import CHANGES, known_cells, rebound_globals
 from microgradpy.frontend.source import captured_values, place_of
 from microgradpy.ir.input_kinds import kind_without_items, kinds_of
-from microgradpy.ir.kinds import unknown_from
-from microgradpy.ir.objects import features_in, features_of_value
+from microgradpy.ir.kinds import Unknown, unknown_from
 from microgradpy.runtime.bars import Resolved
 from microgradpy.runtime.cotangents import seed_or_zero
 from microgradpy.runtime.dispatch import Back, Bars, Wanted, may_be_active, value_kind
 from microgradpy.runtime.failures import Failure, raise_failure
 from microgradpy.runtime.frames import is_own
 from microgradpy.runtime.lookup_cache import NUMBERS
-from microgradpy.runtime.modes import RUN, changed_mode
+from microgradpy.runtime.modes import KEEPING, RUN, changed_mode
 from microgradpy.runtime.opaque import check_assumed
 from microgradpy.runtime.suspension import is_generator
 from microgradpy.runtime.writes import REMEDY
-from microgradpy.state import dispatch, known_calls
+from microgradpy.state import dispatch, known_access
 from microgradpy.state.apart import Apart, told_apart
 from microgradpy.state.coroutines import check_finished, generator, run_of
 from microgradpy.state.detached import check_copies
@@ -50,7 +49,7 @@ from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.shadows import CONTENTS, Shadows
 from microgradpy.state.snapshots import Structure, filled, gradient, structure_of
 from microgradpy.state.undo_log import Step, current, writing
-from microgradpy.state.whole import Whole, apart_now, inside_run, lose, whole_run
+from microgradpy.state.whole import Whole, apart_now, features_now, inside_run, lose, whole_run
 from microgradpy.state.write_handlers import Made
 from microgradpy.tangents.projected import Projected
 from microgradpy.zeros_compiler import adjoint_keeping_zeros
@@ -128,26 +127,69 @@ def run_by_known_unit(function: types.FunctionType, args: tuple[Any, ...]) -> Ma
     """A call inside of a run, where nobody goes on after an exception, by the unit that was found for arguments of these types;
     None where the types do not tell, or the arguments are not the inputs one for one."""
     whole = whole_run()
-    inputs = None if whole is None else _with_defaults(function, args)
-    if whole is None or inputs is None or sys.gettrace() is not None:
+    if whole is None or sys.gettrace() is not None:
         return None
-    key = _signature(function, args, inputs)
-    if key is None:
+    unit = _unit_of_call(whole, function, args)
+    if unit is not None:
+        RUN.texts |= unit.guards.makes_text
+        y, saved = _run_inner(function, unit, args)
+
+        def back_of_all(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+            run = unit.adjoint
+            if KEEPING.blocks or run is None:
+                return None, *_bars(function, unit, saved, y, y_bar, shadows)
+            seed = _seed(unit, y, y_bar, shadows)
+            bars = run(saved, seed, shadows) if unit.tracks else run(saved, seed)
+            return (None, *bars) if unit.gives_all else (None, *unit.divided(bars))
+
+        return y, back_of_all
+    return _run_by_signature(whole, function, args)
+
+
+def _unit_of_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...]) -> Unit | None:
+    """The unit that was found for a call of numbers, texts and objects: of a function that captured nothing, with all of its
+    parameters given. What units depend on is noted with these."""
+    known = whole.calls.get((id(function.__code__), id(function.__globals__), *map(type, args)))
+    if known is None or known[1] is not RUN.mode or known[2] != CHANGES[0] or not is_valid(known[0]):
+        return None
+    for place, features in known[3]:
+        now = features_now(whole, args[place])
+        if now is not features and now != features:
+            return None
+    unit: Unit = known[0]
+    return unit
+
+
+def _note_call(whole: Whole, function: types.FunctionType, args: tuple[Any, ...], unit: Unit) -> None:
+    objects = [place for place, x in enumerate(args) if type(x) not in _TOLD_BY_TYPE]
+    if function.__code__.co_freevars or not all(is_ordinary(type(args[place])) for place in objects):
+        return
+    features = tuple((place, features_now(whole, args[place])) for place in objects)
+    key = (id(function.__code__), id(function.__globals__), *map(type, args))
+    whole.calls[key] = unit, RUN.mode, CHANGES[0], features, function
+
+
+def _run_by_signature(whole: Whole, function: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
+    inputs = _with_defaults(function, args)
+    key = None if inputs is None else _signature(whole, function, args, inputs)
+    if inputs is None or key is None:
         return None
     known = whole.units.get(key)
     if known is None or not is_valid(known[1]):
         bound = bind(function, args, {})
         known = whole.units[key] = function.__code__, tracked_unit(function, bound, None, False, is_root=False)
     unit: Unit = known[1]
+    if inputs is args:
+        _note_call(whole, function, args, unit)
     RUN.texts |= unit.guards.makes_text
     y, saved = _run_inner(function, unit, inputs)
-    count = 1 + len(args)
-    if not function.__code__.co_freevars:
-        return y, lambda y_bar, shadows: (None, *_bars(function, unit, saved, y, y_bar, shadows))[:count]
-    bound = bind(function, args, {})
+    captured = len(function.__code__.co_freevars)
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        bars = bars_of(function, bound, len(args), _bars(function, unit, saved, y, y_bar, shadows))
+        found = _bars(function, unit, saved, y, y_bar, shadows)
+        if all(bar is None for bar in found[:captured]):
+            return (None, *found[captured : captured + len(args)])
+        bars = bars_of(function, bind(function, args, {}), len(args), found)
         return (bars.function, *bars.arguments)
 
     return y, back
@@ -173,30 +215,32 @@ def _with_defaults(function: types.FunctionType, args: tuple[Any, ...]) -> tuple
     return args + taken if _TOLD_BY_TYPE.issuperset(map(type, taken)) else None
 
 
-def _signature(function: types.FunctionType, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+def _signature(
+    whole: Whole, function: types.FunctionType, args: tuple[Any, ...], inputs: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
     """What the unit of a call depends on, within one run; None if it depends on more than is looked at here."""
     code, variables = function.__code__, function.__globals__
-    key = [id(code), id(variables), len(args), RUN.mode, known_cells(code), rebound_globals(variables)]
+    key: list[Any] = [id(code), id(variables), len(args), RUN.mode, known_cells(code), rebound_globals(variables)]
     for x in inputs:
         cls = type(x)
-        key.append(cls)
         if cls in _TOLD_BY_TYPE:
+            key.append(cls)
             continue
-        part = _part_of_signature(function, cls, x)
+        part = _part_of_signature(whole, function, cls, x)
         if part is None:
             return None
-        key.append(part)
+        key += (cls, part or ())
     return tuple(key)
 
 
-def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
+def _part_of_signature(whole: Whole, function: types.FunctionType, cls: type, x: Any) -> Any:
     """The same for one input; a default that is kept from call to call counts as another kind of input."""
     if is_ordinary(cls):
-        return features_of_value(x)
+        return features_now(whole, x)
     if cls is types.CellType:  # something may be stored in it at any time
         return ()
     if cls is types.FunctionType and x.__closure__ is not None:
-        return features_in((x,))
+        return features_now(whole, x)
     if function.__defaults__ is not None:
         return None
     if cls is np.ndarray:
@@ -206,7 +250,7 @@ def _part_of_signature(function: types.FunctionType, cls: type, x: Any) -> Any:
         if classes <= _TOLD_BY_TYPE:
             return classes
         if all(each is float or is_ordinary(each) for each in classes):
-            return classes, features_in((x,))
+            return classes, features_now(whole, x)
     return None
 
 
@@ -389,6 +433,8 @@ def _run(unit: Unit, values: list[Any], apart: Apart | None) -> tuple[Any, Any, 
     assumed, RUN.assumed = RUN.assumed, (unit.guards, RUN.assumed)
     RUN.texts = unit.guards.makes_text
     with inside_run(apart) as whole:
+        given = (kind.features.operators for kind in unit.kinds if isinstance(kind, Unknown))
+        whole.has_operators = unit.meets_writers or any(given)
         try:
             y, saved = unit.primal(*values)
             check_assumed()
@@ -452,4 +498,4 @@ def _final(structure: Structure, bar: Any) -> Projected:
 
 
 dispatch.install(differentiate_inner)
-known_calls.install(run_by_known_unit)
+known_access.install(run_by_known_unit)

@@ -19,6 +19,7 @@ from microgradpy.compiler import always_dispatch, always_track
 from microgradpy.rules.registry import attribute_rule
 from microgradpy.runtime import dispatch as pure
 from microgradpy.runtime.lookup_cache import LookupCache
+from microgradpy.runtime.rule_calls import of_python_numbers
 from microgradpy.state import dispatch, known_calls
 from tests import finite_differences as fd
 from tests.threads import at_once
@@ -41,6 +42,105 @@ def check(f: Callable[..., Any], *args: Any) -> None:
     for _ in range(3):
         found = grad(f, tuple(range(len(args))))(*args)
         np.testing.assert_allclose(fd.flatten_cotangent(args, found), expected, rtol=1e-5, atol=1e-7)
+
+
+# Numbers of other types than before
+
+
+class Tripled(float):
+    def __mul__(self, other: Any) -> Any:
+        return 3.0 * float(self) * other
+
+    __rmul__ = __mul__
+
+
+def of_many_types(x: Any) -> Any:
+    """One call, reached with Python's numbers, those of NumPy, arrays, truth values, and a number with operators of its own."""
+    total = 0.0
+    for factor in [2.0, 3, True, np.float64(1.5), np.float32(0.5), Tripled(2.0), np.array([1.0, 2.0]), 1.0 + 2.0j]:
+        held = {"a": x, "b": factor}
+        held["c"] = held["a"] * held["b"]
+        held["d"] = held["c"] + held["a"]
+        total = total + np.sum(held["c"] * held["d"]).real
+    return total
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), 2])
+def test_numbers_of_many_types_may_come_to_one_place(x: Any) -> None:
+    (slope,) = fd.differences(of_many_types, (float(x),))
+    for _ in range(3):
+        assert grad(of_many_types)(x) == pytest.approx(slope, rel=1e-4)
+
+
+def test_what_a_number_function_raises_is_what_python_raises() -> None:
+    def program(x: float, arguments: Any) -> Any:
+        held = {"a": x}
+        return math.sin(*arguments) * held["a"]
+
+    def root(x: float, power: Any) -> Any:
+        held = {"a": -x, "p": power}
+        return abs(held["a"] ** held["p"])
+
+    assert grad(program)(0.7, (2.0,)) == math.sin(2.0)
+    with pytest.raises(TypeError, match=r"sin\(\) takes exactly one argument \(2 given\)"):
+        grad(program)(0.7, (2.0, 3.0))
+    assert grad(root)(0.7, 2.0) == pytest.approx(1.4)
+    assert grad(root)(0.7, 0.5) == pytest.approx(0.5 / math.sqrt(0.7))  # a complex number
+    with pytest.raises(ZeroDivisionError):
+        grad(root)(0.0, -1.0)
+
+
+# Objects that hold others than before
+
+
+class Compared:
+    """Whose comparison writes."""
+
+    def __init__(self, v: Any, log: Any) -> None:
+        self.v, self.log = v, log
+
+    def __lt__(self, other: Any) -> Any:
+        self.log["v"] = self.log["v"] * 2.0
+        return self.v < (other.v if isinstance(other, Compared) else other)
+
+    def __gt__(self, other: Any) -> Any:
+        self.log["v"] = self.log["v"] * 3.0
+        return self.v > other
+
+
+def half() -> Any:
+    return Compared(0.5, None)
+
+
+class Holding:
+    def __init__(self, items: Any, log: Any) -> None:
+        self.items, self.log = items, log
+
+    def least(self, x: Any) -> Any:
+        best = self.items[0]
+        for item in self.items:
+            if item < best:
+                best = item
+        return x * self.log["v"]
+
+
+def outlines(x: float, is_made_of_constants: Any) -> Any:
+    """The same method of objects whose lists look alike at both ends."""
+    log = {"v": x}
+    holders = [Holding([1.0, 2.0, 3.0] * 8, log) for _ in range(3)]
+    total = sum(each.least(x) for each in holders)
+    if is_made_of_constants:
+        item = half()
+        item.log = log
+    else:
+        item = Compared(0.5, log)
+    holders[1].items[7] = item
+    return total + sum(each.least(x) for each in holders) + log["v"]
+
+
+@pytest.mark.parametrize("is_made_of_constants", [False, True])
+def test_an_object_among_many_in_a_list_counts(is_made_of_constants: bool) -> None:
+    check(lambda x: outlines(x, is_made_of_constants), 0.7)
 
 
 # Rules that are declared later
@@ -88,6 +188,24 @@ def test_a_rule_for_other_types_counts_where_they_come() -> None:
             assert grad(one)(x) == slope
     finally:
         rrule.opt_out(cubed)
+
+
+def test_a_rule_of_a_builtin_for_other_types_counts_where_they_come() -> None:
+    def program(x: Any) -> Any:
+        held = {"x": x}
+        return math.atan(held["x"])
+
+    def rule(x: Any) -> Any:
+        return math.atan(x), lambda y_bar: (NoTangent(), y_bar * 11.0)
+
+    package = rrule.find(math.atan, (np.float64,))
+    rrule.register(math.atan, np.float64)(rule)
+    try:
+        for x, slope in ((1.0, 0.5), (np.float64(1.0), 11.0), (1.0, 0.5), (np.float64(1.0), 11.0)):
+            assert grad(program)(x) == slope
+    finally:
+        rrule.register(math.atan, np.float64)(package)
+    assert grad(program)(np.float64(1.0)) == 0.5
 
 
 def test_a_rule_of_a_builtin_that_is_replaced_counts() -> None:
@@ -639,8 +757,12 @@ def test_threads_may_run_while_rules_are_declared_and_classes_are_patched() -> N
 
 
 def test_what_was_resolved_once_is_not_resolved_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_calls, "RULES", LookupCache())
-    monkeypatch.setattr(dispatch.TrackingDispatcher, "rules", known_calls.RULES)
+    rules = LookupCache(of_python_numbers)
+    for dispatcher in (pure, dispatch):
+        monkeypatch.setattr(dispatcher, "_QUICK", rules.quick)
+    monkeypatch.setattr(known_calls, "RULES", rules)
+    monkeypatch.setattr(pure.Dispatcher, "rules", rules)
+    monkeypatch.setattr(dispatch.TrackingDispatcher, "rules", rules)
     made = [pure.pullback_of(operator.mul, 2.0, 3.0)[0], dispatch.tracked_pullback_of(operator.mul, 2.0, 3.0)[0]]
     assert made == [6.0, 6.0]
 
@@ -652,6 +774,6 @@ def test_what_was_resolved_once_is_not_resolved_again(monkeypatch: pytest.Monkey
     assert pure.pullback_of(operator.mul, 4.0, 3.0)[1](1.0) == (None, 3.0, 4.0)
     assert dispatch.tracked_pullback_of(operator.mul, 4.0, 3.0)[1](1.0, None) == (None, 3.0, 4.0)
     with pytest.raises(AssertionError, match="again"):
-        pure.pullback_of(operator.mul, 4, 3.0)
+        pure.pullback_of(operator.mul, np.float32(4), 3.0)
     with pytest.raises(AssertionError, match="again"):
-        dispatch.tracked_pullback_of(operator.mul, 4, 3.0)
+        dispatch.tracked_pullback_of(operator.mul, np.float32(4), 3.0)

@@ -77,7 +77,8 @@ class Inlined:
 @dataclass(frozen=True, slots=True)
 class Dispatched:
     """A call resolved at run time: `result, pullback = pullback_of(callee, *arguments)`. With `packed`, the arguments are
-    one tuple and one dict; `named` are the names of the others that are given by name."""
+    one tuple and one dict; `named` are the names of the others that are given by name. If it is `settled`, the cotangents that
+    the pullback returns are of values: what has a shadow has them there."""
 
     result: Var
     pullback: Var
@@ -86,6 +87,7 @@ class Dispatched:
     packed: bool
     where: Location
     named: tuple[str, ...] = ()
+    settled: bool = False
 
 
 @final

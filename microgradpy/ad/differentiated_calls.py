@@ -414,12 +414,15 @@ def dispatch(
     catches = primal.catches and (packed or not is_atomic(primal, callee, arguments))
     if not (primal.services.tracks or catches or (not packed and not keywords and _runs_rules_only(primal, callee, arguments))):
         primal.services.calls_unknown()
-    primal.emit(primal.services.dispatcher(packed, catches), (callee, *given), (pair,), keywords)
+    # The cotangent of an array that nobody writes into travels by value, which only the caller knows.
+    are_others = not any(isinstance(primal.kind(value), Array | Numeric) for value in arguments)
+    settles = primal.services.tracks and not packed and not catches and are_others and given == arguments
+    primal.emit(primal.services.dispatcher(packed, catches, settles), (callee, *given), (pair,), keywords)
     result = primal.define(op.result, kind, True)
     pullback = primal.variable(UNKNOWN, f"{op.result.hint or name_of(callee)}_pullback")
     primal.emit(Opcode.UNPACK, (pair,), (result, pullback))
     names = tuple(name for name, _ in keywords)
-    primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where, names))
+    primal.record(Dispatched(result, pullback, callee, arguments, packed, op.where, names, settles))
     if catches:
         primal.unchecked.append(result)
 

@@ -54,13 +54,18 @@ from microgradpy.ir.traversal import given_values, is_mark, item_sources, item_v
 from microgradpy.runtime.making import Maker
 from microgradpy.runtime.variables import CELL_READS, OF_MODULES, new_cell
 from microgradpy.runtime.writes import written_argument
-from microgradpy.state.attempts import attempted_pullback_of, attempted_pullback_of_packed
-from microgradpy.state.dispatch import tracked_pullback_of, tracked_pullback_of_packed
+from microgradpy.state.dispatch import (
+    attempted_pullback_of,
+    attempted_pullback_of_packed,
+    tracked_pullback_of,
+    tracked_pullback_of_arrays,
+    tracked_pullback_of_packed,
+)
 from microgradpy.state.snapshots import frozen
 from microgradpy.state.write_handlers import has_write_handler
 
 _DISPLAYS = (Opcode.TUPLE, Opcode.LIST, Opcode.DICT, Opcode.SET, Opcode.CLOSURE, Opcode.APPEND)
-_BY_ARGUMENT = (tracked_pullback_of, attempted_pullback_of)
+_BY_ARGUMENT = (tracked_pullback_of, tracked_pullback_of_arrays, attempted_pullback_of)
 _DISPATCHERS = (*_BY_ARGUMENT, tracked_pullback_of_packed, attempted_pullback_of_packed)
 
 

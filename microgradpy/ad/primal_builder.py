@@ -89,8 +89,9 @@ class Services(Protocol):
     def half(self, unit: Unit) -> Const:
         """The constant that stands for the unit's primal."""
 
-    def dispatcher(self, packed: bool, catches: bool) -> Const:
-        """The run-time entry `pullback_of`; one that `catches` returns what the call raises."""
+    def dispatcher(self, packed: bool, catches: bool, settles: bool) -> Const:
+        """The run-time entry `pullback_of`; one that `catches` returns what the call raises, and one that `settles` leaves no
+        cotangent of what has a shadow to its caller."""
 
     def is_state(self, name: str) -> bool:
         """Whether a module variable is an object that the run may write into."""

@@ -131,6 +131,18 @@ class TrackedAdjointBuilder(AdjointBuilder):
             self.select(settled, self.is_selected(contribution))
             self.keep_value(target, settled)
 
+    def add_settled(self, target: Value, contribution: Value, is_value: bool) -> None:
+        """Add what travels by value of a cotangent, if that may be anything, where the rest is in the shadows."""
+        if self.travels(target):
+            super().accumulate(target, contribution)
+            return
+        if not self.is_active(target) or carries_nothing(self.kind(target)):
+            return
+        self.reach(target)
+        self.note_zeros(target, self.is_selected(contribution))
+        if is_value and self.kind(target) != CELL:
+            self.keep_value(target, contribution)
+
     # Zeros of selections
 
     def note_zeros(self, target: Value, are_selected: Known) -> None:

@@ -107,7 +107,19 @@ def _undo_dispatched(adjoint: TrackedAdjointBuilder, call: Dispatched) -> None:
     (bars,) = adjoint.operation(callee, arguments, from_user=True)
     if call.callee == operator_constant("setitem"):
         adjoint.note_write(call.arguments[0])
-    unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+    if call.settled:
+        _unpack_settled(adjoint, bars, targets)
+    else:
+        unpack_into(adjoint, bars, targets, (UNKNOWN,) * len(targets))
+
+
+def _unpack_settled(adjoint: TrackedAdjointBuilder, bars: Value, targets: tuple[Value, ...]) -> None:
+    """Add what travels by value of the cotangents in a tuple to the targets they belong to; the rest is in the shadows."""
+    with_value = [adjoint.is_active(target) and not adjoint.is_mutable(target) for target in targets]
+    hints = tuple(adjoint.bar_name(t) if is_value else "_" for t, is_value in zip(targets, with_value, strict=True))
+    results = adjoint.operation(Opcode.UNPACK, (bars,), kinds=(UNKNOWN,) * len(targets), hints=hints)
+    for target, result, is_value in zip(targets, results, with_value, strict=True):
+        adjoint.add_settled(target, result, is_value)
 
 
 def _undo_unit(adjoint: TrackedAdjointBuilder, call: UnitCall) -> None:

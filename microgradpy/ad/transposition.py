@@ -57,7 +57,7 @@ class _Closed:
             raise NotTransposable
         return unit
 
-    def dispatcher(self, packed: bool, catches: bool) -> Const:
+    def dispatcher(self, packed: bool, catches: bool, settles: bool) -> Const:
         raise NotTransposable
 
     def calls_unknown(self) -> None:

@@ -106,6 +106,8 @@ def shared_by_inner(code: types.CodeType) -> frozenset[str]:
 
 # What is known of the code objects that run
 
+CHANGES = [0]
+"""Counts what is noted here, for who keeps what depends on it."""
 _Known = dict[int, tuple[weakref.ref[types.CodeType], frozenset[str]]]
 _shared: _Known = {}
 _own: _Known = {}
@@ -139,6 +141,7 @@ def _found(table: _Known, code: types.CodeType) -> frozenset[str] | None:
 
 def _note(table: _Known, code: types.CodeType, names: frozenset[str]) -> None:
     names |= _found(table, code) or frozenset()
+    CHANGES[0] += 1
     if len(table) > 4096:
         for key in [key for key, (reference, _) in table.items() if reference() is None]:
             del table[key]
@@ -172,6 +175,7 @@ def note_globals(namespace: Mapping[str, Any], codes: Iterable[types.CodeType] =
     if assigned:
         _assigned.setdefault(id(namespace), (namespace, set()))[1].update(assigned)
     if found:
+        CHANGES[0] += 1
         _rebound.setdefault(id(namespace), (namespace, set()))[1].update(found)
 
 

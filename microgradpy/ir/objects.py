@@ -104,11 +104,49 @@ def _with_parts(values: Iterable[Any]) -> list[Any]:
 
 
 def features_of_value(value: Any) -> Features:
-    """The same for one value; most hold nothing but numbers."""
+    """The same for one value."""
+    found = features_of_leaves(value)
+    return features_in((value,)) if found is None else found
+
+
+def features_of_leaves(value: Any) -> Features | None:
+    """The same for one value that holds nothing but numbers, as most do; None for others."""
     known = _classes.get(id(type(value)))
     if known is None or known.cls() is not type(value) or not LEAVES.issuperset(map(type, known.held(value))):
-        return features_in((value,))
+        return None
     return known.features
+
+
+def outline_of(value: Any) -> tuple[int, ...] | None:
+    """The class of an object of the user's or of a function, those of what is in its fields or was captured, and of the items
+    at the ends of lists and the like among these; None for anything else. What has one outline mostly has the same features."""
+    known = _classes.get(id(type(value)))
+    if known is None or known.held not in _OUTLINED or known.cls() is not type(value):
+        return None
+    parts: list[Any] = list(known.held(value))
+    classes = list(map(type, parts))
+    if not _ENDED.isdisjoint(classes):
+        # One of the dicts may be its own.
+        parts += [item for part in parts if type(part) is dict for item in list(part.values())[:_LARGEST_OUTLINE]]
+        for part in parts:
+            classes += _ends(part)
+    return (id(type(value)), *map(id, classes))
+
+
+def _ends(part: Any) -> list[type]:
+    """The classes among the items of a container, of many those at the ends, and the same for the last of them."""
+    classes: list[type] = []
+    for _ in range(_DEEPEST_OUTLINE):
+        if type(part) not in _ENDED or not part:
+            break
+        items = list(part.values()) if type(part) is dict else part
+        classes += dict.fromkeys(map(type, items if len(items) <= _LARGEST_OUTLINE else (items[0], items[-1])))
+        part = items[-1]
+    return classes
+
+
+_ENDED = frozenset({list, tuple, dict})
+_LARGEST_OUTLINE, _DEEPEST_OUTLINE = 16, 4
 
 
 def _items_of_list(value: list[Any]) -> Iterable[Any]:
@@ -121,6 +159,9 @@ def _items_of_tuple(value: tuple[Any, ...]) -> Iterable[Any]:
 
 def _captured(value: types.FunctionType) -> Iterable[Any]:
     return [_content(cell) for cell in value.__closure__ or ()]
+
+
+_OUTLINED: tuple[Any, ...] = (gc.get_referents, _captured)
 
 
 def _of_partial(value: functools.partial[Any]) -> Iterable[Any]:

@@ -16,7 +16,7 @@ from microgradpy.ir.objects import PLAIN_MEMBERS, inherited_member, is_computed,
 from microgradpy.projecting import Untouched, are_floats, are_tuples
 from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute
 from microgradpy.rules.results import place_of
-from microgradpy.runtime.members import Role, member_of, role_of
+from microgradpy.runtime.members import Role, member_and_role
 from microgradpy.runtime.streams import Stream, Turn
 from microgradpy.tangents.arithmetic import accumulate, add_item, check_reading, stack_items, zero_cotangent
 from microgradpy.tangents.fields import has_field
@@ -27,6 +27,8 @@ from microgradpy.tangents.types import Tangent, is_structural_zero
 def or_zero(x_bar: Any, x: Any) -> Any:
     """`x_bar`, or a zero cotangent of `x` if it is None. Missing items of a tuple are filled too; those of a list are not:
     they say that nobody reads the item. Truth values have zeros here: what was not known to be one may be computed with."""
+    if type(x_bar) is float:
+        return x_bar
     if not isinstance(x, tuple | list):
         if not is_structural_zero(x_bar):
             return x_bar
@@ -331,7 +333,7 @@ def _is_field(x: Any, name: str) -> bool:
     """Whether it is a field of an ordinary object, as far as that is quickly found out."""
     cls = type(x)
     getter: Any = cls.__getattribute__
-    if getter is not _GET or role_of(cls, name, member_of(cls, name)) is not Role.FIELD:
+    if getter is not _GET or member_and_role(cls, name)[1] != Role.FIELD:
         return False
     try:
         return not _is_own_method(_GET(x, name), x)

@@ -37,7 +37,17 @@ from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.opaque import call_unchanged, check_spread
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.replacements import call_by_keys
-from microgradpy.runtime.rule_calls import BY_VALUE, back_of_rule, by_known_rule, check_text, is_continuous, name_of, positional
+from microgradpy.runtime.rule_calls import (
+    BY_VALUE,
+    back_of_rule,
+    by_known_rule,
+    by_value,
+    check_text,
+    is_continuous,
+    name_of,
+    of_python_numbers,
+    positional,
+)
 from microgradpy.runtime.rule_texts import rule_to_fill_in
 from microgradpy.runtime.special_methods import OF_UFUNCS, is_read_by_keys, refuse_override
 from microgradpy.runtime.streams import Stream, Turn
@@ -52,7 +62,7 @@ class Dispatcher(Resolve):
 
     entry: Entry
     """The compiler's, which installs it here, so that recursion runs by value and not by import."""
-    rules = LookupCache()
+    rules = LookupCache(of_python_numbers)
     """The rules that were found for calls on numbers and arrays."""
 
     def __call__(
@@ -223,10 +233,15 @@ def install(entry: Entry) -> None:
 
 def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """`(y, back)`; `back(y_bar)` returns the cotangents of `f` and of each positional argument, None where zero."""
+    quick = _QUICK.get(id(f))
+    if quick is not None and quick[0] == len(args) and not kwargs:
+        made: tuple[Any, Pullback] | None = quick[1](*args)
+        if made is not None:
+            return made
     if not kwargs:
         known = resolve.rules.find(f, args)
         if known is not None:
-            return by_known_rule(f, known.rule, args, _by_value)
+            return by_known_rule(f, known.rule, args, by_value)
         found = by_what_is_known(pullback_of, f, args)
         if found is not None:
             return found
@@ -235,13 +250,12 @@ def pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     return made
 
 
+_QUICK = resolve.rules.quick
+
+
 def pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Pullback]:
     """The same for `f(*args, **kwargs)`: `back(y_bar)` returns the cotangents of `f`, of `args` and of `kwargs`."""
     return resolve.packed(resolve, f, tuple(args), kwargs)
-
-
-def _by_value(f: Any, rule: Rule, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
-    return y, back_of_rule(f, rule, args, {}, y, pullback)
 
 
 def _by_rule(

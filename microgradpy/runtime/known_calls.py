@@ -16,7 +16,7 @@ from microgradpy.rules.containers import attribute_bar
 from microgradpy.runtime.bars import Pullback
 from microgradpy.runtime.known_callees import CALLED, is_known, is_known_method, of_method
 from microgradpy.runtime.lookup_cache import NUMBERS
-from microgradpy.runtime.members import Role, member_of, role_of
+from microgradpy.runtime.members import Role, member_and_role
 from microgradpy.runtime.modes import RUN, SPECIAL
 from microgradpy.tangents.types import Tangent, is_structural_zero
 
@@ -67,17 +67,16 @@ def _read(call: Call, x: Any, name: str) -> Made | None:
     getter: Any = cls.__getattribute__
     if getter is not _GET:
         return None
-    found = member_of(cls, name)
-    role = role_of(cls, name, found)
+    found, role = member_and_role(cls, name)
     if role > Role.PROPERTY:
         return None
-    if role is Role.PROPERTY:
+    if role == Role.PROPERTY:
         return _read_property(call, x, found.fget) if type(found.fget) is types.FunctionType else None
     try:
         y = _GET(x, name)
     except AttributeError:
         return None
-    if role is Role.METHOD:
+    if role == Role.METHOD:
         is_bound = type(y) is types.MethodType and y.__func__ is found and y.__self__ is x
         return (y, _back_to_field(x, name, y)) if is_bound else None
     return None if y is found else (y, _back_to_field(x, name, y))  # of the class, or of the object: nobody can tell

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 import weakref
 from collections import deque, namedtuple
-from enum import Enum, IntEnum
+from enum import Enum
 from typing import Any, final
 
 import numpy as np
@@ -18,11 +18,13 @@ from microgradpy.rules.registry import find_attribute_rule, is_inert_attribute, 
 from microgradpy.runtime.lookup_cache import NUMBERS
 
 
-class Role(IntEnum):
+@final
+class Role:
     """What a class has under a name: nothing, or what stands for a slot; a constant, which objects may have a field before; a
     function; a property; a method of a builtin container; an item of a named tuple; anything else, or what has a rule of its
     own."""
 
+    # An enumeration would be several times as slow, in what is done for each attribute that is read.
     FIELD, CONSTANT, METHOD, PROPERTY, BUILTIN, ITEM, OTHER = range(7)
 
 
@@ -32,8 +34,9 @@ class _Missing:
 
 
 _MISSING: Any = _Missing()
-_known: dict[tuple[int, str], tuple[weakref.ref[type], int, type, Role]] = {}
-"""By class and name: the class, the version of the rules, the type of what the class had there, and what that means."""
+_known: dict[tuple[int, str], tuple[weakref.ref[type], type, int]] = {}
+"""By class and name, for the rules as they are: the class, the type of what the class had there, and what that means."""
+rrule.watchers.append(_known.clear)
 LARGEST = 4096
 OF_OTHER_KINDS = (
     type, types.ModuleType, types.FunctionType, types.MethodType, types.SimpleNamespace, BaseException, super, list, dict,
@@ -54,18 +57,31 @@ def member_of(cls: type, name: str) -> Any:
     return _MISSING
 
 
-def role_of(cls: type, name: str, found: Any) -> Role:
-    """What it means that the class has this under that name."""
+def member_and_role(cls: type, name: str) -> tuple[Any, int]:
+    """The same, and what it means."""
+    found: Any = _MISSING
+    for base in cls.__mro__:
+        members = base.__dict__
+        if name in members:
+            found = members[name]
+            break
     known = _known.get((id(cls), name))
-    if known is None or known[2] is not type(found) or known[1] != rrule.version or known[0]() is not cls:
-        if len(_known) > LARGEST:
-            _known.clear()
-        version = rrule.version
-        known = _known[id(cls), name] = weakref.ref(cls), version, type(found), _examined(cls, name, type(found))
-    return known[3]
+    if known is None or known[1] is not type(found) or known[0]() is not cls:
+        known = _note(cls, name, type(found))
+    return found, known[2]
 
 
-_ROLES: dict[type, Role] = {
+def _note(cls: type, name: str, kind: type) -> tuple[weakref.ref[type], type, int]:
+    if len(_known) > LARGEST:
+        _known.clear()
+    version = rrule.version
+    known = _known[id(cls), name] = weakref.ref(cls), kind, _examined(cls, name, kind)
+    if version != rrule.version:
+        _known.clear()
+    return known
+
+
+_ROLES: dict[type, int] = {
     **{cls: Role.CONSTANT for cls in _CONSTANTS},
     _Missing: Role.FIELD,
     types.MemberDescriptorType: Role.FIELD,
@@ -74,7 +90,7 @@ _ROLES: dict[type, Role] = {
 }
 
 
-def _examined(cls: type, name: str, kind: type) -> Role:
+def _examined(cls: type, name: str, kind: type) -> int:
     if name.startswith("__") or find_attribute_rule(cls, name) is not None or is_inert_attribute(cls, name):
         return Role.OTHER
     if cls in CONTAINERS:

@@ -69,6 +69,11 @@ class _Special:
 
 
 SPECIAL = _Special()
+KEEPING = _Special()
+"""Those among them in which pullbacks keep zeros."""
+UNDOABLE = _Special()
+"""Blocks in which calls are noted one by one, to be undone if the caller goes on after an exception, or places are told
+apart."""
 
 
 @final

@@ -10,12 +10,13 @@ import numpy as np
 
 from microgradpy.errors import MissingRuleError
 from microgradpy.rules.entries import Rule
+from microgradpy.rules.number_texts import of_numbers
 from microgradpy.rules.results import checked, cotangents, seed_for
 from microgradpy.runtime.activity import may_be_active
 from microgradpy.runtime.bars import Back, Bars, Pullback, Resolved, Wanted, with_bars
 from microgradpy.runtime.cotangents import missing_cotangent
-from microgradpy.runtime.lookup_cache import NUMBERS, known_cotangents
-from microgradpy.runtime.modes import RUN
+from microgradpy.runtime.lookup_cache import NUMBERS, PYTHONS, known_cotangents
+from microgradpy.runtime.modes import KEEPING, RUN
 from microgradpy.runtime.named_arguments import next_by_name
 from microgradpy.runtime.texts import check_read, noted
 from microgradpy.runtime.zeros import without_zeros
@@ -105,6 +106,76 @@ def by_known_rule(
         return with_bars(way(f, rule, args, y, pullback), count)[1](y_bar, shadows) if found is None else found
 
     return y, back
+
+
+# On numbers of which nothing is proven: they are tested where they stand, and the call is made as a person would write it
+
+
+def by_value(f: Any, rule: Rule, args: tuple[Any, ...], y: Any, pullback: Any) -> Resolved:
+    """What undoes a call of a rule where all cotangents travel by value."""
+    return y, back_of_rule(f, rule, args, {}, y, pullback)
+
+
+def of_python_numbers(
+    f: Any, rule: Rule | None, count: int, way: Callable[..., Resolved] = by_value, tracks: bool = False
+) -> Callable[..., Any] | None:
+    """What makes calls of a function of so many numbers that goes by this rule, or (None) has no derivative; `way` is that of
+    `by_known_rule`."""
+    if rule is None:
+        return _without_derivative(f, count) if count in _NOTHINGS else None
+    made = _by_text(f, rule, count)
+    if made is not None:
+        return made
+
+    def as_it_stands(*args: Any) -> Any:
+        return by_known_rule(f, rule, args, way, tracks) if _REAL.issuperset(map(type, args)) else None
+
+    return as_it_stands
+
+
+_REAL = PYTHONS | {np.float64}
+
+
+def _without_derivative(f: Any, count: int) -> Callable[..., Any]:
+    """Makes such a call of a function that has no derivative."""
+    back = _NOTHINGS[count]
+
+    def of_one(x: Any) -> Any:
+        if type(x) not in PYTHONS:
+            return None
+        y = f(x)
+        return y if type(y) in NUMBERS else noted(y, (x,)), back
+
+    def of_two(x: Any, y: Any) -> Any:
+        if type(x) not in PYTHONS or type(y) not in PYTHONS:
+            return None
+        z = f(x, y)
+        return z if type(z) in NUMBERS else noted(z, (x, y)), back
+
+    return of_one if count == 1 else of_two
+
+
+_NOTHINGS: dict[int, Callable[..., Any]] = {
+    1: lambda y_bar, shadows=None: (None, None),
+    2: lambda y_bar, shadows=None: (None, None, None),
+}
+
+
+def _by_text(f: Any, rule: Rule, count: int) -> Callable[..., Any] | None:
+    """Makes such a call by what the text of the rule is for numbers."""
+
+    def otherwise(args: tuple[Any, ...], y_bar: Any) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (1 + count)
+        with np.errstate(all="ignore"):  # what there was to be said was said in the primal
+            y, pullback = rule(*args)
+        found = known_cotangents(pullback, y_bar, args)
+        return found or with_bars(by_value(f, rule, args, y, pullback), count)[1](y_bar)
+
+    return of_numbers(rule, count, {"otherwise": otherwise, "KEEPING": KEEPING})
+
+
+# Arguments by name
 
 
 def positional(

@@ -17,7 +17,7 @@ from microgradpy.rules.entries import Rule
 from microgradpy.rules.linearity import linear_arguments
 from microgradpy.rules.selections import selects, works_by_entry
 from microgradpy.runtime.bars import Back, Bars
-from microgradpy.runtime.modes import RUN, SPECIAL
+from microgradpy.runtime.modes import KEEPING, RUN, SPECIAL
 from microgradpy.tangents.arithmetic import unbroadcast
 from microgradpy.tangents.strong_zeros import has_nan, is_plain, kept, kept_rows, kept_whole
 from microgradpy.tangents.types import is_structural_zero
@@ -29,10 +29,12 @@ def keeping_zeros(is_selected: bool, back: Callable[..., T], *arguments: Any) ->
     """What a pullback gives if zeros of selections are kept, in its seed too if that may have some."""
     before, RUN.zeros = RUN.zeros, is_selected
     SPECIAL.add(1)
+    KEEPING.add(1)
     try:
         with np.errstate(all="ignore"):
             return back(*arguments)
     finally:
+        KEEPING.add(-1)
         SPECIAL.add(-1)
         RUN.zeros = before
 

@@ -42,12 +42,14 @@ class ArrayShadows:
     def add(self, x: Any, d: Any) -> None:
         """x_bar += d for an array x."""
         entry = self.entries.get(id(x))
-        if entry is not None and type(d) is type(entry[1]) is np.ndarray:
-            shadow = entry[1]
-            if shadow.base is None and d.dtype == shadow.dtype and d.shape == shadow.shape:
+        if type(d) is np.ndarray:
+            shadow = None if entry is None else entry[1]
+            if shadow is None and self._begins_with(x, d):
+                return
+            if type(shadow) is np.ndarray and shadow.base is None and d.dtype == shadow.dtype and d.shape == shadow.shape:
                 shadow += d
                 return
-        if not is_structural_zero(d):
+        if d is not None and not is_structural_zero(d):
             self.add_to(x, d)
 
     def add_to(self, x: Any, d: Any) -> None:
@@ -55,15 +57,23 @@ class ArrayShadows:
         if not isinstance(x, np.ndarray) or x.dtype.kind != "b":  # truth values carry nothing
             add_to_array(self.of(x), d)
 
+    def _begins_with(self, x: Any, d: np.ndarray[Any, Any], is_given: bool = False) -> bool:
+        """Make the shadow of an array of floats that has none from its first cotangent, which is given away or copied; whether
+        that can be done."""
+        if type(x) is not np.ndarray or x.base is not None or id(x) in self.entries or id(x) in self.memories:
+            return False
+        if d.dtype.char != "d" or x.dtype != d.dtype or d.shape != x.shape or not x.flags.c_contiguous:
+            return False
+        if not (is_given and d.flags.c_contiguous):
+            d = d.copy()
+        self.entries[id(x)] = (x, d)
+        self.memories[id(x)] = (x, d, [])
+        return True
+
     def give(self, x: Any, d: Any) -> None:
         """x_bar += d, where nobody else has the array `d`."""
-        is_new = id(x) not in self.entries and id(x) not in self.memories
-        if is_new and x.base is None and d.shape == x.shape and d.dtype == x.dtype:
-            if d.flags.c_contiguous and x.flags.c_contiguous:
-                self.entries[id(x)] = (x, d)
-                self.memories[id(x)] = (x, d, [])
-                return
-        self.add(x, d)
+        if not self._begins_with(x, d, is_given=True):
+            self.add(x, d)
 
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: those of arrays go to their shadows, that of a number is returned."""

@@ -29,6 +29,7 @@ from microgradpy.runtime.bars import Back, Bars, Entry, Resolve, Resolved, Wante
 from microgradpy.runtime.dispatch import Dispatcher, bound_back, refuse_active
 from microgradpy.runtime.making import import_from
 from microgradpy.runtime.matching import attributes_of
+from microgradpy.runtime.modes import UNDOABLE
 from microgradpy.runtime.named_operators import is_special
 from microgradpy.runtime.protocols import by_protocol
 from microgradpy.runtime.python_ufuncs import is_of_python
@@ -71,10 +72,10 @@ from microgradpy.state.attributes import get_attribute, parts_of_subject, set_at
 from microgradpy.state.constructors import construct
 from microgradpy.state.detached import detached, may_return_arguments
 from microgradpy.state.iteration import by_items
-from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee
+from microgradpy.state.known_calls import RULES, by_what_is_known, note_callee, settled, settled_by_what_is_known
 from microgradpy.state.known_rules import by_rule, by_write_handler, from_undo
 from microgradpy.state.mappings import made_item, makes_item, of_sets
-from microgradpy.state.partial_calls import attempted_if_caught, undone_by
+from microgradpy.state.partial_calls import attempted, attempted_if_caught, undone_by
 from microgradpy.state.reachable_writes import any_may_write
 from microgradpy.state.remembered import by_cache
 from microgradpy.state.shadows import Shadows, Undo, is_value
@@ -243,11 +244,38 @@ def install(entry: Entry) -> None:
 
 
 def tracked_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
-    """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument, None for
-    those that are in the shadows or zero."""
+    """`(y, pullback)`; `pullback(y_bar, shadows)` returns the cotangents of `f` and of each positional argument as far as they
+    travel by value: None for those that are in the shadows or zero."""
+    made: tuple[Any, Undo] | None = None
+    if not kwargs and (not UNDOABLE.blocks or (current() is None and apart_now() is None)):
+        quick = _QUICK.get(id(f))
+        if quick is not None and quick[0] == len(args):
+            made = quick[1](*args)
+            if made is not None:
+                return made
+        made = settled_by_what_is_known(f, args)
+    return made or settled(with_bars(resolve(f, args, kwargs, None, False), len(args)), f, args)
+
+
+_QUICK = RULES.quick
+
+
+def tracked_pullback_of_arrays(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
+    """The same where the cotangents of arguments that are arrays travel by value."""
     is_plain = not kwargs and current() is None and apart_now() is None
-    made = by_what_is_known(tracked_pullback_of, f, args) if is_plain else None
+    made = by_what_is_known(f, args) if is_plain else None
     return made or with_bars(resolve(f, args, kwargs, None, False), len(args))
+
+
+def attempted_pullback_of(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Undo]:
+    """As `tracked_pullback_of_arrays`, in the body of a `try` whose handlers go on: what the call raises is caught first, and
+    its value is a `Failure`, with what undoes what it had done by then."""
+    return with_bars(attempted(resolve, f, args, kwargs, None, False), len(args))
+
+
+def attempted_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:
+    """As `tracked_pullback_of_packed`; the value is a `Failure` if the call raises."""
+    return resolve.packed(partial(attempted, resolve), f, tuple(args), kwargs)
 
 
 def tracked_pullback_of_packed(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Undo]:

@@ -12,18 +12,22 @@ functions at its end.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import types
 import weakref
 from collections import defaultdict, deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from microgradpy.ir.random_sources import is_source_class
-from microgradpy.runtime.lookup_cache import NUMBERS
-from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_of, role_of
+from microgradpy.rules.registry import rrule
+from microgradpy.runtime.known_callees import CALLED, is_known
+from microgradpy.runtime.lookup_cache import NUMBERS, Quick
+from microgradpy.runtime.members import CONTAINERS, LARGEST, OF_OTHER_KINDS, Role, member_and_role
 from microgradpy.runtime.sources import VIEWS
 from microgradpy.state import deques, lists, mappings  # noqa: F401 - they register their write handlers
 from microgradpy.state.arrays import set_array_item
@@ -34,8 +38,32 @@ from microgradpy.state.write_handlers import Made, find_write_handler, no_cotang
 from microgradpy.tangents.arithmetic import real_like
 from microgradpy.tangents.types import is_structural_zero
 
-Call = Callable[..., Made]
-"""How another call is made: `call(f, *args)` gives its value and what undoes it."""
+Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]
+"""A call of a function by the unit that is known for such arguments; None if there is none."""
+_run: list[Run] = []
+
+
+def install(run: Run) -> None:
+    """Called once by the compiler."""
+    _run[:] = [run]
+
+
+def run_known(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A call by the unit that is known for such arguments."""
+    return _run[0](f, args)
+
+
+def by_known_function(f: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
+    """A call of a function that nothing but its source says the derivative of, as was found before; None of any other."""
+    return _run[0](f, args) if is_known(CALLED, f) or _is_known_code(f) else None
+
+
+def _is_known_code(f: types.FunctionType) -> bool:
+    """Whether the same is known of another function that was made by the same `def` or `lambda`."""
+    code = f.__code__
+    return bool(code.co_flags & inspect.CO_NESTED) and is_known(CALLED, code) and not rrule.names(f)
+
+
 _GET: Callable[[Any, str], Any] = object.__getattribute__
 _SET: Callable[[Any, str, Any], None] = object.__setattr__
 _KEYS = frozenset({int, str, bool, types.NoneType, float})
@@ -57,37 +85,25 @@ def is_ordinary(cls: type) -> bool:
     return known[1]
 
 
-def _read(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    if len(args) != 2 or type(args[1]) is not str:
+def _read(x: Any, name: Any) -> Made | None:
+    if type(name) is not str:
         return None
-    x, name = args
     cls = type(x)
     getter: Any = cls.__getattribute__
-    if type(getter) is not types.WrapperDescriptorType:
-        return None
-    found = member_of(cls, name)
-    role = role_of(cls, name, found)
-    if role is Role.BUILTIN:
-        return _read_method(x, name, getattr(x, name), found)
-    if role is Role.ITEM:
-        return _with_item(getattr(x, name), x, cls._fields.index(name))
-    return None if role is Role.OTHER or getter is not _GET else _read_object(call, x, name, found, role)
-
-
-def _read_object(call: Call, x: Any, name: str, found: Any, role: Role) -> Made | None:
-    """An attribute of an ordinary object."""
-    if role is Role.PROPERTY:
-        return _read_property(call, x, found.fget) if type(found.fget) is types.FunctionType else None
+    found, role = member_and_role(cls, name)
+    if getter is not _GET:
+        return _read_builtin(x, name, found, role) if type(getter) is types.WrapperDescriptorType else None
+    if role > Role.METHOD:
+        return _read_property(x, found.fget) if role == Role.PROPERTY else None
     try:
         y = _GET(x, name)
     except AttributeError:
         return None
-    if role is Role.METHOD:
+    if role == Role.METHOD:
         return _read_method(x, name, y, found)
-    return None if y is found else _of_field(x, name, y)  # of the class, or of the object: nobody can tell
+    if y is found:  # of the class, or of the object: nobody can tell
+        return None
 
-
-def _of_field(x: Any, name: str, y: Any) -> Made:
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
         if y_bar is not None:
             shadows.of(x).add(name, y_bar)
@@ -96,9 +112,15 @@ def _of_field(x: Any, name: str, y: Any) -> Made:
     return y, undo
 
 
+def _read_builtin(x: Any, name: str, found: Any, role: int) -> Made | None:
+    """A method of a container, or an item of a named tuple."""
+    if role == Role.BUILTIN:
+        return _read_method(x, name, getattr(x, name), found)
+    return _with_item(getattr(x, name), x, type(x)._fields.index(name)) if role == Role.ITEM else None
+
+
 def _read_method(x: Any, name: str, y: Any, found: Any) -> Made | None:
-    is_bound = type(y) is types.MethodType and y.__func__ is found and y.__self__ is x
-    if type(found) is types.FunctionType and not is_bound:
+    if type(found) is types.FunctionType and not (type(y) is types.MethodType and y.__func__ is found and y.__self__ is x):
         return None  # a field of the object
 
     def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
@@ -109,21 +131,25 @@ def _read_method(x: Any, name: str, y: Any, found: Any) -> Made | None:
     return y, undo
 
 
-def _read_property(call: Call, x: Any, getter: Any) -> Made:
-    y, back = call(getter, x)
-    return y, lambda y_bar, shadows: (None, back(y_bar, shadows)[1], None)
-
-
-def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    if len(args) != 3:
+def _read_property(x: Any, getter: Any) -> Made | None:
+    made = by_known_function(getter, (x,)) if type(getter) is types.FunctionType else None
+    if made is None:
         return None
-    x, name, value = args
+    y, back = made
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        own = back(y_bar, shadows)[1]
+        return None, None if own is None else shadows.settle(x, own), None
+
+    return y, undo
+
+
+def _write(x: Any, name: Any, value: Any) -> Made | None:
     cls = type(x)
     setter: Any = cls.__setattr__
-    if setter is not _SET or type(name) is not str or is_source_class(cls):
+    if setter is not _SET or type(name) is not str or type(value) in _READ_ITEM_BY_ITEM or is_source_class(cls):
         return None
-    found = member_of(cls, name)
-    if role_of(cls, name, found) > Role.METHOD or type(value) in _READ_ITEM_BY_ITEM:
+    if member_and_role(cls, name)[1] > Role.METHOD:
         return None
     _SET(x, name, value)
     return None, lambda y_bar, shadows: (None, None, None, shadows.of(x).take(name))
@@ -131,7 +157,7 @@ def _write(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
 
 def stores(cls: type, name: str) -> bool:
     """Whether an assignment to a field of an ordinary object just stores, if its class does not say otherwise of all fields."""
-    return role_of(cls, name, member_of(cls, name)) <= Role.METHOD
+    return member_and_role(cls, name)[1] <= Role.METHOD
 
 
 # Items
@@ -152,8 +178,9 @@ _TAKE_NO_KEY = frozenset({list.append, deque.append, deque.appendleft})
 _READ_ITEM_BY_ITEM = frozenset({types.GeneratorType, *VIEWS})
 
 
-def _item(call: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
-    if not args:
+def known_item(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """What reads or writes an item of a container; None if that is not simple, or something else."""
+    if f not in _ITEMS or not args:
         return None
     x, count = args[0], len(args)
     cls = type(x)
@@ -225,11 +252,9 @@ def _with_item(y: Any, x: tuple[Any, ...], index: int) -> Made:
     return y, undo
 
 
-def told(f: Any, args: tuple[Any, ...]) -> Made | None:
+def _told(f: Any, x: Any) -> Made | None:
     """What a container says of itself."""
-    if len(args) != 1 or type(args[0]) not in CONTAINERS:
-        return None
-    return f(args[0]), lambda y_bar, shadows: (None, None)
+    return (f(x), lambda y_bar, shadows: (None, None)) if type(x) in CONTAINERS else None
 
 
 _HASHED, _SEARCHED = frozenset({dict, set, frozenset, defaultdict}), frozenset({list, tuple, deque})
@@ -251,19 +276,114 @@ _UNBOUND = {(cls, f.__name__): f for f, cls in _METHODS if type(f) is types.Meth
 def by_bound_method(f: Any, args: tuple[Any, ...]) -> Made | None:
     """A method of a list or dict that was read before: the cotangent of its object is in the shadows."""
     unbound = _UNBOUND.get((type(f.__self__), f.__name__)) if type(f) is types.BuiltinMethodType else None
-    made = None if unbound is None else _item(None, unbound, (f.__self__, *args))
+    made = None if unbound is None else known_item(unbound, (f.__self__, *args))
     if made is None:
         return None
     y, undo = made
     return y, lambda y_bar, shadows: (None, *undo(y_bar, shadows)[2:])
 
 
-ACCESS: dict[Any, Callable[[Call, Any, tuple[Any, ...]], Made | None]] = {
-    getattr: _read,
-    setattr: _write,
-    **dict.fromkeys(_ITEMS, _item),
-    operator.contains: lambda call, f, args: _contains(*args) if len(args) == 2 else None,
-    **dict.fromkeys((len, operator.not_, operator.truth), lambda call, f, args: told(f, args)),
-}
-"""What reads and writes fields and items: `access(call, f, args)` gives the value and what undoes it; None for what is not one
-of the simple ones. Other calls are made by `call`."""
+def _read_item(x: Any, key: Any) -> Made | None:
+    """An item of a list or dict; a number at a whole index of an array, whose cotangent is in the shadow."""
+    cls = type(x)
+    if cls is dict and type(key) in _KEYS:
+        y, place = x[key], key
+    elif cls is list and type(key) is int:
+        y, place = x[key], key if key >= 0 else key + len(x)
+    else:
+        return _read_number(x, key) if cls is np.ndarray else _item_of_tuple(x, key) if cls is tuple else None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(x).add(place, y_bar)
+        return None, None, None
+
+    return y, undo
+
+
+def _read_number(x: np.ndarray[Any, Any], index: Any) -> Made | None:
+    """A number at a whole index of an array."""
+    if type(index) not in _PLACES and not (type(index) is tuple and _PLACES.issuperset(map(type, index))):
+        return None
+    y = x[index] if x.dtype.kind in "fc" else None
+    if y is None or type(y) is np.ndarray:
+        return None
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if not is_structural_zero(y_bar):
+            shadows.of(x)[index] += real_like(y_bar, y)
+        return None, None, None
+
+    return y, undo
+
+
+def _write_item(x: Any, key: Any, value: Any) -> Made | None:
+    """An item of a list or dict."""
+    cls = type(x)
+    if type(value) in _READ_ITEM_BY_ITEM:
+        return None
+    if cls is dict and type(key) in _KEYS and "__builtins__" not in x:
+        place = key
+    elif cls is list and type(key) is int:
+        place = key if key >= 0 else key + len(x)
+    else:
+        return None
+    x[key] = value
+    return None, lambda y_bar, shadows: (None, None, None, shadows.of(x).take(place))
+
+
+def _append(items: Any, x: Any) -> Made | None:
+    if type(items) is not list or type(x) in _READ_ITEM_BY_ITEM:
+        return None
+    length = len(items)
+    items.append(x)
+    return None, lambda y_bar, shadows: (None, None, shadows.of(items).undo_append(length))
+
+
+def _values(mapping: Any) -> Made | None:
+    """The view of the values of a dict, of those that it has now."""
+    if type(mapping) is not dict:
+        return None
+    held = tuple(mapping.items())
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadow = shadows.of(mapping)
+            for (key, value), bar in zip(held, y_bar, strict=True):
+                shadow.add(key, shadows.settle(value, bar))
+        return None, None
+
+    return mapping.values(), undo
+
+
+def _list(x: Any) -> Made | None:
+    """A new list of the items of a list, or of the keys of a dict."""
+    if type(x) is not list and type(x) is not dict:
+        return None
+    y = list(x)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        taken = shadows.take(y)
+        if taken is not None and type(x) is list:
+            shadow = shadows.of(x)
+            for place, bar in enumerate(taken.slots):
+                shadow.add(place, bar)
+        return None, None
+
+    return y, undo
+
+
+_CALLS: tuple[tuple[int, Callable[..., Made | None], Any], ...] = (
+    (2, _read, getattr),
+    (3, _write, setattr),
+    (2, _read_item, operator.getitem),
+    (3, _write_item, operator.setitem),
+    (2, _append, list.append),
+    (2, _contains, operator.contains),
+    (1, _values, dict.values),
+    (1, _list, list),
+    *((1, partial(_told, f), f) for f in (len, bool, operator.not_, operator.truth)),
+)
+ACCESS: dict[int, Quick] = {id(f): (count, made, f) for count, made, f in _CALLS}
+"""What reads and writes fields and items, by the identity of what is called: it gives the value and what undoes it, or None for
+what is not one of the simple ones. What comes back is settled: cotangents of what can be written into are in the shadows."""

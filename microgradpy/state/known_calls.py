@@ -10,37 +10,60 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from microgradpy.rules.registry import rrule
+from microgradpy.rules.sums import sum_rrule
 from microgradpy.runtime.foreign import is_foreign
 from microgradpy.runtime.iterators import walked
 from microgradpy.runtime.known_callees import CALLED, is_known, is_known_method, note, note_owned, of_method
 from microgradpy.runtime.lookup_cache import LookupCache
 from microgradpy.runtime.markers import NESTED_DIFFERENTIATION
 from microgradpy.runtime.members import member_of
-from microgradpy.runtime.rule_calls import by_known_rule
-from microgradpy.state.known_access import ACCESS, Call, by_bound_method, is_ordinary, told
+from microgradpy.runtime.rule_calls import by_known_rule, of_python_numbers
+from microgradpy.state.known_access import ACCESS, by_bound_method, by_known_function, is_ordinary, known_item, run_known
 from microgradpy.state.known_constructors import filled_dataclass, is_plainly_made, stored
 from microgradpy.state.known_rules import by_known_entry, in_shadows
 from microgradpy.state.reachable_writes import is_wrapper
 from microgradpy.state.shadows import Shadows
 from microgradpy.state.write_handlers import Made
+from microgradpy.tangents.arithmetic import unbroadcast
 
-Run = Callable[[types.FunctionType, tuple[Any, ...]], Made | None]
-"""A call of a function by the unit that is known for such arguments; None if there is none."""
-_run: list[Run] = []
-
-
-def install(run: Run) -> None:
-    """Called once by the compiler."""
-    _run[:] = [run]
+_GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
 
 
-RULES = LookupCache()
+def _walked(x: Any) -> Made | None:
+    return (x, lambda y_bar, shadows: (None, y_bar)) if type(x) in _GIVE_THEIR_ITEMS else None
+
+
+def _quick(f: Any, rule: Any, count: int) -> Callable[..., Made | None] | None:
+    """What makes calls of a function on numbers, or on one list of them, that goes by this rule."""
+    return _sum if rule is sum_rrule else of_python_numbers(f, rule, count, in_shadows, True)
+
+
+def _sum(items: Any) -> Made | None:
+    """The sum of a list of floats."""
+    if type(items) is not list or not _FLOAT.issuperset(map(type, items)):
+        return None
+    if not items:
+        return None
+    y, count = sum(items), len(items)
+
+    def undo(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        if y_bar is not None:
+            shadows.of(items).add_each([unbroadcast(y_bar, y)] * count)
+        return None, None
+
+    return y, undo
+
+
+_FLOAT = frozenset({float})
+
+
+RULES = LookupCache(_quick, {**ACCESS, id(walked): (1, _walked, walked)})
 """The rules that were found for calls on numbers and arrays."""
 _BUILTIN = frozenset({types.BuiltinFunctionType, types.MethodDescriptorType, np.ufunc})
 
@@ -64,47 +87,75 @@ def note_callee(version: int, f: Any) -> None:
                 note_owned(version, member_of(cls, "__call__"))
 
 
-_GIVE_THEIR_ITEMS = frozenset({list, tuple, range, np.ndarray, dict})
+_WITH_ITEMS = frozenset({list, dict, deque})
 
 
-def _is_known_code(f: types.FunctionType) -> bool:
-    """Whether the same is known of another function that was made by the same `def` or `lambda`."""
-    code = f.__code__
-    return bool(code.co_flags & inspect.CO_NESTED) and is_known(CALLED, code) and not rrule.names(f)
-
-
-def by_what_is_known(call: Call, f: Any, args: tuple[Any, ...]) -> Made | None:
-    """A call like one that was resolved before, or that reads or writes a field or an item, and what undoes it; None if it is
-    none. Other calls are made by `call`."""
+def by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """A call like one that was resolved before, or that reads or writes an item, and what undoes it; None if it is none."""
     if type(f) not in _BUILTIN:
         return _by_callee(f, args)
-    access = ACCESS.get(f)
-    if access is not None and (made := access(call, f, args)) is not None:
-        return made
+    return _by_access(f, args) or _by_rule(f, args, False)
+
+
+def settled_by_what_is_known(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """The same; what undoes it leaves no cotangent of what has a shadow to its caller."""
+    cls = type(f)
+    if cls is type:
+        return _construct(f, args, settles=True)
+    if cls not in _BUILTIN:
+        made = _by_callee(f, args)
+    else:
+        made = _by_access(f, args)
+        if made is None:
+            return _by_rule(f, args, True)
+        if not args or type(args[0]) is not np.ndarray:
+            return made  # what is left is of values
+    return None if made is None else settled(made, f, args)
+
+
+def settled(made: Made, f: Any, args: tuple[Any, ...]) -> Made:
+    """A call of which the cotangents are settled that what undoes it has left."""
+    y, back = made
+    given = (f, *args)
+
+    def settled_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        pairs = zip(given, back(y_bar, shadows), strict=True)
+        return tuple([None if d is None else shadows.settle(x, d) for x, d in pairs])
+
+    return y, settled_back
+
+
+def _by_access(f: Any, args: tuple[Any, ...]) -> Made | None:
+    """What reads or writes an item of a container."""
+    cls = type(f)
+    if cls is types.BuiltinFunctionType and type(f.__self__) in _WITH_ITEMS:
+        return by_bound_method(f, args)
+    return known_item(f, args) if cls is not np.ufunc else None
+
+
+def _by_rule(f: Any, args: tuple[Any, ...], settles: bool) -> Made | None:
     known = RULES.find(f, args)
     if known is None:
-        return by_bound_method(f, args)
+        return None
     if known.of_numbers or known.rule is None:
         return by_known_rule(f, known.rule, args, in_shadows, True)
-    return by_known_entry(f, known, args)
+    return by_known_entry(f, known, args, settles)
 
 
 def _by_callee(f: Any, args: tuple[Any, ...]) -> Made | None:
     """A call of what is known here, and what undoes it; None of anything else."""
     cls = type(f)
-    if f is walked and type(args[0]) in _GIVE_THEIR_ITEMS:
-        return args[0], lambda y_bar, shadows: (None, y_bar)
     if cls is types.FunctionType:
-        return _run[0](f, args) if is_known(CALLED, f) or _is_known_code(f) else None
+        return by_known_function(f, args)
     if cls is types.MethodType:
         return _by_method(f, f.__func__, args)
     if cls is type:
-        return told(f, args) if f is bool else _construct(f, args)
+        return _construct(f, args)
     return _by_object(cls, f, args)
 
 
 def _of_object(function: Any, x: Any, args: tuple[Any, ...]) -> Made | None:
-    return _run[0](function, (x, *args)) if is_known_method(function) else None
+    return run_known(function, (x, *args)) if is_known_method(function) else None
 
 
 def _by_method(f: Any, function: Any, args: tuple[Any, ...]) -> Made | None:
@@ -134,7 +185,7 @@ def _by_object(cls: Any, f: Any, args: tuple[Any, ...]) -> Made | None:
     return y, undo
 
 
-def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
+def _construct(cls: Any, args: tuple[Any, ...], settles: bool = False) -> Made | None:
     """cls(*args) of a class that has an `__init__` in Python and nothing else that has a say in it."""
     init = cls.__init__
     if type(init) is not types.FunctionType or not is_known(CALLED, cls) or not is_plainly_made(cls):
@@ -143,12 +194,16 @@ def _construct(cls: Any, args: tuple[Any, ...]) -> Made | None:
         return filled_dataclass(cls, args)
     if not is_known(CALLED, init):
         return None
-    return stored(cls, init, args) or _initialised(cls, init, args)
+    made = stored(cls, init, args)
+    if made is not None:
+        return made  # what comes back of it was in fields, and is of values
+    made = _initialised(cls, init, args)
+    return made if made is None or not settles else settled(made, cls, args)
 
 
 def _initialised(cls: Any, init: types.FunctionType, args: tuple[Any, ...]) -> Made | None:
     y = object.__new__(cls)
-    made = _run[0](init, (y, *args))
+    made = run_known(init, (y, *args))
     if made is None:
         return None
     if made[0] is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from microgradpy.state.object_graph import is_users_class
 from microgradpy.state.shadows import Shadows, Undo, is_value
 from microgradpy.state.snapshots import Known, frozen, seal, seal_arrays, structure_of
 from microgradpy.state.write_handlers import Made, WriteHandler, looked_up
-from microgradpy.tangents.types import NotImplementedTangent, is_structural_zero
+from microgradpy.tangents.types import NotImplementedTangent, accumulate, is_structural_zero
 
 
 def from_undo(y: Any, undo: Undo) -> Resolved:
@@ -36,10 +37,14 @@ def by_write_handler(found: WriteHandler, args: tuple[Any, ...], kwargs: dict[st
     return _by_write_handler_with_keywords(found, args, kwargs) if kwargs else from_undo(*found(*args))
 
 
+_signature_of = functools.lru_cache(maxsize=1024)(inspect.signature)  # of write handlers, which are there all the time
+
+
 def _by_write_handler_with_keywords(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
     """A write some arguments of which are given by name: they have their cotangents as if they were given by position.
     The names that `dict.update` collects come to a second update."""
-    parameters = inspect.signature(found).parameters.values()
+    signature = _signature_of(found)
+    parameters = signature.parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         y, first = found(*args)
         _, second = found(args[0], kwargs)
@@ -52,7 +57,7 @@ def _by_write_handler_with_keywords(found: Any, args: tuple[Any, ...], kwargs: d
 
         return y, merged_back
     by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
-    bound = inspect.signature(found).bind(*args, **kwargs)
+    bound = signature.bind(*args, **kwargs)
     y, undo = found(*bound.args, **bound.kwargs)
 
     def named_back(y_bar: Any, shadows: Shadows) -> Bars:
@@ -90,13 +95,27 @@ _COMPARE_ONCE = {max_rrule: max_of_many_rrule, min_rrule: min_of_many_rrule}
 """For rules whose pullbacks compare the arguments once more, those that do not: what is in tuples may be written into."""
 
 
-def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...]) -> Made:
-    """A call of which it is known what it goes by, and that is not of numbers only."""
+def by_known_entry(f: Any, entry: Entry, args: tuple[Any, ...], settles: bool) -> Made:
+    """A call of which it is known what it goes by, and that is not of numbers only; what undoes it `settles` the cotangents of
+    arrays, or returns them."""
     if entry.of_list and type(args[0]) is list:
         return _of_list(f, entry.rule, *args)
     if _NUMBERS_AND_ARRAYS.issuperset(map(type, args)):
-        return _of_arrays(f, entry.rule, args)
-    return with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
+        y, back = _of_arrays(f, entry.rule, args)
+    else:
+        y, back = with_bars(by_rule(f, entry.rule, args, {}, False), len(args))
+    if not settles:
+        return y, back
+
+    def settled_back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
+        _, *bars = back(y_bar, shadows)
+        for place, x in enumerate(args):
+            bar = bars[place]
+            if bar is not None and type(x) is not float:
+                bars[place] = shadows.settle(x, bar)
+        return (None, *bars)
+
+    return y, settled_back
 
 
 _NUMBERS_AND_ARRAYS = NUMBERS | {np.ndarray}
@@ -114,7 +133,7 @@ def _of_arrays(f: Any, rule: Any, args: tuple[Any, ...]) -> Made:
     seal_arrays(pullback, args, y)
 
     def back(y_bar: Any, shadows: Shadows) -> tuple[Any, ...]:
-        d = shadows.born(y, y_bar) if is_array else y_bar
+        d = accumulate(shadows.take(y), y_bar) if is_array else y_bar
         if d is None:
             return (None,) * (1 + count)
         found = known_cotangents(pullback, d, given)

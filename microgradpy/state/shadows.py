@@ -74,12 +74,14 @@ class ListShadow:
         self.slots: list[Any] = []
 
     def add(self, index: int, d: Any) -> None:
-        if is_structural_zero(d):
+        if d is None or is_structural_zero(d):
             return
-        missing = index + 1 - len(self.slots)
+        slots = self.slots
+        missing = index + 1 - len(slots)
         if missing > 0:
-            self.slots.extend([None] * missing)
-        self.slots[index] = accumulate(self.slots[index], d)
+            slots.extend([None] * missing)
+        before = slots[index]
+        slots[index] = d if before is None else accumulate(before, d)
 
     def add_each(self, bars: list[Any]) -> None:
         """Add a cotangent to each of the first items."""
@@ -101,6 +103,9 @@ class ListShadow:
 
     def undo_append(self, length: int) -> Any:
         """Take the item away again that made the list longer than `length`."""
+        slots = self.slots
+        if len(slots) == length + 1:
+            return slots.pop()
         tail = self.cut(length)
         return tail[0] if tail else None
 
@@ -138,8 +143,9 @@ class FieldShadow:
         self.fields: dict[Any, Any] = {}
 
     def add(self, key: Any, d: Any) -> None:
-        if not is_structural_zero(d):
-            self.fields[key] = accumulate(self.fields.get(key), d)
+        if d is not None and not is_structural_zero(d):
+            before = self.fields.get(key)
+            self.fields[key] = d if before is None else accumulate(before, d)
 
     def get(self, key: Any) -> Any:
         return self.fields.get(key)
@@ -169,8 +175,10 @@ class Shadows(ArrayShadows):
         return entry[1] if entry is not None else self._enter(x)
 
     def _enter(self, x: Any) -> Any:
-        if isinstance(x, np.ndarray):
-            shadow: Any = self.made_for(x)
+        if type(x) is dict:
+            shadow: Any = FieldShadow()
+        elif isinstance(x, np.ndarray):
+            shadow = self.made_for(x)
         elif isinstance(x, np.flatiter):
             shadow = self.of(x.base)
         elif _is_list(x):
@@ -203,8 +211,11 @@ class Shadows(ArrayShadows):
     def settle(self, x: Any, d: Any) -> Any:
         """Add a cotangent to what `x` holds of it: what belongs to mutable objects goes to their shadows, and what travels
         by value is returned."""
-        if type(d) is float and type(x) is float:
+        if d is None or (type(d) is float and type(x) is float):
             return d
+        if type(x) is np.ndarray:
+            self.add(x, d)
+            return None
         if is_structural_zero(d):
             return None
         if not is_value(x):

@@ -331,11 +331,12 @@ def seal_arrays(pullback: Callable[..., Any], args: tuple[Any, ...], y: Any) -> 
         if isinstance(held, np.ndarray):
             if held is y or id(owner_of(held)) in owners:
                 cell.cell_contents = frozen(held)
-        elif isinstance(held, types.FunctionType | tuple) or not is_value(held):
+        elif type(held) is not float and (isinstance(held, _WITH_PARTS) or not is_value(held)):
             seal(pullback, Known(args), y)
             return
 
 
+_WITH_PARTS = (types.FunctionType, tuple)
 _TRACKED_RUNS = "microgradpy.tracked_entry"
 """The pullback of a run that tracks writes, which a rule may have begun, keeps copies where it needs them, and finds shadows by
 the identity of what else it keeps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections import OrderedDict, deque
 from typing import Any
 
@@ -72,13 +73,17 @@ _WITHOUT_COTANGENT: Any = (str, bytes, range, set, frozenset, np.ndindex, Keys, 
 """What has no cotangent of its own for its items: those that are objects have theirs, and no others are differentiated."""
 
 
+_STEADY = frozenset({list, tuple, dict, deque, np.ndarray})
+"""What a loop does nothing to but read its items."""
+
+
 def iterated(shadows: Shadows, source: Any, position: Any, item: Any, d: Any) -> Any:
     """Give the cotangent of an item to what a loop ran over; returns the part that travels by value."""
+    if d is None and type(source) in _STEADY:
+        return None
     if isinstance(source, _WITHOUT_COTANGENT) or (isinstance(source, type) and is_structural_zero(d)):  # an enum
         return None
-    if gives_constants(source):
-        return None
-    if item is SKIPPED:
+    if item is SKIPPED or gives_constants(source):
         return None
     if type(item) is Failure:
         if isinstance(source, Steps):
@@ -139,8 +144,13 @@ def zip_ended(shadows: Shadows, source: Any, count: int) -> None:
         shadows.of(source.stream).undo(source.places[count], None)
 
 
+_SIMPLE = frozenset({float, types.NoneType})
+
+
 def unpacked(shadows: Shadows, source: Any, bars: tuple[Any, ...]) -> Any:
     """The cotangent of what was unpacked, from those of its items. An iterator is read to its end by that."""
+    if type(source) is tuple and len(source) == len(bars) and _SIMPLE.issuperset(map(type, bars)):
+        return None if bars.count(None) == len(bars) else bars
     if isinstance(source, Turn):
         shadows.of(source.stream).undo_turn(source, bars)
         return None

@@ -20,6 +20,7 @@ import numpy as np
 from microgradpy.dataclasses import dataclass
 from microgradpy.errors import MutationError
 from microgradpy.runtime.dispatch import Bars
+from microgradpy.runtime.modes import UNDOABLE
 from microgradpy.runtime.writes import REMEDY
 
 _ATOMIC = (operator.setitem, operator.delitem, list.append, list.insert, list.pop, dict.pop)
@@ -102,7 +103,9 @@ def expected(f: Callable[[Any], Any], x: Any) -> Any:
 def writing(undo_log: UndoLog | None) -> Iterator[None]:
     """Let calls be noted in this undo log, or nowhere."""
     outer, _current.undo_log = _current.undo_log, undo_log
+    UNDOABLE.add(1)
     try:
         yield
     finally:
+        UNDOABLE.add(-1)
         _current.undo_log = outer

@@ -173,7 +173,7 @@ def unbroadcast(d: Any, x: Any) -> Any:
     the axes along which `x` was repeated, in `x`'s shape; real if `x` is. A scalar `d` is spread over an array `x`.
     None if `x` carries no derivative."""
     if type(x) is float or type(x) is np.float64 or type(x) is int:
-        total = d.sum() if type(d) is np.ndarray and d.dtype.kind == "f" else d
+        total = np.add.reduce(d, axis=None) if type(d) is np.ndarray and d.dtype.kind == "f" else d
         if type(total) is float or type(total) is np.float64:
             return total if type(x) is np.float64 else float(total)
     elif type(x) is np.ndarray and type(d) is np.ndarray and d.shape == x.shape and d.dtype.kind == "f":

@@ -143,6 +143,9 @@ def _cleared(x_bar: Any, zeros: Any) -> Any:
     return found.item() if isinstance(x_bar, float | complex) and not isinstance(x_bar, np.generic) else found[()]
 
 
+_NUMBERS = (int, float, complex, np.generic)
+
+
 def is_plain(x: Any) -> bool:
     """Whether it is a number or an array of numbers."""
-    return isinstance(x, int | float | complex | np.generic) or (isinstance(x, np.ndarray) and x.dtype.kind in "fciu")
+    return isinstance(x, _NUMBERS) or (isinstance(x, np.ndarray) and x.dtype.kind in "fciu")

@@ -240,8 +240,14 @@ def _is_zero(x_bar: Any) -> bool:
 def accumulate(a: Any, b: Any) -> Any:
     """The sum of two cotangents of one value: element by element in containers, structural zeros being neutral.
     Changes neither; the result may be, or share, one of them."""
-    if type(a) is float and type(b) is float:
-        return a + b
+    if a is None:
+        return b
+    if b is None:
+        return a
+    return a + b if type(a) is float and type(b) is float else _sum(a, b)
+
+
+def _sum(a: Any, b: Any) -> Any:
     if is_structural_zero(a):
         return b
     if is_structural_zero(b):
