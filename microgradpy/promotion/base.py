@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
@@ -24,10 +25,11 @@ from microgradpy.ir.nodes import (
     operator_constant,
 )
 from microgradpy.promotion.classes import is_record
-from microgradpy.promotion.conditions import Present
+from microgradpy.promotion.conditions import Fact, Present
 from microgradpy.promotion.escapes import Used
 from microgradpy.promotion.findings import (
     Asked,
+    Enters,
     Escapes,
     Facts,
     Mutates,
@@ -136,8 +138,8 @@ class Walk(ABC):
         self.counters: set[Var] = set()
         """Variables that are places in lists, counted from the front."""
         self.lengths: set[Var] = set()
-        self.present: frozenset[Value] = frozenset()
-        """The numbers of objects that are known not to be None here."""
+        self.present: frozenset[Fact] = frozenset()
+        """The numbers of objects that are known not to be None here, and the keys that dicts among them are known to have."""
         self.tests: dict[Value, Present] = {}
         """The conditions that ask this of numbers."""
         self.asked_only: frozenset[Var] = frozenset()
@@ -335,6 +337,11 @@ class Walk(ABC):
             raise Escapes(place.origin)
         self.gone.add(place)
 
+    def check_entering(self, known: Known) -> None:
+        """Let a dict be an object that a container gets, or that may be another one from here on."""
+        if isinstance(known, DictOf) and self.facts.may_enter(known.origin):
+            raise Enters(known.origin)
+
     def check_decided(self, value: Known, table: Table) -> None:
         """Let who has made a value know that it is one of the objects of a pool: a loop that carries what is None where it
         begins, a field that has been None so far."""
@@ -416,3 +423,12 @@ def field_hint(place: Place, name: Any) -> str:
     if not isinstance(name, str) or not name:
         return place.hint
     return name.lstrip("_") if name.isidentifier() else place.hint
+
+
+def column_hint(table: str, name: str) -> str:
+    """What the variable of a list for a field would like to be called; one that says which dicts have a key says so."""
+    words = _NO_NAME.sub("_", name.lstrip("_?"))
+    return f"{table}_has_{words}" if name.startswith("?") else f"{table}_{words}"
+
+
+_NO_NAME = re.compile(r"\W")

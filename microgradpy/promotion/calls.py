@@ -20,9 +20,10 @@ from microgradpy.promotion.arranging import WRITING
 from microgradpy.promotion.class_members import member_of_class
 from microgradpy.promotion.containers import KEYS
 from microgradpy.promotion.contexts import CONTEXTS
+from microgradpy.promotion.entries import Entering
 from microgradpy.promotion.findings import Escapes, Nests, Origin, Shrinks, Writes
 from microgradpy.promotion.functions import Named, is_followed
-from microgradpy.promotion.inlining import Inlining
+from microgradpy.promotion.inlining import Inlining, is_only_in_sight
 from microgradpy.promotion.iterated import iterated
 from microgradpy.promotion.objects import NONE, OPERATORS
 from microgradpy.promotion.partials import new_partial, partial_of_module
@@ -85,7 +86,7 @@ class Calls(Inlining):
 
     def called_as(self, op: Op, callee: Known, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> None:
         """Append what becomes of a call of something that is known, with what it is given."""
-        self.check_called(callee)
+        self.check_called(callee, (*arguments, *keywords.values()))
         found = self.call(op, callee, arguments, keywords, frame)
         if found is None:
             self.emit(op, callee, arguments, keywords, frame)
@@ -240,7 +241,7 @@ class Calls(Inlining):
         callee, given, named = arguments
         if not isinstance(callee, Const | Closure | Method | ClassMethod):
             return False
-        keywords = options(self, named)
+        keywords = options(self, self.display_of(op, named, frame))
         items = None if keywords is None else positions(self, given, op, NONE if keywords else callee)
         if items is None or keywords is None:
             return False
@@ -278,11 +279,12 @@ class Calls(Inlining):
                 return self.call_that_makes(op, callee, arguments, keywords, frame)
         return None
 
-    def check_called(self, callee: Known) -> None:
-        """Let a function that is made inside and yields be in sight where it is called."""
+    def check_called(self, callee: Known, given: tuple[Known, ...]) -> None:
+        """Let a function that is made inside be in sight where it is called, if it yields or is given what is in sight only."""
         made = self.kinds.builder.producers.get(callee) if isinstance(callee, Var) and callee in self.fresh else None
         code = made.payload.code if made is not None and isinstance(made.payload, ClosureBody) else None
-        if code is not None and is_generator(code) and code.co_name != "<genexpr>":
+        yields = code is not None and is_generator(code) and code.co_name != "<genexpr>"
+        if yields or (code is not None and any(map(is_only_in_sight, given))):
             raise Writes(self.fresh[callee])  # type: ignore[index]
 
     def of_partial(self, op: Op, callee: Partial, arguments: tuple[Known, ...], keywords: Named, frame: Frame) -> Known | None:
@@ -400,7 +402,7 @@ class Calls(Inlining):
         """What a builtin or an operator gives for something in sight; None if it is called as it stands."""
         if not isinstance(function, types.BuiltinFunctionType | types.FunctionType | type):
             return None
-        known = keying.Keying.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
+        known = Entering.in_place if function in OUT_OF_PLACE else _KNOWN.get(function)
         found = None if known is None else known(self, op, arguments, frame)
         if found is not None:
             return found

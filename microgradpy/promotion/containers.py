@@ -11,7 +11,7 @@ from microgradpy.dataclasses import replace
 from microgradpy.ir.kinds import INT, Inert
 from microgradpy.ir.nodes import FROM_FRONT, Const, Op, Opcode, Value, Var, fresh, function_constant, operator_constant
 from microgradpy.promotion import classes
-from microgradpy.promotion.base import fields_of
+from microgradpy.promotion.base import column_hint, fields_of
 from microgradpy.promotion.findings import Escapes, Facts, Holds, Origin, Picks
 from microgradpy.promotion.functions import Lower
 from microgradpy.promotion.kinds import ITEM_OF_GROWING
@@ -110,14 +110,6 @@ class Containers(Numbered):
         self.shown.add(item)
         return self.now(item)  # type: ignore[return-value]
 
-    def new_dict(self, op: Op, known: tuple[Known, ...], frame: Frame) -> None:
-        (result,) = op.results
-        place = DictOf((*frame.path, result), result.hint, op)
-        for key, value in zip(op.arguments[::2], known[1::2], strict=True):
-            assert isinstance(key, Const)
-            self.fields[place, key.value] = value
-        self.bind(result, place, frame)
-
     # Tables
 
     def is_table(self, origin: Origin, items: tuple[Known, ...]) -> bool:
@@ -145,7 +137,7 @@ class Containers(Numbered):
             raise Escapes(origin)
         self.facts.tables.setdefault(origin, (cls, names))
         hint = op.results[0].hint
-        hints = {name: f"{hint}_{name.lstrip('_')}" for name in names}
+        hints = {name: column_hint(hint, name) for name in names}
         columns = {name: self.list_at(origin, hints[name], field=(*origin, name)) for name in names}
         table = self.tables_made[origin] = Table(origin, hint, cls, columns)
         for name, column in columns.items():
